@@ -20,6 +20,62 @@ static int take_plan(struct campaign *k, const struct buf *text)
     return client_fail(&(struct client){0}, &e);
 }
 
+/* ---- --only ---- */
+
+static bool is_called(const json_t *ensemble, const char *kind, const char *name)
+{
+    return !strcmp(answer_text(ensemble, kind), name);
+}
+
+/* Whether one of the names that are of this kind is the ensemble's, or none is of it. */
+static bool fits(const struct client *c, const json_t *all, const json_t *ensemble, const char *kind)
+{
+    bool asked = false, fit = false;
+    const json_t *one;
+    size_t i;
+    for (int n = 0; n < c->nonly; n++)
+        json_array_foreach (all, i, one)
+            if (is_called(one, kind, c->only[n])) {
+                asked = true;
+                fit |= is_called(ensemble, kind, c->only[n]);
+            }
+    return !asked || fit;
+}
+
+static int check_names(const struct client *c, const json_t *all, struct err *e)
+{
+    const json_t *one;
+    size_t i;
+    for (int n = 0; n < c->nonly; n++) {
+        bool known = false;
+        json_array_foreach (all, i, one)
+            known |= is_called(one, "item", c->only[n]) || is_called(one, "leg", c->only[n]) ||
+                     is_called(one, "key", c->only[n]);
+        if (!known)
+            return err_set(e, ERR_USAGE, "--only %.100s: the campaign has no system, edge, leg or key of this name",
+                           c->only[n]);
+    }
+    return 0;
+}
+
+/* Leaves the ensembles whose item, leg and key fit. */
+static int choose(struct campaign *k, const struct client *c)
+{
+    json_t *all = json_object_get(k->plan, "ensembles"), *one, *chosen;
+    struct err e = {0};
+    size_t i;
+    if (!c->nonly)
+        return EXIT_OK;
+    if (check_names(c, all, &e))
+        return client_fail(c, &e);
+    chosen = json_array();
+    json_array_foreach (all, i, one)
+        if (fits(c, all, one, "item") && fits(c, all, one, "leg") && fits(c, all, one, "key"))
+            json_array_append(chosen, one);
+    json_object_set_new(k->plan, "ensembles", chosen);
+    return EXIT_OK;
+}
+
 int campaign_open(struct campaign *k, const struct client *c, const char *file, bool names)
 {
     char *words[2 * LISTED_MAX + 6];
@@ -41,6 +97,8 @@ int campaign_open(struct campaign *k, const struct client *c, const char *file, 
     int rc = ask_worker(c, words, &text);
     if (rc == EXIT_OK)
         rc = take_plan(k, &text);
+    if (rc == EXIT_OK)
+        rc = choose(k, c);
     buf_free(&text);
     return rc;
 }
@@ -116,6 +174,24 @@ static int cancel_all(struct client *c, const char *file)
     return each(c, file, "cancel", cancel_main);
 }
 
+/* Options that say how a service of one's own works. */
+static int check_options(const struct client *c, const char *action, struct err *e)
+{
+    const bool works = c->here && !strcmp(action, "run");
+    bool device = false;
+    for (int i = 0; i < c->ngiven; i++)
+        device |= c->given[i].option == OPTION_DEVICE;
+    if (!works && (device || c->run_for > 0))
+        return err_set(e, ERR_USAGE, "--%s: expected with campaign run --here DIR alone", device ? "device" : "for");
+    if (c->nonly && (!strcmp(action, "extend") || !strcmp(action, "cancel")))
+        return err_set(e, ERR_USAGE,
+                       "--only: expected with plan, submit, run, status or gather; shoal %s KEY is for one ensemble",
+                       action);
+    if (works && c->timeout > 0)
+        return err_set(e, ERR_USAGE, "--timeout with --here: expected --for, after which the service of --here stops");
+    return 0;
+}
+
 static const struct {
     const char *name;
     int (*run)(struct client *c, const char *file);
@@ -129,7 +205,7 @@ int campaign_main(struct client *c, int argc, char **argv)
     struct err e = {0};
     for (size_t i = 0; i < sizeof actions / sizeof *actions; i++) {
         if (!strcmp(actions[i].name, argv[0]))
-            return actions[i].run(c, argv[1]);
+            return check_options(c, argv[0], &e) ? client_fail(c, &e) : actions[i].run(c, argv[1]);
         known[i] = actions[i].name;
     }
     const char *near = suggest_nearest(argv[0], known, sizeof actions / sizeof *actions);

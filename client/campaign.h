@@ -33,6 +33,8 @@ int campaign_send(struct campaign *k, struct client *c, const char *file, json_t
 int campaign_plan(struct client *c, const char *file);
 int campaign_submit(struct client *c, const char *file);
 int campaign_status(struct client *c, const char *file);
+/* The table of campaign status, of what was seen at the last look. */
+void campaign_status_show(const struct client *c, const struct campaign *k);
 int campaign_run(struct client *c, const char *file);
 int campaign_gather(struct client *c, const char *file);
 int campaign_report(struct client *c, const char *file); /* the page that gather writes, by itself */

@@ -165,7 +165,7 @@ static void status_row(const struct campaign *k, struct table *t, const json_t *
     buf_free(&so_far);
 }
 
-static void status_show(const struct client *c, const struct campaign *k)
+static void status_table(const struct client *c, const struct campaign *k)
 {
     static const char *const heads[] = {"item", "leg", "repeat", "id", "state", "progress", "so far", "reason"};
     struct table t;
@@ -194,6 +194,14 @@ static void status_print(const struct campaign *k)
     json_decref(out);
 }
 
+void campaign_status_show(const struct client *c, const struct campaign *k)
+{
+    if (c->json)
+        status_print(k);
+    else
+        status_table(c, k);
+}
+
 int campaign_status(struct client *c, const char *file)
 {
     struct campaign k;
@@ -201,10 +209,8 @@ int campaign_status(struct client *c, const char *file)
     int rc = campaign_open(&k, c, file, true);
     if (rc == EXIT_OK && campaign_look(&k, c, &e))
         rc = client_fail(c, &e);
-    else if (rc == EXIT_OK && c->json)
-        status_print(&k);
     else if (rc == EXIT_OK)
-        status_show(c, &k);
+        campaign_status_show(c, &k);
     campaign_close(&k);
     return rc;
 }

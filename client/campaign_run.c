@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * campaign run: submits, waits, hands out the budget in rounds and gathers. What there is to do next follows from what the service has,
- * and targets are said as how long production is to be in all: so it may end at any moment, and be run again, by two at once too, and
- * nothing is submitted or handed out twice.
+ * campaign run: submits, waits, hands out the budget in rounds and gathers. What there is to do next follows from what
+ * the service has, and targets are said as how long production is to be in all: so it may end at any moment, and be run
+ * again, by two at once too, and nothing is submitted or handed out twice. With --here the service is this command's
+ * own, which stops when the command ends.
  */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "client/campaign.h"
 #include "client/gather.h"
+#include "client/here.h"
 #include "client/shares.h"
 #include "engine/base/number.h"
+#include "engine/base/printable.h"
 
 #define LOOK_LEAST_S 0.5
 #define LOOK_MOST_S 10.0
@@ -50,24 +52,42 @@ static struct states states_of(const struct campaign *k)
     return s;
 }
 
+/* A service of our own is to stop, has ended, or has no device that works. */
+static int is_over(const struct running *r, struct err *e)
+{
+    return !r->c->own ? 0 : here_over(r->c->own, e) ? -(int)e->code : here_works(r->c->own, r->c, e);
+}
+
 /* What the service has now; one that went away is asked for a while. */
 static int look_again(struct running *r, struct err *e)
 {
     double lost = 0;
     for (;;) {
         struct err why = {0};
-        json_decref(r->k->present);
+        json_t *before = r->k->present;
         r->k->present = NULL;
-        if (!campaign_look(r->k, r->c, &why))
+        if (campaign_look(r->k, r->c, &why)) {
+            r->k->present = before;
+        } else {
+            json_decref(before);
             return 0;
+        }
+        if (is_over(r, e))
+            return -(int)e->code;
         if (lost == 0)
             lost = watch_now();
         if ((why.code != ERR_UNREACHABLE && why.code != ERR_BUSY) || watch_now() - lost > PATIENCE_S) {
             *e = why;
             return -(int)why.code;
         }
-        usleep((useconds_t)(LOOK_LEAST_S * 1e6));
+        here_sleep(LOOK_LEAST_S);
     }
+}
+
+/* At most so long, but not beyond the end of --for. */
+static double until_over(const struct running *r, double seconds)
+{
+    return r->c->own && r->c->own->stops ? fmax(fmin(seconds, r->c->own->stops - watch_now()), 0) : seconds;
 }
 
 /* Until all have ended. ERR_BUSY: --timeout is over. */
@@ -80,6 +100,8 @@ static int wait_for_all(struct running *r, struct err *e)
         double now = watch_now();
         if (rc || s.ended == s.there)
             return rc;
+        if (is_over(r, e))
+            return -(int)e->code;
         if (r->deadline && now >= r->deadline)
             return err_set(e, ERR_BUSY,
                            "%zu of %zu %s not ended after %.15g s; they go on, and so does run, "
@@ -92,7 +114,7 @@ static int wait_for_all(struct running *r, struct err *e)
                        number_word((int64_t)s.paused, "is", "are"), (int)(100 * s.progress));
             said = now;
         }
-        usleep((useconds_t)(1e6 * fmin(fmax((now - began) * LOOK_PART, LOOK_LEAST_S), LOOK_MOST_S)));
+        here_sleep(until_over(r, fmin(fmax((now - began) * LOOK_PART, LOOK_LEAST_S), LOOK_MOST_S)));
     }
 }
 
@@ -269,8 +291,20 @@ static int spend(struct running *r, struct err *e)
             return rc;
         *e = (struct err){0};
         if (rc < 0)
-            usleep((useconds_t)(LOOK_LEAST_S * 1e6));
+            here_sleep(LOOK_LEAST_S);
     }
+}
+
+/* Where it stands at a stop: the same command goes on from there. */
+static int tell_stop(const struct running *r, const struct err *e)
+{
+    if (r->k->present)
+        campaign_status_show(r->c, r->k);
+    struct states s = r->k->present ? states_of(r->k) : (struct states){0};
+    client_say(r->c, "%zu of %zu %s ended, %d %% of all steps are done", s.ended, s.there,
+               number_word((int64_t)s.there, "ensemble has", "ensembles have"), (int)(100 * s.progress));
+    printable_line(stderr, "shoal: %s", e->msg);
+    return err_exit(e->code);
 }
 
 int campaign_run(struct client *c, const char *file)
@@ -281,9 +315,12 @@ int campaign_run(struct client *c, const char *file)
     json_t *submitted = NULL;
     int rc = campaign_send(&k, c, file, &submitted);
     bool late = false;
-    if (rc == EXIT_OK && spend(&r, &e)) {
+    if (rc != EXIT_OK && is_over(&r, &e)) { /* a signal to all processes of a job ends what reads the file, too */
+        rc = tell_stop(&r, &e);
+    } else if (rc == EXIT_OK && spend(&r, &e)) {
+        struct err over = {0};
         late = r.deadline && e.code == ERR_BUSY && watch_now() >= r.deadline;
-        rc = client_fail(c, &e);
+        rc = is_over(&r, &over) ? tell_stop(&r, &over) : client_fail(c, &e);
     }
     json_decref(submitted);
     campaign_close(&k);

@@ -220,6 +220,9 @@ int campaign_send(struct campaign *k, struct client *c, const char *file, json_t
     if (json_array_size(errors)) {
         err_set(&e, ERR_SPEC, "%s: nothing is submitted before all of it is right", file);
         rc = client_fail(c, &e);
+    } else if (rc == EXIT_OK && c->nonly && json_is_object(json_object_get(k->plan, "budget"))) {
+        err_set(&e, ERR_USAGE, "--only: %s has a budget, which is for all of its ensembles together", file);
+        rc = client_fail(c, &e);
     } else if (rc == EXIT_OK && campaign_look(k, c, &e)) {
         rc = client_fail(c, &e);
     } else if (rc == EXIT_OK) {

@@ -28,28 +28,32 @@ enum exit_code {
     EXIT_TIMEOUT = 124,
 };
 
+struct here;
+
 enum { LISTED_MAX = 32, GIVEN_MAX = 128 };
 
 /* The options of all commands; a command reads those that its row in the table admits. */
 struct client {
     const struct command *command;
-    const char *socket;
+    const char *socket, *here; /* here NULL: the service is somebody else's */
     bool json, jsonl, plain, quiet, wait, all, follow, dry_run, devices, by_need, csv;
     const char *key, *output, *state;
     const char *topology, *coordinates, *reference, *index;
-    const char *time, *until;          /* of production, as the service reads them */
-    const char *window;                /* lambdas or a number, as the service or the worker reads it */
-    double timeout, every, older_than; /* s; 0: not given */
-    double overlap;                    /* 0: not given */
+    const char *time, *until;                   /* of production, as the service reads them */
+    const char *window;                         /* lambdas or a number, as the service or the worker reads it */
+    double timeout, every, older_than, run_for; /* s; 0: not given */
+    double overlap;                             /* 0: not given */
     int64_t limit, since, windows;
     const char *includes[LISTED_MAX], *labels[LISTED_MAX], *added[LISTED_MAX]; /* labels as KEY=VALUE; windows */
-    int nincludes, nlabels, nadded;
+    const char *heres[LISTED_MAX], *only[LISTED_MAX];                          /* here is the first of heres */
+    int nincludes, nlabels, nadded, nheres, nonly;
     struct {
         int option; /* of commands.h */
         const char *value;
     } given[GIVEN_MAX]; /* all of them, in order */
     int ngiven;
     struct http *http;
+    struct here *own; /* the service of --here */
 };
 
 /* Handlers get the words after the options and return an exit code. */

@@ -8,6 +8,8 @@
 
 #define BIT(symbol) (UINT64_C(1) << OPTION_##symbol)
 #define SERVICE (BIT(SOCKET) | BIT(JSON) | BIT(QUIET))
+#define KEPT                                                                                                           \
+    (SERVICE | BIT(HERE)) /* of commands that look at what a service keeps, or change it, and wait for nothing */
 #define CHOICE (BIT(ALL) | BIT(STATE) | BIT(LABEL))
 #define FILES (BIT(INCLUDE) | BIT(JSON))
 _Static_assert(OPTION_COUNT <= 64, "options are bits of a uint64_t");
@@ -28,12 +30,12 @@ const struct command commands[] = {
      "Those of all users for root, with their owners. On a terminal columns that do not fit are left out; --plain and "
      "--json have all.",
      "shoal list\nshoal list --state running\nshoal list --label project=hydration --limit 20 --json\n", NEEDS_SERVICE,
-     SERVICE | BIT(STATE) | BIT(LABEL) | BIT(LIMIT) | BIT(PLAIN) | BIT(JSONL), 0, 0, list_main},
+     KEPT | BIT(STATE) | BIT(LABEL) | BIT(LIMIT) | BIT(PLAIN) | BIT(JSONL), 0, 0, list_main},
     {"status", "[ID...]", "ensembles with their windows; without ID what runs now",
      "Of those that run it says what the samples say so far: the free energy from all rows that checkpoints vouch for, "
      "made anew "
      "whenever checkpoints hold a tenth more, with its error and the verdict on it.",
-     "shoal status\nshoal status 3f2a\nshoal status --devices\n", NEEDS_SERVICE, SERVICE | BIT(PLAIN) | BIT(DEVICES), 0,
+     "shoal status\nshoal status 3f2a\nshoal status --devices\n", NEEDS_SERVICE, KEPT | BIT(PLAIN) | BIT(DEVICES), 0,
      MANY, status_main},
     {"top", "", "devices and ensembles that have not ended, redrawn until interrupted",
      "Where standard output is no terminal they are printed once.", "shoal top\nshoal top --every 10\n", NEEDS_SERVICE,
@@ -47,13 +49,13 @@ const struct command commands[] = {
      SERVICE | CHOICE | BIT(TIMEOUT), 0, MANY, wait_main},
     {"events", "ID", "what happened to an ensemble: states, reasons, retries", "",
      "shoal events 3f2a\nshoal events 3f2a --follow --jsonl\n", NEEDS_SERVICE,
-     SERVICE | BIT(FOLLOW) | BIT(SINCE) | BIT(JSONL) | BIT(PLAIN), 1, 1, events_main},
+     KEPT | BIT(FOLLOW) | BIT(SINCE) | BIT(JSONL) | BIT(PLAIN), 1, 1, events_main},
     {"results", "ID", "free energies with errors, and the files",
      "Exits as the ensemble did, and 1 too where there is no free energy. An ensemble that has not ended gives what "
      "there is so far, "
      "marked as such, and exit code 75.",
      "shoal results 3f2a\nshoal results 3f2a --json\nshoal results 3f2a --output results/ --csv\n", NEEDS_SERVICE,
-     SERVICE | BIT(OUTPUT) | BIT(CSV), 1, 1, results_main},
+     KEPT | BIT(OUTPUT) | BIT(CSV), 1, 1, results_main},
     {"report", "ID|FILE.yaml", "results of an ensemble, or of a campaign, as one HTML page with figures",
      "Free energies with their errors and verdicts, convergence forward and backward, the overlap matrix, how "
      "replicas exchanged windows, dH/dlambda along the ladder, how many rows there are for each uncorrelated "
@@ -64,19 +66,19 @@ const struct command commands[] = {
      "The page needs no other file and no network. Without --output it goes to standard output. Exits as results "
      "does, of a campaign as campaign gather does.",
      "shoal report 3f2a --output methane.html\nshoal report campaign.yaml --output campaign.html\n", NEEDS_SERVICE,
-     SERVICE | BIT(OUTPUT) | BIT(INCLUDE), 1, 1, report_main},
+     KEPT | BIT(OUTPUT) | BIT(INCLUDE), 1, 1, report_main},
     {"pause", "[ID...]", "checkpoint ensembles and stop them until resumed", "",
-     "shoal pause 3f2a\nshoal pause --all\nshoal pause --label project=hydration\n", NEEDS_SERVICE, SERVICE | CHOICE, 0,
+     "shoal pause 3f2a\nshoal pause --all\nshoal pause --label project=hydration\n", NEEDS_SERVICE, KEPT | CHOICE, 0,
      MANY, pause_main},
     {"resume", "[ID...]", "go on with paused ensembles", "", "shoal resume 3f2a\nshoal resume --all\n", NEEDS_SERVICE,
-     SERVICE | CHOICE, 0, MANY, resume_main},
+     KEPT | CHOICE, 0, MANY, resume_main},
     {"cancel", "[ID...]", "stop ensembles; finished windows keep their files", "retry goes on with them.",
-     "shoal cancel 3f2a\nshoal cancel --state queued\n", NEEDS_SERVICE, SERVICE | CHOICE, 0, MANY, cancel_main},
+     "shoal cancel 3f2a\nshoal cancel --state queued\n", NEEDS_SERVICE, KEPT | CHOICE, 0, MANY, cancel_main},
     {"retry", "[ID...]", "run failed and cancelled windows again from their last good checkpoints",
      "Windows that are done stay so. An ensemble that still runs can have its failed windows retried meanwhile; "
      "--window names one of them; of windows that exchange replicas it stands for all that failed with it.",
      "shoal retry 3f2a\nshoal retry 3f2a --window 3\nshoal retry --state failed\n", NEEDS_SERVICE,
-     SERVICE | CHOICE | BIT(WINDOW), 0, MANY, retry_main},
+     KEPT | CHOICE | BIT(WINDOW), 0, MANY, retry_main},
     {"reestimate", "[ID...]", "compute the results of ended ensembles again from the samples that they have",
      "Nothing is simulated. Use it after the cause of a failed or partial estimate is gone (a full disk, a read error, "
      "too little memory for the estimator), or to have results by a newer version of Shoal. The old results are "
@@ -84,7 +86,7 @@ const struct command commands[] = {
      "ensemble at a time, users take turns, and other estimates go first. Results of a cancelled ensemble are "
      "computed when they are next asked for.",
      "shoal reestimate 3f2a\nshoal reestimate --state done\nshoal reestimate --label campaign=amines\n", NEEDS_SERVICE,
-     SERVICE | CHOICE, 0, MANY, reestimate_main},
+     KEPT | CHOICE, 0, MANY, reestimate_main},
     {"extend", "[ID...]", "make the production of ensembles longer, or their ladders finer, also after they have ended",
      "--time adds to it, as -extend of gmx convert-tpr does; --until says how long it is to be in all, as -until does, "
      "and changes nothing when said again. Every window goes on from its checkpoint, and its files are those of a run "
@@ -107,13 +109,13 @@ const struct command commands[] = {
      "shoal extend 3f2a --time '2 ns'\nshoal extend --label project=hydration --until '5 ns'\n"
      "shoal extend --label campaign=amines --time '1 ns' --by-need\n"
      "shoal extend 3f2a --add-window 'vdw: 0.65' --add-window 'vdw: 0.72'\n",
-     NEEDS_SERVICE, SERVICE | CHOICE | BIT(TIME) | BIT(UNTIL) | BIT(BY_NEED) | BIT(ADD_WINDOW), 0, MANY, extend_main},
+     NEEDS_SERVICE, KEPT | CHOICE | BIT(TIME) | BIT(UNTIL) | BIT(BY_NEED) | BIT(ADD_WINDOW), 0, MANY, extend_main},
     {"rm", "[ID...]", "remove ended ensembles with all their files, for ever",
      "Says how much space that frees. Ensembles that have not ended are refused: cancel them first.",
      "shoal rm 3f2a\nshoal rm --state done --older-than 30d --dry-run\n", NEEDS_SERVICE,
-     SERVICE | CHOICE | BIT(OLDER_THAN) | BIT(DRY_RUN), 0, MANY, rm_main},
+     KEPT | CHOICE | BIT(OLDER_THAN) | BIT(DRY_RUN), 0, MANY, rm_main},
     {"du", "[ID...]", "disk space that ensembles use, the largest first", "",
-     "shoal du\nshoal du --label project=hydration\n", NEEDS_SERVICE, SERVICE | BIT(STATE) | BIT(LABEL) | BIT(PLAIN), 0,
+     "shoal du\nshoal du --label project=hydration\n", NEEDS_SERVICE, KEPT | BIT(STATE) | BIT(LABEL) | BIT(PLAIN), 0,
      MANY, du_main},
     {"validate", "SPEC.yaml", "check a spec and its files; say what it would take and what in it is likely not meant",
      "", "shoal validate methane.yaml\nshoal validate methane.yaml --json\n", NEEDS_WORKER, FILES, 1, 1, offline_main},
@@ -123,9 +125,15 @@ const struct command commands[] = {
      "submitted and what is wrong with it, and submits nothing. submit hands over what the service does not have yet: "
      "said again, after a crash or an addition, it submits what is missing; what was submitted with other content is "
      "told with the first line that differs, stays as it is, and makes the exit code 3. "
+     "--only takes a part of the campaign: names of systems, edges, legs or keys, those that fit all kinds that are "
+     "named. "
      "run submits too, waits until all have ended, hands out the campaign's budget, if it has one, in rounds to those "
      "where it cuts the sum of squared errors most, and gathers at the end; it may be interrupted or killed and said "
-     "again at any moment, and goes on from what the service has. "
+     "again at any moment, and goes on from what the service has. With --here DIR no service has to run: the command "
+     "starts one of its own, which keeps everything in DIR, on the devices of --device. It stops after --for and at "
+     "SIGTERM, SIGINT, SIGHUP or SIGUSR1, after every window has made a checkpoint, and exits 75: the same command "
+     "goes on from there, also where DIR was copied to another machine. It exits 0 when all are done, and 1 when one "
+     "has failed. "
      "status lists all of them. extend and cancel do it to all ensembles that have the campaign's name as their label, "
      "extend but for cancelled ones. "
      "gather makes one table of their results: means of repeats (errors are the standard deviation between repeats "
@@ -135,17 +143,20 @@ const struct command commands[] = {
      "independent loop of edges, the most likely values of all systems (Xu 2019, doi 10.1021/acs.jcim.9b00528) "
      "with their covariance, and RMSE, MUE and Kendall's tau beside experiment with bootstrap intervals. With "
      "--output DIR it writes gather.json, report.html (with the network) and gather.tsv, dg.tsv, ddg.tsv and "
-     "raw.tsv as OpenFE's gather does, and cinnabar.csv. It exits 75 where ensembles have not ended, 1 where some "
-     "have no free energy.",
+     "raw.tsv as OpenFE's gather does, and cinnabar.csv. Numbers of ensembles that have not ended are of their samples "
+     "so far, and are marked so. --here may be given several times, for folders that have parts of the campaign. It "
+     "exits 75 where ensembles have not ended, 1 where some have no free energy.",
      "shoal campaign plan campaign.yaml\n"
      "shoal campaign submit campaign.yaml\n"
      "shoal campaign run campaign.yaml --output table/\n"
+     "shoal campaign run campaign.yaml --here run/ --device cuda:0 --for 4h\n"
      "shoal campaign extend campaign.yaml --until '5 ns'\n"
      "shoal campaign extend campaign.yaml --time '1 ns' --by-need\n"
      "shoal campaign gather campaign.yaml --output table/\n",
      NEEDS_SERVICE,
-     SERVICE | BIT(PLAIN) | BIT(INCLUDE) | BIT(TIME) | BIT(UNTIL) | BIT(BY_NEED) | BIT(OUTPUT) | BIT(TIMEOUT), 2, 2,
-     campaign_main},
+     KEPT | BIT(PLAIN) | BIT(INCLUDE) | BIT(TIME) | BIT(UNTIL) | BIT(BY_NEED) | BIT(OUTPUT) | BIT(TIMEOUT) | BIT(FOR) |
+         BIT(ONLY) | BIT(DEVICE),
+     2, 2, campaign_main},
     {"init", "KIND", "write a commented spec to begin with: hydration, relative or absolute",
      "Without --output it goes to standard output.",
      "shoal init hydration -p toluene.top -c toluene.gro -o toluene.yaml\nshoal init absolute\n", NEEDS_NOTHING,
@@ -168,7 +179,7 @@ const struct command commands[] = {
      "The overlap that is expected is that of normally distributed energy differences and of equally many samples. In "
      "place of ID a file that ends in .json, or - for standard input, with results as results and estimate print them.",
      "shoal ladder 3f2a\nshoal ladder 3f2a --windows 16\nshoal estimate lambda_*/dhdl.xvg --json | shoal ladder -\n",
-     NEEDS_SERVICE, SERVICE | BIT(WINDOWS) | BIT(OVERLAP), 1, 1, ladder_main},
+     NEEDS_SERVICE, KEPT | BIT(WINDOWS) | BIT(OVERLAP), 1, 1, ladder_main},
     {"energy", "SPEC.yaml", "one evaluation of the start coordinates, split as gmx energy splits it", "",
      "shoal energy methane.yaml --json\nshoal energy methane.yaml --window 3 --forces --json\n", NEEDS_WORKER,
      FILES | BIT(WINDOW) | BIT(FORCES) | BIT(CHECK) | BIT(DEVICE), 1, 1, offline_main},

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "client/commands.h"
+#include "client/here.h"
 #include "client/members.h"
 #include "client/report.h"
 
@@ -20,7 +21,9 @@ struct fetching {
 static void fill(void *arg, int i, struct buf *path, struct buf *body)
 {
     const struct fetching *f = arg;
-    client_path(path, answer_text(f->g->rows[f->wanted[i]].present, "id"), "/results");
+    const json_t *present = f->g->rows[f->wanted[i]].present;
+    client_path(path, answer_text(present, "id"),
+                ensemble_ended(answer_text(present, "state")) ? "/results" : "/results?live=1");
 }
 
 static double kj_of(const json_t *quantity)
@@ -56,14 +59,24 @@ static void take_results(struct row *r, const json_t *results)
 {
     r->estimate =
         (struct number){kj_of(json_object_get(results, "estimate")), kj_of(json_object_get(results, "uncertainty"))};
-    r->verdict = isnan(r->estimate.value) ? VERDICT_FAILED : verdict_of(results);
+    const bool ended = r->verdict != VERDICT_PENDING;
+    r->so_far = !ended && !isnan(r->estimate.value);
+    if (!isnan(r->estimate.value))
+        r->verdict = verdict_of(results);
     r->standard_state = correction_of(results, "standard_state");
     r->finite_size = correction_of(results, "finite_size");
-    add_reason(r, answer_text(results, "reason"));
+    r->reasons = json_incref(json_object_get(json_object_get(results, "verdict"), "reasons"));
+    if (ended)
+        add_reason(r, answer_text(results, "reason"));
+    else if (isnan(r->estimate.value)) /* one cause is enough while it runs */
+        add_reason(r, answer_text(json_array_get(r->reasons, 0), "text"));
     const json_t *least = json_object_get(json_object_get(results, "overlap"), "minimum");
     r->overlap = json_is_number(least) ? json_number_value(least) : NAN;
+    r->run = json_pack("{s:O?,s:O?,s:O?,s:O?,s:O?}", "windows", json_object_get(results, "windows"), "version",
+                       json_object_get(results, "version"), "estimator", json_object_get(results, "estimator"),
+                       "temperature", json_object_get(results, "temperature"), "pressure",
+                       json_object_get(results, "pressure"));
     r->convergence = json_incref(json_object_get(results, "convergence"));
-    r->reasons = json_incref(json_object_get(json_object_get(results, "verdict"), "reasons"));
 }
 
 static void done(void *arg, int i, long status, const struct buf *reply)
@@ -74,9 +87,10 @@ static void done(void *arg, int i, long status, const struct buf *reply)
     /* a hundred kilobytes each, most of it about windows */
     static const char *const wanted[] = {"estimate",       "uncertainty", "verdict", "reason",
                                          "standard_state", "finite_size", NULL},
-                             *const detailed[] = {"estimate", "uncertainty",    "verdict",
-                                                  "reason",   "standard_state", "finite_size",
-                                                  "overlap",  "convergence",    NULL};
+                             *const detailed[] = {"estimate",       "uncertainty", "verdict",   "reason",
+                                                  "standard_state", "finite_size", "overlap",   "convergence",
+                                                  "windows",        "version",     "estimator", "temperature",
+                                                  "pressure",       NULL};
     json_t *results = status == 200 ? members_load(reply->data, reply->len, f->g->detailed ? detailed : wanted)
                                     : answer_object(status, reply, &e);
     if (!results && !e.code)
@@ -89,32 +103,80 @@ static void done(void *arg, int i, long status, const struct buf *reply)
 }
 
 /* What can be said of it without its results. */
-static bool begin_row(const struct campaign *k, struct row *r, const json_t *planned)
+static void begin_row(struct row *r, const json_t *planned, const json_t *present)
 {
     *r = (struct row){.planned = planned,
-                      .present = campaign_present(k, planned),
+                      .present = present,
                       .estimate = {NAN, NAN},
                       .standard_state = NAN,
                       .finite_size = NAN,
                       .overlap = NAN};
-    bool ended = r->present && ensemble_ended(answer_text(r->present, "state"));
+    bool ended = present && ensemble_ended(answer_text(present, "state"));
     r->verdict = ended ? VERDICT_FAILED : VERDICT_PENDING;
-    snprintf(r->reason, sizeof r->reason, "%s", r->present ? answer_text(r->present, "reason") : "not submitted");
-    return ended;
+    snprintf(r->reason, sizeof r->reason, "%s", present ? answer_text(present, "reason") : "not submitted");
 }
 
-static int fetch(const struct client *c, struct gathered *g, struct err *e)
+static void begin_rows(struct gathered *g)
 {
     const json_t *planned = json_object_get(g->campaign->plan, "ensembles"), *one;
-    struct fetching f = {g, xcalloc(json_array_size(planned), sizeof *f.wanted)};
-    struct http_many job = {.method = "GET", .arg = &f, .fill = fill, .done = done};
     size_t i;
+    g->services = json_array();
     g->rows = xcalloc(json_array_size(planned), sizeof *g->rows);
     json_array_foreach (planned, i, one)
-        if (begin_row(g->campaign, &g->rows[g->nrows++], one))
-            f.wanted[job.count++] = (int)i;
-    int rc = http_many(c->http, &job, e);
+        begin_row(&g->rows[g->nrows++], one, NULL);
+}
+
+/* Takes a row's ensemble where this service has it, and no other had it before. Whether it may have results. */
+static bool find_row(struct gathered *g, struct row *r)
+{
+    const json_t *present = campaign_present(g->campaign, r->planned);
+    if (present && r->present)
+        g->twice++;
+    if (!present || r->present)
+        return false;
+    begin_row(r, r->planned, present);
+    return r->verdict == VERDICT_FAILED || answer_number(present, "progress") > 0;
+}
+
+/* What one service has of it. */
+static int fetch(const struct client *c, struct gathered *g, struct campaign *k, struct err *e)
+{
+    struct fetching f = {g, xcalloc((size_t)g->nrows, sizeof *f.wanted)};
+    struct http_many job = {.method = "GET", .arg = &f, .fill = fill, .done = done};
+    int rc = campaign_look(k, c, e);
+    for (int i = 0; !rc && i < g->nrows; i++)
+        if (find_row(g, &g->rows[i]))
+            f.wanted[job.count++] = i;
+    if (!rc)
+        rc = http_many(c->http, &job, e);
+    if (!rc && g->detailed)
+        gather_specs(g, c);
+    json_array_append_new(g->services, k->present ? k->present : json_null());
+    k->present = NULL;
     free(f.wanted);
+    return rc;
+}
+
+/* What the service that works, or is started for it, on each folder has. */
+static int fetch_from_folders(const struct client *c, struct gathered *g, struct campaign *k, struct err *e)
+{
+    int rc = 0;
+    for (int i = 0; !rc && i < c->nheres; i++) {
+        struct client one = *c;
+        struct here h;
+        struct err closing = {0};
+        one.here = c->heres[i];
+        rc = here_open(&h, &one, false, e);
+        if (!rc) {
+            one.http = http_new(h.socket.data, h.socket.data);
+            rc = fetch(&one, g, k, e);
+            http_free(one.http);
+        }
+        if (here_close(&h, &closing) && !rc) {
+            *e = closing;
+            rc = -(int)e->code;
+        }
+    }
     return rc;
 }
 
@@ -122,7 +184,7 @@ static int gather_exit(const struct gathered *g)
 {
     enum verdict worst = VERDICT_CONVERGED;
     for (int i = 0; i < g->nrows; i++)
-        worst = g->rows[i].verdict > worst ? g->rows[i].verdict : worst;
+        worst = gather_worse(worst, g->rows[i].so_far ? VERDICT_PENDING : g->rows[i].verdict);
     return worst == VERDICT_PENDING ? EXIT_TRY_LATER : worst == VERDICT_FAILED ? EXIT_ENSEMBLE_FAILED : EXIT_OK;
 }
 
@@ -152,7 +214,8 @@ static int gather(struct client *c, const char *file, bool detailed,
     struct err e = {0};
     int rc = campaign_open(&k, c, file, true);
     if (rc == EXIT_OK) {
-        if (!campaign_look(&k, c, &e) && !fetch(c, &g, &e)) {
+        begin_rows(&g);
+        if (!(c->nheres > 1 ? fetch_from_folders(c, &g, &k, &e) : fetch(c, &g, &k, &e))) {
             gather_sum(&g);
             use(c, &g, &e);
         }

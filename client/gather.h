@@ -22,9 +22,11 @@ enum verdict {
     VERDICT_CONVERGED,
     VERDICT_UNCONVERGED,
     VERDICT_FAILED,
-    VERDICT_PENDING /* it has not ended, or was not submitted */
+    VERDICT_PENDING /* it has no number yet: it was not submitted, or has too few samples */
 };
 const char *verdict_word(enum verdict v);
+/* For people: "unconverged so far". */
+const char *verdict_text(enum verdict v, bool so_far);
 
 /* One ensemble. */
 struct row {
@@ -32,20 +34,25 @@ struct row {
     struct number estimate;             /* of the last window less the first */
     double standard_state, finite_size; /* what is to be added to it; NAN: there is none */
     enum verdict verdict;
+    bool so_far;      /* it has not ended, and the number is of the samples that it has */
     char reason[200]; /* why there is no number */
     /* For pages; NULL and NAN where they were not asked for, or there is none. */
     json_t *convergence, *reasons; /* of results.json, the verdict's; owned */
+    json_t *run;                   /* of results.json what gather_run shows; owned */
+    char *spec;                    /* of the first of every leg; owned */
     double overlap;                /* the least of neighbours */
 };
 
 /* One leg of a system or an edge: the mean of its repeats, corrections added. */
 struct leg_sum {
     const json_t *leg;
+    int first;        /* row of its first repeat */
     int planned, got; /* repeats; with a number */
     struct number mean;
     double own_error; /* root mean square of the repeats' own errors */
     double deviation; /* standard deviation of the repeats, OpenFE's figure for an error; NAN for fewer than two */
     enum verdict verdict;
+    bool so_far;      /* it has a number, and not all repeats have ended */
     char reason[160]; /* what only the repeats' comparison shows; "": nothing */
 };
 
@@ -60,11 +67,14 @@ struct item {
     double deviation; /* the root of the sum of the legs' squared deviations */
     double experiment, experiment_error;
     enum verdict verdict;
+    bool so_far; /* one of the legs is */
 };
 
 struct gathered {
     const struct campaign *campaign;
-    bool detailed; /* with what pages show of every ensemble */
+    bool detailed;    /* with what pages show of every ensemble */
+    json_t *services; /* what each service has of the campaign, which rows refer to; owned */
+    int twice;        /* ensembles that a service has and one before has, too: they are left out */
     struct row *rows;
     int nrows;
     struct item *items; /* systems that have legs in the sum, then edges */
@@ -81,6 +91,7 @@ struct gathered {
     int ncontradictions;
     bool wide;                            /* repeats of all legs spread further than their own errors allow */
     enum verdict *verdicts;               /* [nsystems] of values */
+    bool *values_so_far;                  /* [nsystems] whether something that a value depends on is */
     struct comparison absolute, relative; /* with experiment */
     /* [nsystems] what is added to values without a zero of their own, so that they have the mean of the experiment; NAN: no value */
     double *shift;
@@ -99,6 +110,10 @@ void gather_remark(struct gathered *g, const char *fmt, ...) __attribute__((form
 const char *gather_system(const struct gathered *g, int i);
 /* The system or edge that a planned ensemble is of. */
 struct item *gather_item(const struct gathered *g, const json_t *planned);
+/* Whether not all ensembles have ended. */
+bool gather_so_far(const struct gathered *g);
+/* Whether not all that a loop goes through have. */
+bool gather_loop_so_far(const struct gathered *g, const struct loop *l);
 /* The best value of a system: of the network, else of its legs. */
 struct number gather_value(const struct gathered *g, int system);
 /* Whether there are edges, and nothing that was measured reaches it: it has no value. */
@@ -111,7 +126,10 @@ void gather_show(const struct sheet *s, const struct gathered *g);
 /* gather_page.c: the same with figures, the network and values beside experiment, as one HTML page. */
 void gather_page(const struct gathered *g, struct buf *out);
 void gather_figures(const struct gathered *g, struct buf *out); /* gather_figures.c: those of the page */
-json_t *gather_json(const struct gathered *g);                  /* gather_json.c */
+/* gather_run.c: specs from the service, and what was run, as a part of the page. */
+void gather_specs(struct gathered *g, const struct client *c);
+void gather_run(const struct gathered *g, struct buf *out);
+json_t *gather_json(const struct gathered *g); /* gather_json.c */
 /* gather_write.c */
 /* One line for everything, values between tabs; with headings where wanted. */
 void gather_tsv(const struct gathered *g, bool headings, struct buf *out);

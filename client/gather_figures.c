@@ -21,7 +21,6 @@ static double strain_of(const struct gathered *g, int edge)
     return most;
 }
 
-/* Edges without a number are left out. */
 static void network_show(struct buf *out, const struct gathered *g)
 {
     struct plot_edge *edges = xcalloc((size_t)g->nedges, sizeof *edges);
@@ -31,9 +30,9 @@ static void network_show(struct buf *out, const struct gathered *g)
         names[i] = gather_system(g, i);
     for (int k = 0; k < g->nmeasured; k++) {
         const struct measured *m = &g->measured[k];
-        if (m->j >= 0 && !isnan(m->value))
-            edges[n++] =
-                (struct plot_edge){m->i, m->j, m->value / GATHER_KCAL, m->error / GATHER_KCAL, strain_of(g, k)};
+        if (m->j >= 0)
+            edges[n++] = (struct plot_edge){
+                m->i, m->j, m->value / GATHER_KCAL, m->error / GATHER_KCAL, strain_of(g, k), g->of_item[k]->so_far};
     }
     if (n)
         plot_network(out, "Network of edges, kcal/mol", names, g->nsystems, edges, n);
@@ -89,40 +88,54 @@ static void ranking_show(struct buf *out, const struct gathered *g)
     free(ranked);
 }
 
-static void add_pair(struct plot_series *s, double experiment, double value, double error, const char *name)
+static void add_pair(struct plot_series *s, struct number experiment, struct number x, const char *name)
 {
-    if (!isnan(value) && !isnan(experiment))
-        s->points[s->n++] =
-            (struct plot_point){experiment / GATHER_KCAL, value / GATHER_KCAL, error / GATHER_KCAL, name};
+    if (isnan(x.value) || isnan(experiment.value))
+        return;
+    s->across[s->n] = experiment.error / GATHER_KCAL;
+    s->points[s->n++] =
+        (struct plot_point){experiment.value / GATHER_KCAL, x.value / GATHER_KCAL, x.error / GATHER_KCAL, name};
 }
 
-static void scatter(struct buf *out, const char *title, struct plot_series *s)
+static void scatter(struct buf *out, const char *title, const char *note, struct plot_series *s)
 {
     plot_series(out,
                 &(struct plot){.title = title,
-                               .note = "in the band: within 1 kcal/mol of it",
+                               .note = note,
                                .x = "experiment, kcal/mol",
                                .y = "calculated, kcal/mol",
                                .level = NAN,
                                .equal = NEAR},
                 s, 1);
     free(s->points);
+    free(s->across);
+}
+
+static struct plot_series room_for(int n)
+{
+    return (struct plot_series){.points = xcalloc((size_t)n, sizeof(struct plot_point)),
+                                .across = xcalloc((size_t)n, sizeof(double))};
 }
 
 static void experiment_show(struct buf *out, const struct gathered *g)
 {
-    struct plot_series systems = {.points = xcalloc((size_t)g->nsystems, sizeof *systems.points)},
-                       edges = {.points = xcalloc((size_t)g->nitems, sizeof *edges.points)};
+    struct plot_series systems = room_for(g->nsystems), edges = room_for(g->nitems);
+    bool offset = false;
     for (int i = 0; i < g->nsystems; i++) {
         struct number x = gather_value(g, i);
+        offset |= g->shift[i] > 0 || g->shift[i] < 0;
         if (gather_comparable(g, i))
-            add_pair(&systems, g->experiments[i].value, x.value + g->shift[i], x.error, gather_system(g, i));
+            add_pair(&systems, g->experiments[i], (struct number){x.value + g->shift[i], x.error}, gather_system(g, i));
     }
     for (int i = 0; i < g->nitems; i++)
         if (g->items[i].is_edge)
-            add_pair(&edges, g->items[i].experiment, g->items[i].sum.value, g->items[i].sum.error, g->items[i].name);
-    scatter(out, "Values beside experiment", &systems);
-    scatter(out, "Edges beside experiment", &edges);
+            add_pair(&edges, (struct number){g->items[i].experiment, g->items[i].experiment_error}, g->items[i].sum,
+                     g->items[i].name);
+    scatter(out, "Values beside experiment",
+            offset ? "values moved by the offset of their table; in the band: within 1 kcal/mol of experiment"
+                   : "in the band: within 1 kcal/mol of experiment",
+            &systems);
+    scatter(out, "Edges beside experiment", "in the band: within 1 kcal/mol of experiment", &edges);
 }
 
 void gather_figures(const struct gathered *g, struct buf *out)

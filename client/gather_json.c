@@ -34,6 +34,7 @@ static json_t *rows_json(const struct gathered *g)
         json_object_set_new(one, "standard_state", energy((struct number){r->standard_state, 0}));
         json_object_set_new(one, "finite_size", energy((struct number){r->finite_size, 0}));
         json_object_set_new(one, "verdict", json_string(verdict_word(r->verdict)));
+        json_object_set_new(one, "so_far", json_boolean(r->so_far));
         json_object_set_new(one, "reason", *r->reason ? json_string(r->reason) : json_null());
         json_array_append_new(list, one);
     }
@@ -49,6 +50,7 @@ static json_t *legs_json(const struct item *item)
                                 json_object_get(leg->leg, "sign"), "planned", leg->planned, "repeats", leg->got,
                                 "free_energy", energy(leg->mean), "verdict", verdict_word(leg->verdict));
         json_object_set_new(one, "standard_deviation", energy((struct number){leg->deviation, NAN}));
+        json_object_set_new(one, "so_far", json_boolean(leg->so_far));
         json_object_set_new(one, "reason", *leg->reason ? json_string(leg->reason) : json_null());
         json_array_append_new(list, one);
     }
@@ -64,6 +66,7 @@ static json_t *item_json(const struct gathered *g, const struct item *item)
     json_object_set_new(one, "free_energy", energy(item->sum));
     json_object_set_new(one, "experiment", energy((struct number){item->experiment, item->experiment_error}));
     json_object_set_new(one, "verdict", item->verdict ? json_string(verdict_word(item->verdict)) : json_null());
+    json_object_set_new(one, "so_far", json_boolean(item->so_far));
     return one;
 }
 
@@ -86,8 +89,9 @@ static json_t *loops_json(const struct gathered *g)
             const struct measured *m = &g->measured[l->edges[k]];
             json_array_append_new(way, json_string(gather_system(g, l->signs[k] > 0 ? m->i : m->j)));
         }
-        json_array_append_new(
-            list, json_pack("{s:o,s:o}", "systems", way, "closure", energy((struct number){l->closure, l->error})));
+        json_array_append_new(list, json_pack("{s:o,s:o,s:b}", "systems", way, "closure",
+                                              energy((struct number){l->closure, l->error}), "so_far",
+                                              (int)gather_loop_so_far(g, l)));
     }
     return list;
 }
@@ -117,6 +121,7 @@ static json_t *values_json(const struct gathered *g)
                       "experiment", energy(g->experiments[i]), "part", part, "anchored", (int)g->network.anchored[i]);
         json_object_set_new(one, "shift", energy((struct number){g->shift[i], 0}));
         json_object_set_new(one, "verdict", g->verdicts[i] ? json_string(verdict_word(g->verdicts[i])) : json_null());
+        json_object_set_new(one, "so_far", json_boolean(g->values_so_far[i]));
         json_array_append_new(list, one);
     }
     return list;
@@ -165,6 +170,7 @@ json_t *gather_json(const struct gathered *g)
     json_t *out = json_pack("{s:s,s:o,s:o,s:o,s:o,s:o}", "name", answer_text(g->campaign->plan, "name"), "ensembles",
                             rows_json(g), "systems", items_json(g, false), "edges", items_json(g, true), "loops",
                             loops_json(g), "contradictions", contradictions_json(g));
+    json_object_set_new(out, "so_far", json_boolean(gather_so_far(g)));
     json_object_set_new(out, "values", values_json(g));
     json_object_set_new(out, "covariance", covariance_json(g));
     json_object_set_new(out, "experiment", experiment);

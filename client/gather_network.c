@@ -71,6 +71,14 @@ static void measure(struct gathered *g)
                 measure_item(g, &g->items[i]);
 }
 
+bool gather_loop_so_far(const struct gathered *g, const struct loop *l)
+{
+    bool any = false;
+    for (int k = 0; k < l->length; k++)
+        any |= g->of_item[l->edges[k]]->so_far;
+    return any;
+}
+
 /* ---- what contradicts the rest ---- */
 
 static void name_edges(struct buf *out, const struct gathered *g, const struct contradiction *c)
@@ -142,17 +150,22 @@ static void compare_spreads(struct gathered *g)
 
 /* A value depends on everything that its part was measured with; that of a system apart is missing for the reason that what would
  * reach it is. */
+static bool depends_on(const struct gathered *g, int system, int k)
+{
+    const struct measured *m = &g->measured[k];
+    int part = g->network.part[system];
+    return part >= 0 ? measured_counts(m) && g->network.part[m->i] == part : m->i == system || m->j == system;
+}
+
 static enum verdict verdict_of_value(const struct gathered *g, int system)
 {
     enum verdict v = VERDICT_NONE;
     int part = g->network.part[system];
-    for (int k = 0; k < g->nmeasured; k++) {
-        const struct measured *m = &g->measured[k];
-        bool takes_part =
-            part >= 0 ? measured_counts(m) && g->network.part[m->i] == part : m->i == system || m->j == system;
-        if (takes_part)
+    for (int k = 0; k < g->nmeasured; k++)
+        if (depends_on(g, system, k)) {
             v = gather_worse(v, g->of_item[k]->verdict);
-    }
+            g->values_so_far[system] |= g->of_item[k]->so_far && part >= 0;
+        }
     for (int i = 0; i < g->ncontradictions; i++)
         if (g->contradictions[i].part == part)
             v = gather_worse(v, VERDICT_UNCONVERGED);
@@ -163,6 +176,7 @@ void gather_network(struct gathered *g)
 {
     measure(g);
     g->verdicts = xcalloc((size_t)g->nsystems, sizeof *g->verdicts);
+    g->values_so_far = xcalloc((size_t)g->nsystems, sizeof *g->values_so_far);
     if (!g->nedges)
         return;
     network_solve(&g->network, g->nsystems, g->measured, g->nmeasured);

@@ -13,11 +13,20 @@
 
 /* ---- the answer ---- */
 
+/* Ensembles that have ended with this verdict; of VERDICT_PENDING those that have not ended. */
 static int count(const struct gathered *g, enum verdict v)
 {
     int n = 0;
     for (int i = 0; i < g->nrows; i++)
-        n += g->rows[i].verdict == v;
+        n += (g->rows[i].so_far ? VERDICT_PENDING : g->rows[i].verdict) == v;
+    return n;
+}
+
+static int count_so_far(const struct gathered *g)
+{
+    int n = 0;
+    for (int i = 0; i < g->nrows; i++)
+        n += g->rows[i].so_far;
     return n;
 }
 
@@ -65,7 +74,7 @@ static void loops_fact(struct buf *out, const struct gathered *g)
 
 static void answer(struct buf *out, const struct gathered *g)
 {
-    char what[120], number[120], sentence[160];
+    char what[120], number[120], sentence[300];
     const json_t *remark;
     size_t k;
     int values = 0;
@@ -74,11 +83,17 @@ static void answer(struct buf *out, const struct gathered *g)
     snprintf(what, sizeof what, "%d %s, %d %s, %d %s", g->nsystems, number_word(g->nsystems, "system", "systems"),
              g->nedges, number_word(g->nedges, "edge", "edges"), g->nrows,
              number_word(g->nrows, "ensemble", "ensembles"));
-    snprintf(number, sizeof number, "%d of %d %s a free energy", values, g->nsystems,
-             number_word(g->nsystems, "system has", "systems have"));
-    snprintf(sentence, sizeof sentence, "Of the ensembles %d converged, %d did not, %d failed, %d %s not ended.",
-             count(g, VERDICT_CONVERGED), count(g, VERDICT_UNCONVERGED), count(g, VERDICT_FAILED),
-             count(g, VERDICT_PENDING), number_word(count(g, VERDICT_PENDING), "has", "have"));
+    snprintf(number, sizeof number, "%d of %d %s a free energy%s", values, g->nsystems,
+             number_word(g->nsystems, "system has", "systems have"), gather_so_far(g) ? " so far" : "");
+    int n =
+        snprintf(sentence, sizeof sentence, "Of the ensembles %d converged, %d did not, %d failed, %d %s not ended.",
+                 count(g, VERDICT_CONVERGED), count(g, VERDICT_UNCONVERGED), count(g, VERDICT_FAILED),
+                 count(g, VERDICT_PENDING), number_word(count(g, VERDICT_PENDING), "has", "have"));
+    if (count_so_far(g))
+        snprintf(sentence + n, sizeof sentence - (size_t)n,
+                 " %d of these %s a free energy of the samples so far; every number that depends on one is marked \"so "
+                 "far\".",
+                 count_so_far(g), number_word(count_so_far(g), "has", "have"));
     page_answer(out, what, number, verdict_word(worst(g)), sentence);
     page_facts_begin(out);
     comparison_facts(out, &g->absolute, "values");
@@ -112,19 +127,21 @@ static void estimate_line(struct buf *out, const struct row *r)
     buf_free(&text);
 }
 
-static void card(struct buf *out, const struct row *r)
+static void card(struct buf *out, const struct gathered *g, int row)
 {
+    const struct row *r = &g->rows[row];
     enum { REASONS = 2 };
     const json_t *reason;
     size_t i;
     char title[200], below[120];
     snprintf(title, sizeof title, "%.80s, %.60s, repeat %lld", answer_text(r->planned, "item"),
              answer_text(r->planned, "leg"), answer_whole(r->planned, "repeat"));
-    buf_printf(out, "<article>\n");
+    buf_printf(out, "<article id=\"e%d\">\n", row);
     page_element(out, "h3", "", title);
     curves(out, r, title);
     estimate_line(out, r);
-    page_element(out, "p", sheet_class(verdict_word(r->verdict)), verdict_word(r->verdict));
+    const char *verdict = verdict_text(r->verdict, r->so_far);
+    page_element(out, "p", sheet_class(verdict), verdict);
     if (*r->reason)
         page_element(out, "p", "soft", r->reason);
     json_array_foreach (r->reasons, i, reason)
@@ -156,7 +173,7 @@ static void cards(struct buf *out, const struct gathered *g)
         "from the first part of the samples and from the last; in the band is the answer with its error</p>\n");
     buf_printf(out, "<div class=\"cards\">\n");
     for (int i = 0; i < g->nrows; i++)
-        card(out, &g->rows[i]);
+        card(out, g, i);
     buf_printf(out, "</div>\n</details>\n");
 }
 
@@ -168,6 +185,7 @@ void gather_page(const struct gathered *g, struct buf *out)
     gather_figures(g, out);
     buf_printf(out, "</div>\n");
     gather_show(&(struct sheet){out, 0, true}, g);
+    gather_run(g, out);
     cards(out, g);
     page_end(out);
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "client/gather.h"
+#include "engine/base/number.h"
 #include "engine/base/repeats.h"
 #include "engine/base/stats.h"
 
@@ -19,6 +20,21 @@ const char *verdict_word(enum verdict v)
 {
     static const char *const words[] = {"", "converged", "unconverged", "failed", "pending"};
     return words[v];
+}
+
+const char *verdict_text(enum verdict v, bool so_far)
+{
+    static const char *const words[] = {"", "converged so far", "unconverged so far", "failed so far",
+                                        "so far, repeats pending"};
+    return so_far ? words[v] : verdict_word(v);
+}
+
+bool gather_so_far(const struct gathered *g)
+{
+    bool any = false;
+    for (int i = 0; i < g->nrows; i++)
+        any |= g->rows[i].so_far || g->rows[i].verdict == VERDICT_PENDING;
+    return any;
 }
 
 static const json_t *systems_of(const struct gathered *g)
@@ -71,12 +87,14 @@ static void sum_leg(struct gathered *g, int *row, struct leg_sum *leg)
             break;
         leg->planned++;
         leg->verdict = gather_worse(leg->verdict, r->verdict);
+        leg->so_far |= r->so_far || r->verdict == VERDICT_PENDING;
         double corrections = gather_corrections(r);
         if (isnan(r->estimate.value))
             continue;
         x[leg->got] = r->estimate.value + (isnan(corrections) ? 0 : corrections);
         error[leg->got++] = r->estimate.error;
     }
+    leg->so_far &= leg->got > 0;
     if (leg->got && leg->verdict == VERDICT_FAILED)
         leg->verdict = VERDICT_UNCONVERGED;
     compare_repeats(leg, x, error);
@@ -111,7 +129,7 @@ static void sum_legs(struct gathered *g)
         struct item *item = gather_item(g, planned);
         item->legs = xrealloc(item->legs, (size_t)item->nlegs + 1, sizeof *item->legs);
         struct leg_sum *leg = &item->legs[item->nlegs++];
-        *leg = (struct leg_sum){.leg = find_leg(g, answer_text(planned, "leg"))};
+        *leg = (struct leg_sum){.leg = find_leg(g, answer_text(planned, "leg")), .first = row};
         sum_leg(g, &row, leg);
     }
 }
@@ -131,11 +149,13 @@ static void sum_item(struct item *item)
         squares += leg->mean.error * leg->mean.error;
         deviations += leg->deviation * leg->deviation;
         item->verdict = gather_worse(item->verdict, leg->verdict);
+        item->so_far |= leg->so_far;
     }
     item->sum.error = sqrt(squares);
     item->deviation = any ? sqrt(deviations) : NAN;
     if (!any || isnan(item->sum.value))
         item->sum = (struct number){NAN, NAN};
+    item->so_far &= !isnan(item->sum.value);
 }
 
 /* ---- items ---- */
@@ -213,6 +233,9 @@ void gather_sum(struct gathered *g)
         gather_remark(g, "%s", json_string_value(one));
     json_array_foreach (systems_of(g), i, one)
         g->experiments[i] = (struct number){number_of(one, "experiment"), number_of(one, "error")};
+    if (g->twice)
+        gather_remark(g, "%d %s in more than one folder: that of the first folder counts", g->twice,
+                      number_word(g->twice, "ensemble is", "ensembles are"));
     add_items(g);
     sum_legs(g);
     for (int k = 0; k < g->nitems; k++)
@@ -228,6 +251,8 @@ void gather_free(struct gathered *g)
     for (int i = 0; i < g->nrows; i++) {
         json_decref(g->rows[i].convergence);
         json_decref(g->rows[i].reasons);
+        json_decref(g->rows[i].run);
+        free(g->rows[i].spec);
     }
     free(g->items);
     free(g->rows);
@@ -236,7 +261,9 @@ void gather_free(struct gathered *g)
     free(g->of_item);
     free(g->shift);
     free(g->verdicts);
+    free(g->values_so_far);
     json_decref(g->remarks);
+    json_decref(g->services);
     contradictions_free(g->contradictions, g->ncontradictions);
     loops_free(g->loops, g->nloops);
     network_free(&g->network);

@@ -38,6 +38,13 @@ static void line(struct buf *out, const char *kind, const char *item, const char
     buf_printf(out, "\t%s", verdict);
 }
 
+/* The experiment, and whether it is so far: the last cells of a line. */
+static void line_end(struct buf *out, struct number experiment, bool so_far)
+{
+    pair(out, experiment, "\t", "");
+    buf_printf(out, "\t%s\n", so_far ? "yes" : "");
+}
+
 static void rows_tsv(const struct gathered *g, struct buf *out)
 {
     for (int i = 0; i < g->nrows; i++) {
@@ -50,7 +57,8 @@ static void rows_tsv(const struct gathered *g, struct buf *out)
             buf_printf(out, "\t");
         else
             buf_printf(out, "\t%.3f", gather_corrections(r) / GATHER_KCAL);
-        buf_printf(out, "\t%s\t\n", r->present ? answer_text(r->present, "id") : "");
+        buf_printf(out, "\t%s", r->present ? answer_text(r->present, "id") : "");
+        line_end(out, (struct number){NAN, NAN}, r->so_far);
     }
 }
 
@@ -61,13 +69,12 @@ static void items_tsv(const struct gathered *g, struct buf *out)
         for (int k = 0; k < item->nlegs; k++) {
             line(out, "leg", item->name, answer_text(item->legs[k].leg, "name"), "", item->legs[k].mean,
                  verdict_word(item->legs[k].verdict));
-            buf_printf(out, "\t\t\t\n");
+            buf_printf(out, "\t\t");
+            line_end(out, (struct number){NAN, NAN}, item->legs[k].so_far);
         }
         line(out, item->is_edge ? "edge" : "system", item->name, "", "", item->sum, verdict_word(item->verdict));
-        buf_printf(out, "\t\t\t");
-        if (!isnan(item->experiment))
-            buf_printf(out, "%.3f", item->experiment / GATHER_KCAL);
-        buf_printf(out, "\n");
+        buf_printf(out, "\t\t");
+        line_end(out, (struct number){item->experiment, item->experiment_error}, item->so_far);
     }
 }
 
@@ -77,36 +84,41 @@ void gather_tsv(const struct gathered *g, bool headings, struct buf *out)
         buf_printf(
             out,
             "kind\titem\tleg\trepeat\tfree energy (kcal/mol)\terror (kcal/mol)\tverdict\tcorrections (kcal/mol)\tid\t"
-            "experiment (kcal/mol)\n");
+            "experiment (kcal/mol)\texperiment error (kcal/mol)\tso far\n");
     rows_tsv(g, out);
     items_tsv(g, out);
     for (int i = 0; i < g->nloops; i++) {
         char number[24];
         snprintf(number, sizeof number, "%d", i + 1);
         line(out, "loop", number, "", "", (struct number){g->loops[i].closure, g->loops[i].error}, "");
-        buf_printf(out, "\t\t\t\n");
+        buf_printf(out, "\t\t");
+        line_end(out, (struct number){NAN, NAN}, gather_loop_so_far(g, &g->loops[i]));
     }
     for (int i = 0; g->nedges && i < g->nsystems; i++) {
         line(out, "value", gather_system(g, i), "", "", gather_value(g, i), verdict_word(g->verdicts[i]));
-        buf_printf(out, "\t\t\t");
-        if (!isnan(g->experiments[i].value))
-            buf_printf(out, "%.3f", g->experiments[i].value / GATHER_KCAL);
-        buf_printf(out, "\n");
+        buf_printf(out, "\t\t");
+        line_end(out, g->experiments[i], g->values_so_far[i]);
     }
 }
 
 /* ---- what others read ---- */
 
 /* OpenFE's uncertainties are standard deviations of repeats: beside ours, in a column of their own behind its columns. */
-#define DEVIATION_HEADING "\tstandard deviation of repeats (kcal/mol)\n"
+#define DEVIATION_HEADING "\tstandard deviation of repeats (kcal/mol)"
+/* Last in a line: whether the number is of ensembles of which some have not ended. */
+#define SO_FAR_HEADING "\tso far\n"
 
-/* The last cell of a line. */
 static void deviation_cell(struct buf *out, double deviation)
 {
     if (isnan(deviation))
-        buf_printf(out, "\t\n");
+        buf_printf(out, "\t");
     else
-        buf_printf(out, "\t%.*f\n", places(deviation / GATHER_KCAL), deviation / GATHER_KCAL);
+        buf_printf(out, "\t%.*f", places(deviation / GATHER_KCAL), deviation / GATHER_KCAL);
+}
+
+static void so_far_cell(struct buf *out, bool so_far)
+{
+    buf_printf(out, "\t%s\n", so_far ? "yes" : "");
 }
 
 /* What values of the systems would have for errors if edges had their standard deviations; NAN without repeats. The caller frees it. */
@@ -132,25 +144,27 @@ static double *deviations_of_values(const struct gathered *g)
 static void dg_tsv(const struct gathered *g, struct buf *out)
 {
     double *deviations = deviations_of_values(g);
-    buf_printf(out, "ligand\tDG%s (kcal/mol)\tuncertainty (kcal/mol)" DEVIATION_HEADING, g->nedges ? "(MLE)" : "");
+    buf_printf(out, "ligand\tDG%s (kcal/mol)\tuncertainty (kcal/mol)" DEVIATION_HEADING SO_FAR_HEADING,
+               g->nedges ? "(MLE)" : "");
     for (int i = 0; i < g->nsystems; i++) {
         buf_printf(out, "%s", gather_system(g, i));
         pair(out, gather_value(g, i), "\t", "Error");
         deviation_cell(out, deviations[i]);
+        so_far_cell(out, g->nedges ? g->values_so_far[i] : g->items[i].so_far);
     }
     free(deviations);
 }
 
 static void ddg_tsv(const struct gathered *g, struct buf *out)
 {
-    buf_printf(out, "ligand_i\tligand_j\tDDG(i->j) (kcal/mol)\tuncertainty (kcal/mol)\n");
+    buf_printf(out, "ligand_i\tligand_j\tDDG(i->j) (kcal/mol)\tuncertainty (kcal/mol)" SO_FAR_HEADING);
     for (int i = 0; i < g->nitems; i++) {
         const struct item *item = &g->items[i];
         if (!item->is_edge)
             continue;
         buf_printf(out, "%s\t%s", gather_system(g, item->i), gather_system(g, item->j));
         pair(out, item->sum, "\t", "Error");
-        buf_printf(out, "\n");
+        so_far_cell(out, item->so_far);
     }
 }
 
@@ -165,7 +179,7 @@ static double deviation_of_leg(const struct item *item, const char *leg)
 /* Of edges, or where there are none of systems: then there is no ligand_j. */
 static void raw_tsv(const struct gathered *g, struct buf *out)
 {
-    buf_printf(out, "leg\t%s (kcal/mol)\tMBAR uncertainty (kcal/mol)" DEVIATION_HEADING,
+    buf_printf(out, "leg\t%s (kcal/mol)\tMBAR uncertainty (kcal/mol)" DEVIATION_HEADING SO_FAR_HEADING,
                g->nedges ? "ligand_i\tligand_j\tDG(i->j)" : "ligand\tDG");
     for (int k = 0; k < g->nrows; k++) {
         const struct row *r = &g->rows[k];
@@ -177,6 +191,7 @@ static void raw_tsv(const struct gathered *g, struct buf *out)
             buf_printf(out, "\t%s", gather_system(g, item->j));
         pair(out, r->estimate, "\t", "Error");
         deviation_cell(out, deviation_of_leg(item, answer_text(r->planned, "leg")));
+        so_far_cell(out, r->so_far);
     }
 }
 
@@ -193,6 +208,8 @@ static void cinnabar_csv(const struct gathered *g, struct buf *out)
         pair(out, x, ",", "");
         buf_printf(out, "\n");
     }
+    if (gather_so_far(g))
+        buf_printf(out, "# so far: not all ensembles have ended\n");
     buf_printf(out, "# Calculated block\n# Ligand1, Ligand2, calc_DDG, calc_dDDG(MBAR), calc_dDDG(additional)\n");
     for (int i = 0; i < g->nitems; i++) {
         const struct item *item = &g->items[i];

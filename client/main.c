@@ -7,11 +7,53 @@
 #include <string.h>
 
 #include "client/commands.h"
+#include "client/here.h"
 #include "client/place.h"
+#include "client/report.h"
+
+/* With --here: campaign run has work done, all other commands look at it. */
+static bool works(const struct client *c, char **argv)
+{
+    return !strcmp(c->command->name, "campaign") && !strcmp(argv[0], "run");
+}
+
+/* Several folders with parts of a campaign. */
+static bool takes_folders(const struct client *c, int words, char **argv)
+{
+    return (words && !strcmp(c->command->name, "campaign") && !strcmp(argv[0], "gather")) ||
+           (words && !strcmp(c->command->name, "report") && report_is_campaign(argv[0]));
+}
+
+/* With a service of its own, which has stopped before the exit code says how it went. */
+static int run_here(struct client *c, int words, char **argv)
+{
+    struct here h;
+    struct err e = {0};
+    int rc;
+    if (here_open(&h, c, works(c, argv), &e)) {
+        rc = client_fail(c, &e);
+    } else {
+        c->socket = h.socket.data;
+        c->own = &h;
+        c->http = http_new(c->socket, c->socket);
+        rc = c->command->run(c, words, argv);
+        http_free(c->http);
+    }
+    e = (struct err){0};
+    if (here_close(&h, &e)) {
+        int bad = client_fail(c, &e);
+        rc = rc == EXIT_OK ? bad : rc;
+    }
+    return rc;
+}
 
 static int run(struct client *c, int words, char **argv)
 {
     struct buf path = {0}, tried = {0};
+    if (c->nheres > 1) /* gather opens one after the other */
+        return c->command->run(c, words, argv);
+    if (c->here)
+        return run_here(c, words, argv);
     if (c->command->needs == NEEDS_SERVICE) {
         place_socket(c->socket, &path, &tried);
         c->socket = path.data;
@@ -50,5 +92,10 @@ int main(int argc, char **argv)
     int words = options_parse(&c, c.command, argc - 1, argv + 1);
     if (words == OPTIONS_HELP)
         return close_output(help_command(stdout, c.command));
+    if (words >= 0 && c.nheres > 1 && !takes_folders(&c, words, argv + 2)) {
+        fprintf(stderr, "shoal %s: several --here: expected one, or campaign gather, or report FILE.yaml\n",
+                c.command->name);
+        return EXIT_BAD_USAGE;
+    }
     return close_output(words < 0 ? -words : run(&c, words, argv + 2));
 }

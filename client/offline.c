@@ -4,7 +4,6 @@
  * prints.
  */
 #include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,30 +11,12 @@
 #include <unistd.h>
 
 #include "client/commands.h"
-
-/* Where the worker may be, from the folder of this program: installed beside it or in libexec, or in the build tree. */
-static const char *const places[] = {"shoal-worker", "../libexec/shoal/shoal-worker", "../daemon/worker/shoal-worker"};
+#include "client/programs.h"
 
 /* Becomes shoal-worker; returns only when that fails, which is said. */
-static int become_worker(const struct client *c, char **words)
+static int become_worker(char **words)
 {
-    const char *given = getenv("SHOAL_WORKER"); /* as for shoald */
-    char folder[PATH_MAX], path[PATH_MAX + 64];
-    ssize_t n = readlink("/proc/self/exe", folder, sizeof folder - 1);
-    folder[n > 0 ? n : 0] = '\0';
-    char *slash = strrchr(folder, '/');
-    if (slash)
-        *slash = '\0';
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        if (given && *given)
-            snprintf(path, sizeof path, "%s", given);
-        else
-            snprintf(path, sizeof path, "%s/%s", folder, places[i]);
-        execv(path, words);
-        if ((given && *given) || (errno != ENOENT && errno != ENOTDIR))
-            break;
-    }
-    fprintf(stderr, "shoal %s: %s: %s; $SHOAL_WORKER names another\n", c->command->name, path, strerror(errno));
+    program_become("shoal-worker", words);
     return EXIT_UNREACHABLE;
 }
 
@@ -49,7 +30,7 @@ static void free_words(char **words)
 int offline_main(struct client *c, int argc, char **argv)
 {
     char **words = options_argv(c, "shoal-worker", argc, argv);
-    int rc = become_worker(c, words);
+    int rc = become_worker(words);
     free_words(words);
     return rc;
 }
@@ -67,7 +48,7 @@ int ask_worker(const struct client *c, char **words, struct buf *text)
         dup2(out[1], STDOUT_FILENO);
         close(out[0]);
         close(out[1]);
-        _exit(become_worker(c, words));
+        _exit(become_worker(words));
     }
     close(out[1]);
     for (ssize_t n; child > 0 && ((n = read(out[0], piece, sizeof piece)) > 0 || (n < 0 && errno == EINTR));)

@@ -149,6 +149,14 @@ static int take_value(struct client *c, const struct command *command, enum opti
     case OPTION_EVERY:
         c->every = seconds(value);
         return isnan(c->every) ? bad_usage(command, "--every wants a number of seconds above 0") : 0;
+    case OPTION_FOR:
+        c->run_for = age(value);
+        return !(c->run_for > 0) ? bad_usage(command, "--for wants a time, as in 90s, 9m or 4h") : 0;
+    case OPTION_HERE:
+        c->here = c->here ? c->here : value;
+        return add(c->heres, &c->nheres, value) ? bad_usage(command, "more than 32 --here") : 0;
+    case OPTION_ONLY:
+        return add(c->only, &c->nonly, value) ? bad_usage(command, "more than 32 --only") : 0;
     case OPTION_SOCKET:
         c->socket = value;
         return 0;

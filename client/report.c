@@ -59,7 +59,7 @@ static int report_ensemble(struct client *c, const char *word)
     return rc;
 }
 
-static bool is_campaign(const char *word)
+bool report_is_campaign(const char *word)
 {
     const char *dot = strrchr(word, '.');
     return dot && (!strcmp(dot, ".yaml") || !strcmp(dot, ".yml"));
@@ -67,5 +67,5 @@ static bool is_campaign(const char *word)
 
 int report_main(struct client *c, int argc, char **argv)
 {
-    return is_campaign(argv[0]) ? campaign_report(c, argv[0]) : report_ensemble(c, argv[0]);
+    return report_is_campaign(argv[0]) ? campaign_report(c, argv[0]) : report_ensemble(c, argv[0]);
 }

@@ -22,6 +22,8 @@ int report_observed(struct buf *out, const struct client *c, const json_t *ensem
 int report_series(struct buf *out, const struct client *c, const json_t *ensemble, const json_t *results,
                   struct err *e);
 
+/* Whether a word is the file of a campaign, not an ensemble. */
+bool report_is_campaign(const char *word);
 /* A page into --output, else onto standard output; `name` is what it shows. */
 int report_put(const struct client *c, const char *name, const struct buf *page, struct err *e);
 /* A number, or NAN; that of a quantity with a unit. */

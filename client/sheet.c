@@ -11,7 +11,8 @@ const char *sheet_class(const char *word)
 {
     static const char *const words[][2] = {{"converged", "good"}, {"unconverged", "warn"}, {"failed", "bad"}};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (!strcmp(word, words[i][0]))
+        if (!strcmp(word, words[i][0]) ||
+            (!strncmp(word, words[i][0], strlen(words[i][0])) && !strcmp(word + strlen(words[i][0]), " so far")))
             return words[i][1];
     return "";
 }
@@ -68,9 +69,11 @@ static void put_cell(const struct sheet *s, const struct table *t, int i, bool h
         else
             buf_add(&plain, text, 1);
     }
+    if (t->links[i])
+        buf_printf(s->out, "<a href=\"%s\">", t->links[i]);
     plot_text(s->out, plain.data);
     buf_free(&plain);
-    buf_printf(s->out, "</%s>", heading ? "th" : "td");
+    buf_printf(s->out, "%s</%s>", t->links[i] ? "</a>" : "", heading ? "th" : "td");
 }
 
 void sheet_table(const struct sheet *s, struct table *t)

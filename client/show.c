@@ -32,7 +32,15 @@ void table_setup(struct table *t, const char *layout)
 static void add_cell(struct table *t, char *text)
 {
     t->cells = xrealloc(t->cells, (size_t)t->count + 1, sizeof *t->cells);
+    t->links = xrealloc(t->links, (size_t)t->count + 1, sizeof *t->links);
+    t->links[t->count] = NULL;
     t->cells[t->count++] = text;
+}
+
+void table_link(struct table *t, const char *place)
+{
+    free(t->links[t->count - 1]);
+    t->links[t->count - 1] = xstrdup(place);
 }
 
 void table_cell(struct table *t, const char *fmt, ...)
@@ -71,9 +79,12 @@ static const char *after_columns(const char *text, int columns)
 
 void table_free(struct table *t)
 {
-    for (int i = 0; i < t->count; i++)
+    for (int i = 0; i < t->count; i++) {
         free(t->cells[i]);
+        free(t->links[i]);
+    }
     free(t->cells);
+    free(t->links);
     *t = (struct table){0};
 }
 

@@ -20,6 +20,7 @@ struct table {
     int leaves
         [TABLE_COLUMNS]; /* too wide a table loses the columns of the highest number first, empty ones always; 0: stays */
     char **cells;        /* [count], row after row, owned */
+    char **links;        /* [count], where a page's cells lead to; NULL: nowhere; owned */
     int count;
 };
 
@@ -30,6 +31,8 @@ void table_setup(struct table *t, const char *layout);
 void table_cell(struct table *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* The next cell in a colour: a terminal's sequence, or "". */
 void table_coloured(struct table *t, const char *colour, const char *text);
+/* The last cell leads to a place in the page that the table is in: "#ID". */
+void table_link(struct table *t, const char *place);
 /* The next cell, a state in its colour where stdout shows colours. */
 void table_state(struct table *t, const char *state);
 /* Appends the table, made to fit `width` columns (0: as wide as it is), and frees its cells. */

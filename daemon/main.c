@@ -76,6 +76,8 @@ static void on_extend(uv_timer_t *t)
 static void on_term(uv_signal_t *s, int number)
 {
     struct daemon *d = s->data;
+    if (d->service.draining && d->service.config.portable) /* signals to all processes of a job come more than once */
+        return;
     if (d->service.draining) {
         log_line(LOG_WARNING, "signal %d again: leaving at once", number);
         supervisor_kill(d->service.supervisor);
@@ -167,6 +169,8 @@ static int start(struct daemon *d, struct options *o, struct err *e)
     options_limit(o, d->quota, server_connections_possible());
     struct service_config c = {.state = d->state,
                                .worker = d->worker,
+                               .portable = o->portable,
+                               .idle = o->idle,
                                .ndevices = o->ndevices,
                                .devices = o->devices,
                                .left_out = d->left_out,

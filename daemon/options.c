@@ -34,6 +34,10 @@ static const char usage[] =
     "it "
     "without graphs\n"
     "  --slots N            replicas at once on each device [the worker's choice: a GPU's is measured]\n"
+    "  --portable           the state folder may be on a network filesystem and may come from another machine or user: "
+    "no\n"
+    "                       other process can open its database, and all ensembles in it become the service's own\n"
+    "  --idle               answer requests and run nothing\n"
     "  --worker PROGRAM     the worker program [$SHOAL_WORKER, or shoal-worker beside shoald]\n"
     "  --drain-seconds N    how long workers may take to checkpoint at a stop [120]\n"
     "  --slice-seconds N    how long a replica runs while other users or ensembles wait for its slot [60]\n"
@@ -170,6 +174,12 @@ static int take_option(struct options *o, int c, const char *value, struct err *
         return whole("checks", value, &o->checks, e);
     case 'c':
         return amount("connections", value, &o->connections, e);
+    case 'P':
+        o->portable = true;
+        return 0;
+    case 'I':
+        o->idle = true;
+        return 0;
     case 'v':
         log_setup("shoald", LOG_DEBUG);
         return 0;
@@ -217,6 +227,8 @@ int options_parse(struct options *o, int argc, char **argv, struct err *e)
                                           {"group", required_argument, NULL, 'g'},
                                           {"device", required_argument, NULL, 'D'},
                                           {"slots", required_argument, NULL, 'n'},
+                                          {"portable", no_argument, NULL, 'P'},
+                                          {"idle", no_argument, NULL, 'I'},
                                           {"drain-seconds", required_argument, NULL, 't'},
                                           {"slice-seconds", required_argument, NULL, 'l'},
                                           {"stall-seconds", required_argument, NULL, 'p'},

@@ -54,19 +54,26 @@ static void shared_path(const struct prepare_job *j, const void *data, size_t le
     buf_printf(path, "%s/inputs/%" PRIu32 "/%016" PRIx64, j->sv->config.state, j->owner, checksum(data, len));
 }
 
+/* A file that is at `path` stays there where this fails. */
 static bool link_input(const char *shared, const char *path, const void *data, size_t len)
 {
-    if (!holds(shared, data, len))
-        return false;
-    unlink(path);
-    return link(shared, path) == 0 && holds(path, data, len) && path_sync_parent(path) == 0;
+    struct buf new = {0};
+    buf_printf(&new, "%s.link", path);
+    unlink(new.data);
+    bool linked = holds(shared, data, len) && link(shared, new.data) == 0 && holds(new.data, data, len) &&
+                  rename(new.data, path) == 0 && path_sync_parent(path) == 0;
+    unlink(new.data);
+    buf_free(&new);
+    return linked;
 }
 
-/* It is a convenience: an error is none. */
-static void share_input(const char *path, const char *shared)
+/* It is a convenience: an error is none. Of two ensembles that are prepared at once the one that comes second links the
+ * other's file. */
+static void share_input(const char *path, const char *shared, const void *data, size_t len)
 {
     struct err e = {0};
-    if (path_make_parents(shared, 0755, &e))
+    if (path_make_parents(shared, 0755, &e) || link(path, shared) == 0 ||
+        (errno == EEXIST && link_input(shared, path, data, len)))
         return;
     unlink(shared); /* of other content, or damaged */
     if (link(path, shared))
@@ -81,7 +88,7 @@ static int write_own(const struct prepare_job *j, const char *path, const void *
     if (rc == 0 && !link_input(shared.data, path, data, len)) {
         rc = buf_write_file(path, data, len, e);
         if (rc == 0)
-            share_input(path, shared.data);
+            share_input(path, shared.data, data, len);
     }
     buf_free(&shared);
     return rc;

@@ -183,7 +183,7 @@ int service_open(struct service *sv, uv_loop_t *loop, const struct service_confi
 {
     *sv = (struct service){.loop = loop, .config = *c};
     struct store_numbers last;
-    int rc = store_open(&sv->store, c->state, e);
+    int rc = store_open(&sv->store, c->state, c->portable, e);
     if (rc)
         return rc;
     rc = store_numbers(sv->store, &last, e);
@@ -256,7 +256,8 @@ int service_start(struct service *sv, struct err *e)
     if (rc == 0) {
         service_watch_database(sv);
         service_estimate_live(sv);
-        supervisor_start(sv->supervisor);
+        if (!sv->config.idle)
+            supervisor_start(sv->supervisor);
     }
     return rc;
 }

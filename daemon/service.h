@@ -31,6 +31,8 @@
 struct service_config {
     const char *state;  /* folder, absolute */
     const char *worker; /* program */
+    bool portable;      /* the state may be on a network filesystem or come from another machine: store_open */
+    bool idle;          /* no worker is started: requests are answered, and nothing runs */
     int ndevices;
     const char **devices;
     json_t *left_out;  /* devices that it has not, a text each; its owner's */

@@ -92,6 +92,7 @@ static int commit(struct store *s, const struct batch *b)
         log_line(LOG_ERROR, "commit failed: %s or its log (-wal) was removed or replaced", s->path);
         return SQLITE_IOERR;
     }
+    store_write_begin(s);
     int rc = sqlite3_exec(s->writer, "BEGIN IMMEDIATE", NULL, NULL, NULL);
     for (int i = 0; i < b->nops && rc == SQLITE_OK; i++)
         rc = run_op(s, b, &b->ops[i]);
@@ -102,6 +103,7 @@ static int commit(struct store *s, const struct batch *b)
         if (!sqlite3_get_autocommit(s->writer))
             sqlite3_exec(s->writer, "ROLLBACK", NULL, NULL, NULL);
     }
+    store_write_end(s);
     return rc;
 }
 
@@ -119,7 +121,9 @@ static void make_room(struct store *s)
     if (reserve_give(s))
         log_line(LOG_WARNING, "the disk is full: the database goes on in what was kept for it");
     atomic_store(&s->files[STORE_LOG].bytes, 0);
+    store_write_begin(s);
     sqlite3_wal_checkpoint_v2(s->writer, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+    store_write_end(s);
 }
 
 static void commit_until_done(struct store *s, const struct batch *b)
@@ -154,7 +158,9 @@ static void sweep(struct store *s)
 {
     uv_mutex_unlock(&s->lock);
     bool more = true;
+    store_write_begin(s);
     int rc = store_in_place(s) ? store_sweep(s, &more) : SQLITE_IOERR;
+    store_write_end(s);
     if (rc != SQLITE_OK && !may_pass(rc))
         abort();
     if (rc == SQLITE_OK)

@@ -125,8 +125,11 @@ struct store {
     char *path;      /* of the database */
     sqlite3 *writer; /* the thread's, once it runs */
     sqlite3_stmt *statements[STATEMENT_COUNT];
-    sqlite3 *reader; /* always under read_lock: SQLite itself does not lock it */
+    /* Always under read_lock: SQLite itself does not lock it. In a portable store it is the writer, whose lock on the
+     * file admits no other connection; transactions of the writer hold read_lock then, too. */
+    sqlite3 *reader;
     uv_mutex_t read_lock;
+    bool portable;
 
     uv_loop_t *loop;
     uv_prepare_t turn;         /* end of a turn of the loop: hands the batch over */
@@ -154,6 +157,9 @@ int store_migrate(sqlite3 *db, const char *path, const char *const *list, int n,
 /* Writes one integer in a transaction of its own; only while the thread does not run. */
 int store_mark(struct store *s, bool clean, struct err *e);
 void store_stop_thread(struct store *s);
+/* Around what the writer does, once other threads may read: readers of a portable store wait meanwhile. */
+void store_write_begin(struct store *s);
+void store_write_end(struct store *s);
 /* sweep.c: one slice, on the thread; *more: there may be another. An SQLite code. */
 int store_sweep(struct store *s, bool *more);
 /* After a commit: how long the files are now. */

@@ -63,7 +63,20 @@ static int get_number(sqlite3 *db, const char *sql, int64_t *out, struct err *e)
     return rc;
 }
 
-/* WAL needs shared memory between processes of one machine: on network filesystems it corrupts. Magic numbers: statfs(2). */
+void store_write_begin(struct store *s)
+{
+    if (s->portable)
+        uv_mutex_lock(&s->read_lock);
+}
+
+void store_write_end(struct store *s)
+{
+    if (s->portable)
+        uv_mutex_unlock(&s->read_lock);
+}
+
+/* WAL needs memory that processes of one machine share: on network filesystems it corrupts.
+ * Magic numbers: statfs(2). */
 static int refuse_network(const char *directory, struct err *e)
 {
     static const struct {
@@ -77,17 +90,23 @@ static int refuse_network(const char *directory, struct err *e)
         return err_errno(e, "%s", directory);
     for (size_t i = 0; i < sizeof network / sizeof *network; i++)
         if ((unsigned long)fs.f_type == network[i].magic)
-            return err_set(e, ERR_DATABASE,
-                           "%s is on %s: the state folder must be on a local disk (choose one with --state)", directory,
-                           network[i].name);
+            return err_set(
+                e, ERR_DATABASE,
+                "%s is on %s: the state folder must be on a local disk (choose one with --state), or belong to "
+                "one service alone (--portable)",
+                directory, network[i].name);
     return 0;
 }
 
-static int connect_to(sqlite3 **db, const char *path, int flags, struct err *e)
+/* A connection that is to be alone says so before it reads anything: then SQLite keeps the index of the log in memory
+ * of its own, and needs none that is shared between processes. */
+static int connect_to(sqlite3 **db, const char *path, int flags, bool alone, struct err *e)
 {
     if (sqlite3_open_v2(path, db, flags | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK)
         return store_error(*db, e, path);
     sqlite3_busy_timeout(*db, BUSY_MS);
+    if (alone && store_exec(*db, "PRAGMA locking_mode = EXCLUSIVE", e))
+        return -(int)e->code;
     return store_exec(*db, "PRAGMA foreign_keys = ON; PRAGMA synchronous = FULL; PRAGMA trusted_schema = OFF", e);
 }
 
@@ -97,7 +116,7 @@ static int backup(sqlite3 *from, const char *path, int64_t version, struct err *
     sqlite3 *to = NULL;
     buf_printf(&name, "%s.v%lld.bak", path, (long long)version);
     unlink(name.data); /* of a migration that was interrupted: the database is still what it was */
-    int rc = connect_to(&to, name.data, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, e);
+    int rc = connect_to(&to, name.data, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, false, e);
     sqlite3_backup *b = rc ? NULL : sqlite3_backup_init(to, "main", from, "main");
     if (!rc && (!b || sqlite3_backup_step(b, -1) != SQLITE_DONE))
         rc = store_error(to, e, name.data);
@@ -202,7 +221,10 @@ static int check_after_crash(struct store *s, struct err *e)
 
 int store_mark(struct store *s, bool clean, struct err *e)
 {
-    return store_exec(s->writer, clean ? "UPDATE service SET clean = 1" : "UPDATE service SET clean = 0", e);
+    store_write_begin(s);
+    int rc = store_exec(s->writer, clean ? "UPDATE service SET clean = 1" : "UPDATE service SET clean = 0", e);
+    store_write_end(s);
+    return rc;
 }
 
 static int prepare_statements(struct store *s, struct err *e)
@@ -218,13 +240,30 @@ static int prepare_statements(struct store *s, struct err *e)
     return 0;
 }
 
+/* Ensembles belong to the number of a user, which is another on the machine where the folder comes from. */
+static int adopt(struct store *s, struct err *e)
+{
+    char sql[120];
+    snprintf(sql, sizeof sql, "UPDATE OR IGNORE ensemble SET owner = %u WHERE owner <> %u", (unsigned)geteuid(),
+             (unsigned)geteuid());
+    return s->portable ? store_exec(s->writer, sql, e) : 0;
+}
+
+static int open_reader(struct store *s, struct err *e)
+{
+    if (!s->portable)
+        return connect_to(&s->reader, s->path, SQLITE_OPEN_READONLY, false, e);
+    s->reader = s->writer;
+    return 0;
+}
+
 static int open_files(struct store *s, const char *directory, struct err *e)
 {
-    if (refuse_network(directory, e) ||
-        connect_to(&s->writer, s->path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, e) ||
+    if ((!s->portable && refuse_network(directory, e)) ||
+        connect_to(&s->writer, s->path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, s->portable, e) ||
         store_exec(s->writer, "PRAGMA journal_mode = WAL", e) ||
         store_migrate(s->writer, s->path, migrations, STORE_SCHEMA, e) || check_after_crash(s, e) ||
-        store_mark(s, false, e) || prepare_statements(s, e) || connect_to(&s->reader, s->path, SQLITE_OPEN_READONLY, e))
+        store_mark(s, false, e) || adopt(s, e) || prepare_statements(s, e) || open_reader(s, e))
         return err_prefix(e, "open database %s", s->path);
     return 0;
 }
@@ -253,7 +292,8 @@ static void close_files(struct store *s)
     for (int i = 0; i < STATEMENT_COUNT; i++)
         sqlite3_finalize(s->statements[i]);
     memset(s->statements, 0, sizeof s->statements);
-    sqlite3_close(s->reader);
+    if (s->reader != s->writer)
+        sqlite3_close(s->reader);
     sqlite3_close(s->writer);
     s->reader = s->writer = NULL;
 }
@@ -277,9 +317,10 @@ static bool full(const struct store *s)
            (s->reader && store_lacks_space(s->reader, sqlite3_errcode(s->reader)));
 }
 
-int store_open(struct store **out, const char *directory, struct err *e)
+int store_open(struct store **out, const char *directory, bool portable, struct err *e)
 {
     struct store *s = xcalloc(1, sizeof *s);
+    s->portable = portable;
     struct buf path = {0};
     buf_printf(&path, "%s/shoald.db", directory);
     s->path = path.data;

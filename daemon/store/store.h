@@ -23,9 +23,11 @@
 
 struct store;
 
-/* Opens or makes DIRECTORY/shoald.db: refuses network filesystems and newer schemas, checks the database after an unclean
- * stop (asking the service manager for time as long as that takes), copies it aside before it migrates it. */
-int store_open(struct store **out, const char *directory, struct err *e);
+/* Opens or makes DIRECTORY/shoald.db: refuses network filesystems and newer schemas, checks the database after an
+ * unclean stop (asking the service manager for time as long as that takes), copies it aside before it migrates it.
+ * `portable`: the folder may be on a network filesystem, and may come from another machine. One process has the
+ * database then, any other is refused, and all ensembles in it become those of this process's user. */
+int store_open(struct store **out, const char *directory, bool portable, struct err *e);
 /* Starts the committing thread. */
 int store_start(struct store *s, uv_loop_t *loop, struct err *e);
 /* Commits what is pending, runs the callbacks, marks the stop as clean, closes. Blocks. NULL is fine. The loop must then run

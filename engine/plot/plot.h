@@ -27,6 +27,7 @@ struct plot_series {
     bool band;   /* of the errors, in place of marks with bars */
     bool dashed; /* a line in the colour of series `like`, without a mark or a name: behind all series that have one */
     int like;
+    double *across; /* [n] errors of x, NAN: no bar; NULL: none of any; owned as points are */
 };
 
 struct plot {
@@ -63,12 +64,15 @@ void plot_forest(struct buf *out, const char *title, const char *note, const cha
 /* [n * n], row after row, of 0 to 1: darker is more. What is not finite is left white; neighbours with less than `least` have a red
  * frame. `note` says what rows and columns are. */
 void plot_matrix(struct buf *out, const char *title, const char *note, const double *matrix, int n, double least);
-/* An edge of a network, from node i to j. strain: how badly the worst loop that it is in closes, in errors; NAN: it is in none. */
+/* An edge of a network, from node i to j. value NAN: it has none; so_far: it may change yet; strain: how badly the
+ * worst loop that it is in closes, in errors; NAN: it is in none. */
 struct plot_edge {
     int i, j;
     double value, error, strain;
+    bool so_far;
 };
-/* Nodes on a circle with their names; edges with their values where there is room, thick and red where loops do not close. */
+/* Nodes on a circle with their names; edges as arrows, with their values and errors where there is room, thick and red
+ * where loops do not close, dashed without a value. */
 void plot_network(struct buf *out, const char *title, const char *const *nodes, int n, const struct plot_edge *edges,
                   int nedges);
 

@@ -5,7 +5,7 @@
 
 #include "engine/plot/parts.h"
 
-enum { HEIGHT_EQUAL = 460, NAME_MOST = 24 };
+enum { HEIGHT_EQUAL = 460, NAME_MOST = 24, NAMED_MOST = 12 };
 #define BAR 0.7   /* of the way from one to the next */
 #define PALE 0.25 /* the first of series in an order */
 
@@ -97,6 +97,10 @@ void plot_draw(struct buf *out, const struct plot_axis *x, const struct plot_axi
         if (isfinite(p->error))
             buf_printf(out, "<path d=\"M%.1f %.1fV%.1f\" class=\"k k%d\"/>\n", plot_on(x, p->x),
                        plot_on(y, fmax(p->y - p->error, y->a)), plot_on(y, p->y + p->error), ink->color);
+        if (s->across && isfinite(s->across[i]))
+            buf_printf(out, "<path d=\"M%.1f %.1fH%.1f\" class=\"k k%d\"/>\n",
+                       plot_on(x, fmax(p->x - s->across[i], x->a)), plot_on(y, p->y),
+                       plot_on(x, fmin(p->x + s->across[i], x->b)), ink->color);
         draw_mark(out, x, y, p, ink->color, s->bars);
         if (s->named && p->name)
             plot_label(out, plot_on(x, p->x), plot_on(y, p->y) - 9, "middle", "halo", p->name);
@@ -122,9 +126,9 @@ static void draw_level(struct buf *out, const struct plot_axis *x, const struct 
                    plot_on(y, p->level - p->spread), x->to, plot_on(y, p->level + p->spread), x->from);
 }
 
-/* Names of points outside the band, beside them where there is room. */
-static void name_outliers(struct buf *out, const struct plot_axis *x, const struct plot_axis *y,
-                          const struct plot_series *s, double band)
+/* Names of points outside the band, of all where they are few, beside them where there is room. */
+static void name_points(struct buf *out, const struct plot_axis *x, const struct plot_axis *y,
+                        const struct plot_series *s, double band)
 {
     struct plot_taken taken = {0};
     for (int i = 0; i < s->n; i++)
@@ -132,7 +136,7 @@ static void name_outliers(struct buf *out, const struct plot_axis *x, const stru
             plot_take(&taken, (struct plot_place){plot_on(x, s->points[i].x), plot_on(y, s->points[i].y)}, 8);
     for (int i = 0; i < s->n; i++) {
         const struct plot_point *p = &s->points[i];
-        if (!plot_is_point(x, y, p) || !p->name || fabs(p->y - p->x) <= band)
+        if (!plot_is_point(x, y, p) || !p->name || (s->n > NAMED_MOST && fabs(p->y - p->x) <= band))
             continue;
         char text[NAME_MOST + 4];
         plot_shorten(text, p->name, NAME_MOST);
@@ -224,7 +228,7 @@ static void draw(struct buf *out, const struct plot *p, const struct plot_series
         plot_draw(out, x, y, &series[k], &ink);
     }
     if (isfinite(p->equal))
-        name_outliers(out, x, y, &series[0], p->equal);
+        name_points(out, x, y, &series[0], p->equal);
     plot_label(out, (x->from + x->to) / 2, d->height - 8, "middle", "", p->x);
     buf_printf(out, "<g transform=\"translate(13 %d) rotate(-90)\">", (PLOT_TOP + d->height - PLOT_BOTTOM) / 2);
     plot_label(out, 0, 0, "middle", "", p->y);

@@ -127,7 +127,8 @@ class Gather(Answered):
             state = "running" if results is None else "done"
             listed.append(ensemble(**{"id": ident, "key": key, "state": state, "owner": os.geteuid(), "labels": {"campaign": "net"},
                                       **self.changes.get(key, {})}))
-            self.service.answers[f"GET /v1/ensembles/{ident}/results"] = (200, results)
+            live = "?live=1" if listed[-1]["state"] == "running" else ""
+            self.service.answers[f"GET /v1/ensembles/{ident}/results{live}"] = (200, results)
         path = "/v1/ensembles?label=" + urllib.parse.quote("campaign=net", safe="")
         self.service.answers[f"GET {path}"] = (200, {"ensembles": listed, "next": None})
         return self.run_shoal("campaign", "gather", os.path.join(self.folder, "campaign.yaml"), *words, code=code)
@@ -376,9 +377,12 @@ class Gather(Answered):
             f.write(table)
         lines = self.gather().split("values of the systems")[1].splitlines()
         a, b, lone = (re.split(r"  +", next(line for line in lines if line.startswith(name)).strip()) for name in ("a ", "b ", "lone"))
-        self.assertEqual(a[2], "-5.000")
-        self.assertEqual(a[3].split("+-")[1], a[1].split("+-")[1])
-        self.assertGreater(float(b[3].split("+-")[1]), float(b[1].split("+-")[1]))
+        self.assertEqual(a[3], "-5.000")
+        self.assertEqual(a[4].split("+-")[1], a[1].split("+-")[1])
+        self.assertGreater(float(b[4].split("+-")[1]), float(b[1].split("+-")[1]))
+        value, difference = (float(cell.split("+-")[0]) for cell in (a[1], a[4]))
+        self.assertAlmostEqual(value + 5, difference, delta=0.006)  # the value has the offset in it
+        self.assertRegex(a[2], r"^[+-]\d+\.\d\d$")
         self.assertEqual((lone[1], lone[-1]), ("-", "-"))
 
     def test_reasons(self):
@@ -401,6 +405,10 @@ class Gather(Answered):
         whole = {k: {"kcal/mol": {"value": 9.5, "error": 0.2}} for k in ("forward", "backward")}
         self.results["net.a_b.complex.1"].update(overlap={"minimum": 0.07}, convergence=[{"data_fraction": f / 10, **whole} for f in range(1, 11)])
         self.results["net.a_b.complex.1"]["verdict"]["reasons"] = [{"code": "few_samples", "text": "window 2 has few"}]
+        sampled = [{"sampled": {"magnitude": ns, "unit": "nanosecond"}} for ns in (0.5, 0.75)]
+        self.results["net.a_b.complex.1"].update(temperature={"magnitude": 298.15, "unit": "kelvin"}, pressure=None,
+                                                 version="1.2.3", estimator="MBAR", windows=sampled)
+        self.service.answers["GET /v1/ensembles/id000000/files/input/spec.yaml"] = (200, {"name": "the spec <of it>"})
         target = os.path.join(self.folder, "out")
         text = self.gather("--plain", "--output", target, code=1)
 
@@ -411,30 +419,90 @@ class Gather(Answered):
         with open(os.path.join(target, "gather.tsv"), encoding="utf-8") as f:
             self.assertEqual(f.read().split("\n", 1)[1], text)
         rows = table("gather.tsv")
-        self.assertEqual({len(row) for row in rows}, {10})
+        self.assertEqual({len(row) for row in rows}, {12})
         self.assertEqual([row[0] for row in rows].count("ensemble"), 36)
         ddg = table("ddg.tsv")
-        self.assertEqual(ddg[0], ["ligand_i", "ligand_j", "DDG(i->j) (kcal/mol)", "uncertainty (kcal/mol)"])
-        for i, j, value, error in ddg[1:6]:
+        self.assertEqual(ddg[0], ["ligand_i", "ligand_j", "DDG(i->j) (kcal/mol)", "uncertainty (kcal/mol)", "so far"])
+        for i, j, value, error, _ in ddg[1:6]:
             self.assertAlmostEqual(float(value), sums[i, j][0], delta=0.02)
             self.assertAlmostEqual(float(error), sums[i, j][1], delta=0.02)
             self.assertEqual(len(value.split(".")[1]), len(error.split(".")[1]))
         dg = table("dg.tsv")
         deviation = "standard deviation of repeats (kcal/mol)"
-        self.assertEqual(dg[0], ["ligand", "DG(MLE) (kcal/mol)", "uncertainty (kcal/mol)", deviation])
-        self.assertEqual(dg[7], ["lone", "Error", "Error", ""])
+        self.assertEqual(dg[0], ["ligand", "DG(MLE) (kcal/mol)", "uncertainty (kcal/mol)", deviation, "so far"])
+        self.assertEqual(dg[7], ["lone", "Error", "Error", "", ""])
         values, covariance = most_likely(list("abcd"), {e: (0, self.deviation(*e)) for e in EDGES[:5]})
         for k, row in enumerate(dg[1:5]):
             self.assertAlmostEqual(float(row[3]), math.sqrt(covariance[k][k]), delta=0.006)
         raw = table("raw.tsv")
-        self.assertEqual(raw[0], ["leg", "ligand_i", "ligand_j", "DG(i->j) (kcal/mol)", "MBAR uncertainty (kcal/mol)", deviation])
+        self.assertEqual(raw[0], ["leg", "ligand_i", "ligand_j", "DG(i->j) (kcal/mol)", "MBAR uncertainty (kcal/mol)", deviation, "so far"])
         self.assertEqual((len(raw), [row[:5] for row in raw if row[3] == "Error"]), (37, [["solvent", "e", "f", "Error", "Error"]]))
-        for leg, i, j, *_, spread in raw[1:]:
+        for leg, i, j, *_, spread, _ in raw[1:]:
             self.assertAlmostEqual(float(spread), self.deviation(i, j, leg), delta=0.006)
         self.check_cinnabar(table("cinnabar.csv", ","), sums)
         with open(os.path.join(target, "gather.json"), encoding="utf-8") as f:
             self.assertEqual(json.load(f)["name"], "net")
         self.check_page(os.path.join(target, "report.html"), sums)
+
+    def test_so_far(self):
+        """While it runs: numbers of the samples that there are, marked wherever they go, and none without samples."""
+        edges = [("a", "b"), ("b", "c"), ("c", "a"), ("e", "f")]
+        self.write(self.LEGS, edges, 2)
+        for i, j in edges:
+            for leg, value in (("complex", TRUE[j] - TRUE[i] + 10), ("solvent", 10.0)):
+                for repeat in (1, 2):
+                    self.results[f"net.{i}_{j}.{leg}.{repeat}"] = estimate(value, 0.2)
+        running = {"state": "running", "progress": 0.4}
+        self.results["net.a_b.complex.1"] = estimate(8.7, 0.3, "unconverged", correction=0.5)
+        none = self.results["net.a_b.complex.2"] = estimate(None, None, "failed")
+        none["verdict"]["reasons"] = [{"code": "no_samples", "text": "windows 1 to 2 have no samples"}]
+        none["reason"] = "windows 1, 2 took no part; windows 1 to 2 have no samples"
+        self.results["net.e_f.solvent.1"] = none
+        self.changes = {key: running for key in ("net.a_b.complex.1", "net.a_b.complex.2", "net.e_f.solvent.1")}
+        self.changes["net.e_f.solvent.2"] = {"state": "queued", "progress": 0}
+        target = os.path.join(self.folder, "out")
+        got = json.loads(self.gather("--json", code=75))
+        rows = {row["key"]: row for row in got["ensembles"]}
+        self.near(rows["net.a_b.complex.1"]["estimate"], 8.7, 0.3)
+        waiting = ("pending", False, "windows 1 to 2 have no samples")
+        self.assertEqual([(rows[key]["verdict"], rows[key]["so_far"], rows[key]["reason"]) for key in self.changes],
+                         [("unconverged", True, None), waiting, waiting, ("pending", False, None)])
+        self.assertEqual([rows[key]["estimate"] is None for key in self.changes], [False, True, True, True])
+        edge, other = got["edges"][0], got["edges"][3]
+        self.near(edge["free_energy"], 8.7 + 0.5 - 10, math.sqrt(0.3**2 + 0.2**2 / 2))
+        self.assertEqual(([leg["so_far"] for leg in edge["legs"]], edge["legs"][0]["repeats"]), ([True, False], 1))
+        self.assertEqual((edge["so_far"], edge["verdict"]), (True, "pending"))
+        self.assertEqual((other["so_far"], other["free_energy"]), (False, None))
+        self.assertEqual([e["so_far"] for e in got["edges"]], [True, False, False, False])
+        self.assertEqual({v["system"]: v["so_far"] for v in got["values"]}, {name: name in "abc" for name in SYSTEMS})
+        self.assertTrue(got["so_far"])
+        text = self.gather(code=75)
+        line = next(line for line in text.splitlines() if line.startswith("a_b") and " complex " in line)
+        self.assertIn("8.70 +- 0.30", line)
+        self.assertIn("unconverged so far", line)
+        self.assertIn("so far, repeats pending", text)
+        self.assertEqual([(loop["systems"], loop["so_far"]) for loop in got["loops"]], [(["a", "b", "c"], True)])
+        self.gather("--output", target, code=75)
+
+        def marked(name):
+            with open(os.path.join(target, name), encoding="utf-8") as f:
+                return [line.split("\t")[:4] for line in f.read().splitlines()[1:] if line.endswith("\tyes")]
+
+        self.assertEqual([row[:3] for row in marked("gather.tsv")],
+                         [["ensemble", "a_b", "complex"], ["leg", "a_b", "complex"], ["edge", "a_b", ""], ["loop", "1", ""],
+                          *[["value", name, ""] for name in "abc"]])
+        self.assertEqual([row[:2] for row in marked("ddg.tsv")], [["a", "b"]])
+        self.assertEqual([row[:3] for row in marked("raw.tsv")], [["complex", "a", "b"]])
+        self.assertEqual([row[0] for row in marked("dg.tsv")], ["a", "b", "c"])
+        with open(os.path.join(target, "cinnabar.csv"), encoding="utf-8") as f:
+            self.assertIn("# so far: not all ensembles have ended\n", f.read())
+        with open(os.path.join(target, "report.html"), encoding="utf-8") as f:
+            page = f.read()
+        drawn = [page.count(f'class="{name}"><title>') for name in ("good", "none dashed")]
+        self.assertEqual(drawn, [3, 1])  # e to f has no number
+        for words in ("systems have a free energy so far", "12 converged, 0 did not, 0 failed, 4 have not ended",
+                      "1 of these has a free energy of the samples so far", '<td class=" warn">unconverged so far</td>'):
+            self.assertIn(words, page)
 
     def test_crowded_page(self):
         """Thirty systems of long names and sixty edges: what is drawn and written keeps apart from each other."""
@@ -473,8 +541,19 @@ class Gather(Answered):
         self.assertEqual([p.get("class") for p in lines], [*colors, "none"])  # the last is in no loop
         names = [t.text for t in network.iter(svg + "text")]
         self.assertLessEqual(set(SYSTEMS), set(names))
+        shown = [(f"{sums[e][0]:.2f} ± {sums[e][1]:.2f}" in names, f"{sums[e][0]:.2f}" in names) for e in EDGES[:5]]
+        self.assertTrue(all(any(each) for each in shown), (sums, names))
+        self.assertTrue(any(whole for whole, _ in shown), (sums, names))  # with its error where there is room
+        nodes = {c.find(svg + "title").text: (float(c.get("cx")), float(c.get("cy")))
+                 for c in network.iter(svg + "circle")}
+        arrows = [p.get("points").split()[0].split(",") for p in network.iter(svg + "polygon")]
+        for (i, j), tip in zip(EDGES, arrows, strict=True):  # it points to ligand_j
+            self.assertLess(math.dist(map(float, tip), nodes[j]), 8)
+            self.assertGreater(math.dist(map(float, tip), nodes[i]), 20)
         points = [p.find(svg + "title").text for p in figures["Values beside experiment"].iter(svg + "circle")]
         self.assertEqual(points, ["a", "b", "c", "e", "f"])  # which are connected and were measured
+        bars = [p.get("d") for p in figures["Values beside experiment"].iter(svg + "path") if p.get("class") == "k k0"]
+        self.assertEqual("".join(re.findall("[HV]", "".join(bars))), "VH" * 5)  # errors of both
         points = list(figures["Edges beside experiment"].iter(svg + "circle"))
         self.assertEqual([p.find(svg + "title").text for p in points], ["a_b", "b_c", "c_a", "e_f"])
         # Where it lies is what it is: a straight line through all of them gives the axes, and the line where both are equal has slope 1.
@@ -490,6 +569,16 @@ class Gather(Answered):
         self.assertEqual((len(cards), cards["a_b, complex, repeat 1"][-4:]),
                          (36, ["converged", "window 2 has few", "least overlap of neighbours 0.07", "shoal report id000000"]))
         self.assertEqual(cards["e_f, solvent, repeat 2"][1:], ["failed", f"shoal report id{34:06}"])
+        places = {c.get("id"): "".join(c[0].itertext()) for c in page.iter(HTML + "article")}
+        links = {a.text: places[a.get("href")[1:]] for a in page.iter(HTML + "a")}
+        self.assertEqual(links["+1 complex"], "e_f, complex, repeat 1")
+        self.assertEqual(links["-1 solvent"], "e_f, solvent, repeat 1")
+        run = text.split(">What was run<")[1]
+        cells = [re.sub("<[^>]*>", "", cell) for cell in re.findall("<td.*?</td>", run.split("</table>")[0])]
+        self.assertEqual(cells[:8], ["complex", "18", "4", "0.5 to 0.75", "1.25", "298.15", "-", "MBAR"])
+        self.assertEqual((cells[10], cells[11:19]), ("1.2.3", ["solvent", "18", "4", "-", "-", "-", "-", "-"]))
+        self.assertIn("Spec of leg complex, of net.a_b.complex.1", run)
+        self.assertIn("the spec &#60;of it&#62;", run)
         # `report` of the campaign is the same page.
         self.assertEqual(self.run_shoal("report", os.path.join(self.folder, "campaign.yaml"), code=1), text)
 

@@ -22,6 +22,7 @@
 #define EVENTS 4 /* of each, in one batch with it */
 
 static char folder[64];
+static bool store_portable;
 
 /* In memory where there is such a disk: thousands of commits wait for it. */
 static void make_folder(void)
@@ -85,7 +86,7 @@ static void live(void)
     struct ensemble *all[ENSEMBLES];
     uv_timer_t timer; /* the store's own handles do not keep a loop alive */
     acknowledged = 0;
-    if (store_open(&s, folder, &e)) {
+    if (store_open(&s, folder, store_portable, &e)) {
         assert_int_equal(e.code, ERR_DATABASE);
         assert_non_null(strstr(e.msg, "shoald.db"));
         return;
@@ -133,7 +134,7 @@ static void check(void)
     struct store *s;
     struct err e = {0};
     found = 0;
-    if (store_open(&s, folder, &e))
+    if (store_open(&s, folder, store_portable, &e))
         fail_msg("%s", e.msg);
     assert_int_equal(store_load(s, take, NULL, &e), 0);
     assert_true(found >= acknowledged);
@@ -194,7 +195,7 @@ static void a_removed_database(void **state)
     uv_timer_t timer;
     make_folder();
     acknowledged = 0;
-    assert_int_equal(store_open(&s, folder, &e), 0);
+    assert_int_equal(store_open(&s, folder, store_portable, &e), 0);
     s->retry_ns = 1000000;
     assert_int_equal(uv_loop_init(&loop), 0);
     assert_int_equal(store_start(s, &loop, &e), 0);
@@ -216,7 +217,7 @@ static void a_removed_database(void **state)
     remove_folder();
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_fault),
@@ -225,6 +226,7 @@ int main(void)
         cmocka_unit_test(a_removed_database),
     };
     log_setup("test", LOG_ERROR - 1);
-    vfs_fault_install();
+    store_portable = argc > 1 && !strcmp(argv[1], "portable");
+    vfs_fault_install(!store_portable);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 char folder[64];
+bool store_portable;
 struct err err;
 
 void path_in(char out[128], const char *name)
@@ -82,7 +83,7 @@ void count_loss(void *arg)
 void run_store(struct running *r)
 {
     assert_int_equal(uv_loop_init(&r->loop), 0);
-    assert_int_equal(store_open(&r->store, folder, &err), 0);
+    assert_int_equal(store_open(&r->store, folder, store_portable, &err), 0);
     assert_int_equal(store_start(r->store, &r->loop, &err), 0);
 }
 

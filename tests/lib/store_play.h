@@ -8,6 +8,8 @@
 #include "daemon/store/internal.h"
 
 extern char folder[64];
+/* Whether stores are opened as portable ones. */
+extern bool store_portable;
 extern struct err err;
 /* By load_again and take. */
 extern struct ensemble *loaded[4];

@@ -142,23 +142,23 @@ static int shm_unmap(sqlite3_file *f, int delete)
     return CALL(f, xShmUnmap, delete);
 }
 
-static const sqlite3_io_methods methods = {.iVersion = 2,
-                                           .xClose = close_file,
-                                           .xRead = read_file,
-                                           .xWrite = write_file,
-                                           .xTruncate = truncate_file,
-                                           .xSync = sync_file,
-                                           .xFileSize = file_size,
-                                           .xLock = lock,
-                                           .xUnlock = unlock,
-                                           .xCheckReservedLock = check_lock,
-                                           .xFileControl = control,
-                                           .xSectorSize = sector_size,
-                                           .xDeviceCharacteristics = characteristics,
-                                           .xShmMap = shm_map,
-                                           .xShmLock = shm_lock,
-                                           .xShmBarrier = shm_barrier,
-                                           .xShmUnmap = shm_unmap};
+static sqlite3_io_methods methods = {.iVersion = 2,
+                                     .xClose = close_file,
+                                     .xRead = read_file,
+                                     .xWrite = write_file,
+                                     .xTruncate = truncate_file,
+                                     .xSync = sync_file,
+                                     .xFileSize = file_size,
+                                     .xLock = lock,
+                                     .xUnlock = unlock,
+                                     .xCheckReservedLock = check_lock,
+                                     .xFileControl = control,
+                                     .xSectorSize = sector_size,
+                                     .xDeviceCharacteristics = characteristics,
+                                     .xShmMap = shm_map,
+                                     .xShmLock = shm_lock,
+                                     .xShmBarrier = shm_barrier,
+                                     .xShmUnmap = shm_unmap};
 
 static int open_file(sqlite3_vfs *v, const char *name, sqlite3_file *f, int flags, int *out)
 {
@@ -178,8 +178,9 @@ static int delete_file(sqlite3_vfs *v, const char *name, int sync)
     return fails() ? SQLITE_IOERR_DELETE : under->xDelete(under, name, sync);
 }
 
-void vfs_fault_install(void)
+void vfs_fault_install(bool shared_memory)
 {
+    methods.iVersion = shared_memory ? 2 : 1;
     under = sqlite3_vfs_find(NULL);
     shim = *under;
     shim.zName = "fault";

@@ -10,7 +10,8 @@
 
 enum vfs_fault_kind { VFS_FAULT_IO, VFS_FAULT_FULL };
 
-void vfs_fault_install(void);
+/* Without shared memory its files are as on a network file system. */
+void vfs_fault_install(bool shared_memory);
 /* The `first`-th call from now on (0: the next) and the `count` - 1 after it fail. */
 void vfs_fault_arm(long first, long count, enum vfs_fault_kind kind);
 void vfs_fault_disarm(void);

@@ -57,7 +57,7 @@ static void what_is_put_comes_back(void **state)
     assert_string_equal(got->key, "key");
     assert_string_equal(got->reason, "why");
     assert_string_equal(got->spec_name, "my.yaml");
-    assert_int_equal(got->owner, 1000);
+    assert_int_equal(got->owner, store_portable ? geteuid() : 1000);
     assert_int_equal(got->windows, 2);
     assert_int_equal(got->repeats, 1);
     assert_int_equal(got->nsets, 2);
@@ -140,33 +140,36 @@ static void moves_and_trims_are_stored(void **state)
     ensemble_free(e);
 }
 
+static int64_t count(struct store *s, const char *sql)
+{
+    uv_mutex_lock(&s->read_lock);
+    int64_t n = number(s->reader, sql);
+    uv_mutex_unlock(&s->read_lock);
+    return n;
+}
+
 /* Two ensembles have the same files: they are kept once, and go with the last that has them. */
 static void contents_are_kept_once(void **state)
 {
     struct running r;
-    char path[128];
-    sqlite3 *db;
     struct ensemble *e[2] = {make_ensemble(1, "abcd", NULL), make_ensemble(2, "efgh", NULL)};
     run_store(&r);
-    path_in(path, "shoald.db");
-    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
     for (int i = 0; i < 2; i++)
         put_ensemble(r.store, e[i]);
     commit(&r);
-    assert_int_equal(number(db, "SELECT count(*) FROM input_file"), 4);
-    assert_int_equal(number(db, "SELECT count(*) FROM content"), 2);
+    assert_int_equal(count(r.store, "SELECT count(*) FROM input_file"), 4);
+    assert_int_equal(count(r.store, "SELECT count(*) FROM content"), 2);
     store_remove_ensemble(r.store, e[0]);
     commit(&r);
-    assert_int_equal(number(db, "SELECT count(*) FROM content"), 2);
+    assert_int_equal(count(r.store, "SELECT count(*) FROM content"), 2);
     struct buf spec = {0}, files = {0};
     assert_int_equal(store_read_inputs(r.store, 2, &spec, take_file, &files, &err), 0);
     assert_string_equal(files.data, "a.gro:5 b.top:3 ");
     store_remove_ensemble(r.store, e[1]);
     commit(&r);
     wait_swept(r.store);
-    assert_int_equal(number(db, "SELECT count(*) FROM content"), 0);
-    assert_int_equal(number(db, "SELECT count(*) FROM input_file"), 0);
-    sqlite3_close(db);
+    assert_int_equal(count(r.store, "SELECT count(*) FROM content"), 0);
+    assert_int_equal(count(r.store, "SELECT count(*) FROM input_file"), 0);
     buf_free(&spec);
     buf_free(&files);
     end_store(&r);
@@ -290,7 +293,7 @@ static void the_same_key_of_one_owner_is_refused(void **state)
     /* Neither is there: one transaction. */
     struct store *s;
     nloaded = 0;
-    assert_int_equal(store_open(&s, folder, &err), 0);
+    assert_int_equal(store_open(&s, folder, store_portable, &err), 0);
     assert_int_equal(store_load(s, take, NULL, &err), 0);
     assert_int_equal(nloaded, 0);
     store_close(s);
@@ -399,8 +402,45 @@ static void a_full_disk_is_waited_for(void **state)
     free(large);
 }
 
-int main(void)
+/* A second process is refused in words, and at a portable store's next start all ensembles are the user's own. */
+static void a_portable_store_is_one_processs(void **state)
 {
+    struct running r;
+    struct ensemble *e = make_ensemble(1, "abcd", NULL);
+    char path[128];
+    sqlite3 *db;
+    e->owner = geteuid() + 1;
+    store_portable = true;
+    run_store(&r);
+    end_store(&r);
+    run_store(&r); /* whether the database is new or not */
+    put_ensemble(r.store, e);
+    commit(&r);
+    path_in(path, "shoald.db-shm");
+    assert_int_equal(access(path, F_OK), -1);
+    pid_t pid = fork(); /* locks of one process do not exclude itself */
+    if (pid == 0) {
+        path_in(path, "shoald.db");
+        bool locked = sqlite3_open(path, &db) == SQLITE_OK &&
+                      sqlite3_exec(db, "SELECT count(*) FROM ensemble", NULL, NULL, NULL) == SQLITE_BUSY;
+        _exit(!locked);
+    }
+    int status;
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+    end_store(&r);
+    load_again(&r);
+    assert_int_equal(nloaded, 1);
+    assert_int_equal(loaded[0]->owner, geteuid());
+    end_store(&r);
+    ensemble_free(loaded[0]);
+    ensemble_free(e);
+}
+
+int main(int argc, char **argv)
+{
+    store_portable = argc > 1 && !strcmp(argv[1], "portable");
+
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(what_is_put_comes_back, setup, teardown),
         cmocka_unit_test_setup_teardown(contents_are_kept_once, setup, teardown),
@@ -410,6 +450,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(the_same_key_of_one_owner_is_refused, setup, teardown),
         cmocka_unit_test_setup_teardown(many_threads_read, setup, teardown),
         cmocka_unit_test_setup_teardown(a_full_disk_is_waited_for, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_portable_store_is_one_processs, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -36,7 +36,7 @@ static void a_removal_goes_in_slices(void **state)
                      SQLITE_OK);
     nloaded = 0;
     assert_int_equal(uv_loop_init(&r.loop), 0);
-    assert_int_equal(store_open(&r.store, folder, &err), 0);
+    assert_int_equal(store_open(&r.store, folder, false, &err), 0);
     assert_int_equal(store_load(r.store, take, NULL, &err), 0);
     assert_int_equal(nloaded, 1);
     assert_string_equal(loaded[0]->id, "efgh");
@@ -75,7 +75,7 @@ static void no_removal_goes_on_in_a_log_cut_short(void **state)
     make_database("UPDATE ensemble SET removed = 1");
     path_in(log, "shoald.db-wal");
     assert_int_equal(uv_loop_init(&r.loop), 0);
-    assert_int_equal(store_open(&r.store, folder, &err), 0);
+    assert_int_equal(store_open(&r.store, folder, false, &err), 0);
     assert_int_equal(truncate(log, 0), 0);
     assert_int_equal(store_start(r.store, &r.loop, &err), 0);
     uv_sleep(100);
@@ -113,7 +113,7 @@ static void no_statement_scans_a_table(void **state)
     };
     struct store *s;
     sqlite3_stmt *q;
-    assert_int_equal(store_open(&s, folder, &err), 0);
+    assert_int_equal(store_open(&s, folder, false, &err), 0);
     for (size_t i = 0; i < sizeof writes / sizeof *writes; i++)
         expect_no_scan(s->writer, writes[i]);
     for (size_t i = 0; i < READ_COUNT; i++)

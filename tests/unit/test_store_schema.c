@@ -18,7 +18,7 @@ static void refused(const char *sql, const char *why)
 {
     struct store *s;
     make_database(sql);
-    assert_int_equal(store_open(&s, folder, &err), -ERR_DATABASE);
+    assert_int_equal(store_open(&s, folder, false, &err), -ERR_DATABASE);
     if (!strstr(err.msg, why))
         fail_msg("\"%s\" does not say \"%s\"", err.msg, why);
 }
@@ -36,7 +36,7 @@ static void a_foreign_database_is_refused(void **state)
 static void constraints_are_on(void **state)
 {
     struct store *s;
-    assert_int_equal(store_open(&s, folder, &err), 0);
+    assert_int_equal(store_open(&s, folder, false, &err), 0);
     static const char *const bad[] = {
         "INSERT INTO replica_set VALUES (77, 5, 0, 0, 0, NULL, NULL)", /* no such ensemble */
         "INSERT INTO service VALUES (2, 0)",                           /* one row only */
@@ -172,7 +172,7 @@ static void damage_is_found_after_a_crash(void **state)
     path_in(path, "shoald.db");
     make_database("UPDATE service SET clean = 0"); /* as a crash leaves it */
     struct store *s;
-    assert_int_equal(store_open(&s, folder, &err), 0);
+    assert_int_equal(store_open(&s, folder, false, &err), 0);
     store_close(s);
     make_database("UPDATE service SET clean = 0");
     FILE *f = fopen(path, "r+b");
@@ -185,7 +185,7 @@ static void damage_is_found_after_a_crash(void **state)
             fputc(0xa5, f);
     }
     fclose(f);
-    assert_int_equal(store_open(&s, folder, &err), -ERR_DATABASE);
+    assert_int_equal(store_open(&s, folder, false, &err), -ERR_DATABASE);
 }
 
 int main(void)

@@ -100,7 +100,8 @@ class Moved:
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """One ensemble's estimate, last window less first, and what is to be added. verdict: also pending."""
+    """One ensemble's estimate, last window less first, and what is to be added. verdict: also pending; so_far: it has not
+    ended, and the number is of the samples that it has."""
 
     key: str
     item: str
@@ -112,6 +113,7 @@ class Row:
     standard_state: MolarEnergy | None
     finite_size: MolarEnergy | None
     verdict: str
+    so_far: bool
     reason: str | None
 
 
@@ -127,6 +129,7 @@ class LegSum:
     free_energy: MolarEnergy | None
     standard_deviation: MolarEnergy | None
     verdict: str
+    so_far: bool
     reason: str | None
 
 
@@ -139,6 +142,7 @@ class SystemSum:
     free_energy: MolarEnergy | None
     experiment: MolarEnergy | None
     verdict: str | None
+    so_far: bool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -151,6 +155,7 @@ class EdgeSum:
     free_energy: MolarEnergy | None
     experiment: MolarEnergy | None
     verdict: str | None
+    so_far: bool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -159,6 +164,7 @@ class Loop:
 
     systems: tuple[str, ...]
     closure: MolarEnergy | None
+    so_far: bool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -186,6 +192,7 @@ class SystemValue:
     anchored: bool
     shift: MolarEnergy | None
     verdict: str | None
+    so_far: bool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -218,10 +225,11 @@ class Comparisons:
 
 @dataclass(frozen=True, kw_only=True)
 class Gathered:
-    """The table of a campaign. covariance: rows and columns as `values`, (kJ/mol)^2, None of one without a value; remarks:
+    """The table of a campaign. so_far: not all ensembles have ended; covariance: rows and columns as `values`, (kJ/mol)^2, None of one without a value; remarks:
     sentences that name what contradicts the rest and what was left out."""
 
     name: str
+    so_far: bool
     ensembles: tuple[Row, ...]
     systems: tuple[SystemSum, ...]
     edges: tuple[EdgeSum, ...]
@@ -270,8 +278,8 @@ class Campaign:
         return self.status()
 
     def gather(self, output: StrPath | None = None) -> Gathered:
-        """The table; into a folder too, in the forms of OpenFE and cinnabar and as a page. Ensembles that have not ended
-        or have no number have the verdict pending or failed."""
+        """The table; into a folder too, in the forms of OpenFE and cinnabar and as a page. Numbers of ensembles that
+        have not ended are of their samples so far, and what depends on them is so_far too; without samples the verdict is pending."""
         words = [] if output is None else ["--output", os.fspath(output)]
         return self._run(Gathered, "gather", *words, fine=(0, FAILED, TRY_LATER))
 

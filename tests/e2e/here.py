@@ -1,0 +1,268 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""shoal campaign run --here DIR: a campaign in parts. It is cut by --for, by signals, by kill -9 of the command, of
+the service and of both, moved to another place, and made longer; in the end its files are those of a run that nothing
+has cut, byte for byte.
+
+Usage: here.py SHOAL SHOALD SHOAL_WORKER EXAMPLES
+"""
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+SHOAL, SHOALD, WORKER, EXAMPLES = (os.path.abspath(p) for p in sys.argv[1:5])
+
+SPEC = """name: {leg}
+system: {{topology: $(ligand_i)-to-$(ligand_j)/hybrid.top, coordinates: $(ligand_i)-to-$(ligand_j)/{leg}.gro{defines}}}
+nonbonded:
+  cutoff: 1.0 nm
+  vdw: {{modifier: none, dispersion-correction: no}}
+  coulomb: {{grid-spacing: 0.15 nm, tolerance: 1e-4}}
+constraints: h-bonds
+alchemy:
+  perturb: b-states
+  soft-core: {{alpha: 0.5, power: 1, sigma: 0.3 nm, coulomb: no}}
+  windows: {{vdw: [0.5, 0.52, 0.54], bonded: [0.5, 0.52, 0.54]}}
+integrator: {{method: langevin-middle, timestep: 2 fs, temperature: 298.15 K, friction: 1 /ps, seed: 11}}
+{barostat}protocol:
+  - minimize: {{steps: 5}}
+  - equilibrate: {{time: 40 steps, ensemble: nvt}}
+  - produce: {{time: {steps} steps, ensemble: {ensemble}, sample-every: 10 steps, frames-every: 100 steps}}
+run: {{checkpoint-every: {every} steps}}
+"""
+BAROSTAT = "barostat: {method: monte-carlo, pressure: 1.01325 bar, every: 25 steps}\n"
+LEGS = {"water": dict(defines="", barostat=BAROSTAT, steps=120, ensemble="npt", every=60),
+        "vacuum": dict(defines=", defines: [VACUUM]", barostat="", steps=1500, ensemble="nvt", every=500)}
+LEG = "  - {{name: {leg}, of: edges, spec: {leg}.yaml, sign: {sign}}}\n"
+WATER, VACUUM = LEG.format(leg="water", sign=1), LEG.format(leg="vacuum", sign=-1)
+CAMPAIGN = """name: parts
+inputs: {examples}
+systems: {{list: [{{name: methane}}, {{name: methanol}}, {{name: ethane}}]}}
+edges: {{list: [{edges}]}}
+legs:
+{legs}"""
+FIRST, BOTH = "[methane, methanol]", "[methane, methanol], [methane, ethane]"
+
+
+class Here(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+        self.environment = {**os.environ, "SHOALD": SHOALD, "SHOAL_WORKER": WORKER, "TMPDIR": self.folder, "GMXLIB": ""}
+        self.environment.pop("XDG_RUNTIME_DIR", None)
+        for leg, parts in LEGS.items():
+            self.write(f"{leg}.yaml", SPEC.format(leg=leg, **parts))
+        self.file = self.write("campaign.yaml", CAMPAIGN.format(examples=EXAMPLES, edges=FIRST, legs=WATER + VACUUM))
+
+    def write(self, name, text):
+        path = os.path.join(self.folder, name)
+        with open(path, "w", encoding="utf-8") as f:
+            f.write(text)
+        return path
+
+    def at(self, name):
+        return os.path.join(self.folder, name)
+
+    def begin(self, folder, *options):
+        device = [] if "--device" in options else ["--device", "cpu:1"]
+        command = [SHOAL, "campaign", "run", self.file, "--here", self.at(folder), *device, *options]
+        return subprocess.Popen(command, env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                text=True)
+
+    def run_part(self, folder, *options, code):
+        with self.begin(folder, *options) as run:
+            out, said = run.communicate(timeout=240)
+        self.assertEqual(run.returncode, code, f"{out}\n{said}\n{self.log(folder)}")
+        return out, said
+
+    def shoal(self, *words, code=0):
+        done = subprocess.run([SHOAL, *words], env=self.environment, capture_output=True, text=True, check=False,
+                              timeout=120)
+        self.assertEqual(done.returncode, code, f"{words}\n{done.stdout}\n{done.stderr}")
+        return done
+
+    def gather(self, *words, code=0):
+        return json.loads(self.shoal("campaign", "gather", self.file, *words, "--json", code=code).stdout)
+
+    def log(self, folder):
+        with open(self.at(f"{folder}/log"), encoding="utf-8") as f:
+            return f.read()
+
+    def service_of(self, run):
+        """The process of the service that a command has started."""
+        with open(f"/proc/{run.pid}/task/{run.pid}/children", encoding="ascii") as f:
+            found = [int(pid) for pid in f.read().split()]
+        for pid in found:
+            with open(f"/proc/{pid}/comm", encoding="ascii") as f:
+                if f.read().strip() == "shoald":
+                    return pid
+        return None
+
+    def wait_for(self, run, what=lambda: True, seconds=60):
+        """Until the command has a service, and more where that is said."""
+        deadline = time.monotonic() + seconds
+        while not (self.service_of(run) and what()):
+            self.assertLess(time.monotonic(), deadline)
+            self.assertIsNone(run.poll(), "".join(run.communicate()) if run.poll() is not None else "")
+            time.sleep(0.02)
+
+    def steps(self, folder):
+        """Steps that checkpoints hold, of all replicas."""
+        listed = json.loads(self.shoal("list", "--here", self.at(folder), "--json").stdout)["ensembles"]
+        if not listed:
+            return 0
+        shown = json.loads(self.shoal("status", *[e["id"] for e in listed], "--here", self.at(folder), "--json").stdout)
+        return sum(r["step"] for e in shown["ensembles"] for r in e["replicas"])
+
+    def outputs(self, folder):
+        """{key/file: bytes} of all that is fetched, results without what is the ensemble's own."""
+        found = {}
+        for e in json.loads(self.shoal("list", "--here", self.at(folder), "--json").stdout)["ensembles"]:
+            fetched = self.at(f"{folder}-{e['key']}")
+            self.shoal("results", e["key"], "--here", self.at(folder), "--output", fetched)
+            for at, _, names in os.walk(fetched):
+                for name in names:
+                    path = os.path.join(at, name)
+                    with open(path, "rb") as f:
+                        found[f"{e['key']}/{os.path.relpath(path, fetched)}"] = f.read()
+            results = json.loads(found.pop(f"{e['key']}/results.json"))
+            del results["ensemble"]["id"], results["ensemble"]["speed"], found[f"{e['key']}/.shoal-ensemble"]
+            found[f"{e['key']}/results"] = results
+        return found
+
+    def test_in_parts(self):
+        with self.begin("none", "--device", "cuda:99") as without_device:  # which takes its time
+            self.cut_and_whole()
+            _, said = without_device.communicate(timeout=120)
+        self.assertEqual(without_device.returncode, 1, said)
+        self.assertIn("no device has worked for 30 s: cuda:99: ", said)
+        left = [name for name in os.listdir(self.folder) if name.startswith("shoal-")]
+        self.assertEqual(left, [], "folders of sockets are left")
+
+    def cut_and_whole(self):
+        out, said = self.run_part("cut", "--for", "2s", code=75)
+        self.assertIn("the time of --for is over: run the same command again", said)
+        self.assertIn("water", out)  # the table of where it stands
+        self.assertIn("stopped", self.log("cut"))
+        reached = [self.steps("cut")]
+        self.assertGreater(reached[0], 0)
+
+        with self.begin("cut") as run:  # the command alone is killed: its service stops in order
+            self.wait_for(run, lambda: self.log("cut").count("listening") > 2)
+            time.sleep(0.7)
+            run.kill()
+        with self.begin("cut") as run:  # and is waited for; another copy is refused meanwhile
+            self.wait_for(run, lambda: os.path.getsize(self.at("cut/lock")))
+            _, said = self.run_part("cut", code=75)
+            self.assertIn(f"process {run.pid} on ", said)
+            self.assertIn("works on this folder", said)
+            live = json.loads(self.shoal("campaign", "status", self.file, "--here", self.at("cut"), "--json").stdout)
+            self.assertEqual(len(live["ensembles"]), 2)
+            time.sleep(0.7)
+            service = self.service_of(run)  # now both: as a machine that is lost
+            run.kill()
+            os.kill(service, signal.SIGKILL)
+        self.assertNotEqual(os.path.getsize(self.at("cut/lock")), 0)
+        reached.append(self.steps("cut"))
+        self.assertGreaterEqual(reached[1], reached[0])
+
+        gathered = self.gather("--here", self.at("cut"), code=75)
+        for row in gathered["ensembles"]:
+            self.assertEqual(row["so_far"], row["estimate"] is not None and row["state"] != "done", row)
+        os.rename(self.at("cut"), self.at("moved"))
+        for at, _, names in os.walk(self.at("moved")):
+            if "checkpoint.previous" in names:
+                os.remove(os.path.join(at, "checkpoint.previous"))  # which need not be carried
+        self.write("campaign.yaml", CAMPAIGN.format(examples=EXAMPLES, edges=BOTH, legs=WATER + VACUUM))
+        for number in (signal.SIGUSR1, signal.SIGTERM):
+            with self.begin("moved") as run:
+                self.wait_for(run)
+                time.sleep(1)
+                os.kill(self.service_of(run), number)  # a job's processes all get it
+                run.send_signal(number)
+                _, said = run.communicate(timeout=60)
+            self.assertEqual(run.returncode, 75, said)
+            self.assertTrue(self.log("moved").endswith("stopped\n"), self.log("moved"))
+        with self.begin("moved") as run:  # the service dies alone
+            self.wait_for(run)
+            time.sleep(0.5)
+            os.kill(self.service_of(run), signal.SIGKILL)
+            _, said = run.communicate(timeout=60)
+        self.assertEqual(run.returncode, 75, said)
+        self.assertIn("the service was ended by signal 9", said)
+
+        out, said = self.run_part("moved", code=0)
+        self.assertIn("sums of legs", out)
+        self.run_part("whole", code=0)
+        self.assertEqual(self.log("whole").count("listening"), 1)
+        cut, whole = self.outputs("moved"), self.outputs("whole")
+        self.assertEqual(sorted(cut), sorted(whole))
+        self.assertEqual(sum(name.endswith("dhdl.xvg") for name in whole), 4 * 3)
+        for name, content in whole.items():
+            self.assertEqual(cut[name], content, name)
+        _, said = self.run_part("moved", code=0)  # there is nothing left to do
+        self.assertIn("0 of 4 ensembles submitted, 4 were there before", said)
+
+    def test_failed_for_good(self):
+        """A window that fails ends with 1, also when it is said again; after a retry the campaign comes to its end."""
+        self.write("campaign.yaml", CAMPAIGN.format(examples=EXAMPLES, edges=FIRST, legs=VACUUM))
+        self.run_part("bad", "--for", "1s", code=75)
+        key = "parts.methane_methanol.vacuum.1"
+        self.shoal("cancel", key, "--here", self.at("bad"))
+        for _ in range(2):
+            out, _ = self.run_part("bad", code=1)
+            self.assertIn("cancelled", out)
+        self.shoal("retry", key, "--here", self.at("bad"))
+        self.run_part("bad", code=0)
+
+    def test_refused(self):
+        said = self.shoal("campaign", "status", self.file, "--here", self.at("none"), code=66).stderr
+        self.assertIn("nothing was run in this folder yet", said)
+        self.assertFalse(os.path.exists(self.at("none")))
+        said = self.shoal("campaign", "run", self.file, "--for", "9m", code=2).stderr
+        self.assertIn("--for: expected with campaign run --here DIR", said)
+        said = self.shoal("campaign", "run", self.file, "--here", self.at("x"), "--timeout", "3", code=2).stderr
+        self.assertIn("expected --for", said)
+        self.write("water.yaml", "name: [")
+        self.run_part("x", code=65)
+        self.assertTrue(self.log("x").endswith("stopped\n"))
+
+    def test_folders(self):
+        """Parts of a campaign in folders of their own, at once; one table of both."""
+        self.write("campaign.yaml", CAMPAIGN.format(examples=EXAMPLES, edges=BOTH, legs=VACUUM))
+        with self.begin("a", "--only", "methane_methanol") as a, \
+             self.begin("b", "--only", "methane_ethane", "--only", "vacuum") as b:
+            for run in (a, b):
+                out, said = run.communicate(timeout=240)
+                self.assertEqual(run.returncode, 0, said)
+                self.assertIn("1 of 1 ensemble submitted", said)
+        folders = ["--here", self.at("a"), "--here", self.at("b")]
+        got = self.gather(*folders)
+        self.assertEqual([row["state"] for row in got["ensembles"]], ["done", "done"])
+        self.assertEqual([value["free_energy"] is None for value in got["values"]], [False] * 3)
+        self.assertEqual(got["remarks"], [r for r in got["remarks"] if "folder" not in r])
+        got = self.gather(*folders, *folders[:2])
+        self.assertIn("1 ensemble is in more than one folder: that of the first folder counts", got["remarks"])
+        page = self.shoal("report", self.file, *folders).stdout
+        self.assertIn("Spec of leg vacuum", page)
+        part = self.gather(*folders[:2], code=75)
+        self.assertEqual([row["state"] for row in part["ensembles"]], ["done", None])
+        self.assertIn("several --here", self.shoal("list", *folders, code=2).stderr)
+        said = self.shoal("campaign", "plan", self.file, "--only", "x", code=2).stderr
+        self.assertIn("no system, edge, leg or key of this name", said)
+        said = self.shoal("campaign", "cancel", self.file, *folders[:2], "--only", "vacuum", code=2).stderr
+        self.assertIn("expected with plan", said)
+        text = CAMPAIGN.format(examples=EXAMPLES, edges=BOTH, legs=VACUUM)
+        self.write("campaign.yaml", text + "budget: {time: 1 ns}\n")
+        self.assertIn("has a budget", self.run_part("c", "--only", "methane_methanol", code=2)[1])
+
+
+if __name__ == "__main__":
+    unittest.main(argv=["here.py", *sys.argv[5:]])
