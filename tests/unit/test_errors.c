@@ -220,12 +220,8 @@ static void test_parts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_longrun),
-        cmocka_unit_test(test_student),
-        cmocka_unit_test(test_drift),
-        cmocka_unit_test(test_repeats),
-        cmocka_unit_test(test_allocate),
-        cmocka_unit_test(test_parts),
+        cmocka_unit_test(test_longrun), cmocka_unit_test(test_student),  cmocka_unit_test(test_drift),
+        cmocka_unit_test(test_repeats), cmocka_unit_test(test_allocate), cmocka_unit_test(test_parts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
