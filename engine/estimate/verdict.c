@@ -145,7 +145,7 @@ static void judge_samples(const struct result *r, const struct range *x, struct 
         if (w->used && w->uncorrelated < least)
             verdict_add(v, VERDICT_UNCONVERGED, "few_samples",
                         "window %d has %.0f uncorrelated %s (%zu %s, g = %.1f), below %d: it needs longer", k,
-                        w->uncorrelated, number_word(llrint(w->uncorrelated), "sample", "samples"), w->used,
+                        floor(w->uncorrelated), number_word((int64_t)w->uncorrelated, "sample", "samples"), w->used,
                         number_word((int64_t)w->used, "row", "rows"), w->inefficiency, ESTIMATE_UNCORRELATED);
     }
     if (v->nreasons > before || !(x->freedom > 0))
@@ -155,7 +155,7 @@ static void judge_samples(const struct result *r, const struct range *x, struct 
                     "windows %d to %d have %.0f uncorrelated samples each on average, "
                     "and the error is known to %.0f degrees of freedom: "
                     "%d of the first, with their standard error, and %d of the second are needed; they need longer",
-                    x->from, x->to, x->uncorrelated, x->freedom, ESTIMATE_UNCORRELATED, ESTIMATE_FREEDOM);
+                    x->from, x->to, floor(x->uncorrelated), floor(x->freedom), ESTIMATE_UNCORRELATED, ESTIMATE_FREEDOM);
 }
 
 static void judge_windows(const struct result *r, const struct range *x, struct verdict *v)
