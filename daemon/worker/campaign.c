@@ -117,20 +117,16 @@ static int write_spec(const struct item *it, const char *key, int repeat, struct
 
 /* ---- what is checked once for all repeats ---- */
 
-static int take_files(struct item *it, const struct source *src, json_t *paths, struct err *e)
+/* By the names under which a service keeps them. */
+static void take_files(struct item *it, const struct source *src, json_t *paths)
 {
     struct source_file f;
     for (int i = 0; source_disk_file(src, i, &f); i++) {
-        if (!path_is_below(f.name))
-            return err_set(
-                e, ERR_SPEC,
-                "%s:1: system: %.200s is not in the folder of the spec or below it; `inputs` of the campaign "
-                "names another folder",
-                it->leg->spec, f.name);
-        json_object_set_new(it->files, f.name, text_json(f.text, f.len));
-        json_array_append_new(paths, json_pack("[s,s]", f.name, f.path));
+        char *kept = path_kept(f.name);
+        json_object_set_new(it->files, kept, text_json(f.text, f.len));
+        json_array_append_new(paths, json_pack("[s,s]", kept, f.path));
+        free(kept);
     }
-    return 0;
 }
 
 static json_t *production_of(const struct spec *s)
@@ -163,9 +159,8 @@ static int look_at_system(struct listing *l, struct item *it, const struct spec 
         rc = spec_check_windows(spec, &sys, e);
     if (!rc)
         rc = spec_advise(spec, &sys, &warnings, e);
-    if (!rc)
-        rc = take_files(it, src, paths, e);
     if (!rc) {
+        take_files(it, src, paths);
         struct prediction needs = spec_predict(spec, &sys);
         it->facts =
             json_pack("{s:i,s:i,s:i,s:f,s:I,s:i}", "atoms", sys.natoms, "windows", spec->settings.alchemy.nwindows,
