@@ -179,7 +179,7 @@ static json_t *post(const struct client *c, const struct search *s, json_t *body
 
 static int read_spec(struct buf *text, const char *path, struct err *e)
 {
-    int rc = buf_read_file(text, strcmp(path, "-") ? path : "/dev/stdin", e);
+    int rc = gzip_read_file(text, strcmp(path, "-") ? path : "/dev/stdin", e);
     if (rc)
         e->code = ERR_MISSING_FILE;
     return rc;

@@ -24,6 +24,7 @@
 #include "daemon/spec/value.h"
 #include "daemon/worker/commands.h"
 #include "daemon/worker/input.h"
+#include "engine/base/gzip.h"
 #include "engine/base/path.h"
 #include "engine/base/text_json.h"
 
@@ -288,7 +289,7 @@ static int read_leg_spec(const struct campaign *c, const struct campaign_leg *le
 {
     struct buf text = {0};
     struct err why = {0};
-    int rc = buf_read_file(&text, leg->spec, &why);
+    int rc = gzip_read_file(&text, leg->spec, &why);
     if (rc)
         rc = err_set(e, ERR_MISSING_FILE, "%s:%d: leg %s: %s", c->file, leg->line, leg->name, why.msg);
     else

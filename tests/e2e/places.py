@@ -95,7 +95,7 @@ class Places(Served):
     def test_compressed(self):
         self.put("run/topol.top.gz", self.types + self.top)
         self.put("conf.gro.gz", self.gro)
-        spec = self.spec("run/spec.yaml", "topol.top.gz", "../conf.gro.gz")
+        spec = self.spec("run/spec.yaml.gz", "topol.top.gz", "../conf.gro.gz")
         self.taken(spec, ["topol.top.gz", "@up1/conf.gro.gz"])
 
     def test_campaign(self):

@@ -30,8 +30,7 @@ def folders_of(spec: StrPath, includes: Sequence[StrPath]) -> list[str]:
 def read_spec(path: StrPath) -> str:
     """SPEC: it is not UTF-8; MISSING_FILE."""
     try:
-        with open(path, encoding="utf-8", newline="") as f:
-            return f.read()
+        return _read(os.fspath(path)).decode()
     except UnicodeDecodeError as error:
         raise ShoalError("SPEC", f"{os.fspath(path)}: not UTF-8 text") from error
     except OSError as error:
@@ -103,19 +102,26 @@ def reaches(from_: str, text: str, name: str) -> bool:
     return False
 
 
-def _read_text(path: str) -> str:
-    """The text of a file, which may be compressed by gzip. What is not UTF-8 is taken as Latin-1, in which comments of old force fields
-    are written."""
+def _read(path: str) -> bytes:
+    """A file, of one that is compressed by gzip what it holds. OSError; IO: it is damaged."""
+    with open(path, "rb") as f:
+        data = f.read()
+    if not data.startswith(GZIP):
+        return data
     try:
-        with open(path, "rb") as f:
-            data = f.read()
-        if data.startswith(GZIP):
-            with gzip.open(path) as f:
-                data = f.read(TEXT_MAX + 1)
-        if len(data) > TEXT_MAX:
-            raise ShoalError("IO", f"{path}: its gzip data hold more than {TEXT_MAX >> 20} MB")
+        with gzip.open(path) as packed:
+            data = packed.read(TEXT_MAX + 1)
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise ShoalError("IO", f"{path}: its gzip data end too early or are damaged") from error
+    if len(data) > TEXT_MAX:
+        raise ShoalError("IO", f"{path}: its gzip data hold more than {TEXT_MAX >> 20} MB")
+    return data
+
+
+def _read_text(path: str) -> str:
+    """The text of a file. What is not UTF-8 is taken as Latin-1, in which comments of old force fields are written."""
+    try:
+        data = _read(path)
     except OSError as error:
         raise ShoalError("IO", f"{path}: {error.strerror}") from error
     try:
