@@ -33,28 +33,39 @@ static int folder_of(const char *path, struct buf *out, struct err *e)
     return rc;
 }
 
-/* The name of a file as the spec has it, relative to the spec's folder; appended. ERR_USAGE: it is not below. */
+/* The way from a folder, which ends in '/', to a file, both from the root; appended. Where they share no folder it is the file's path. */
+static void add_way(const char *folder, const char *file, struct buf *out)
+{
+    size_t shared = 0;
+    for (size_t i = 0; folder[i] && folder[i] == file[i]; i++)
+        if (folder[i] == '/')
+            shared = i + 1;
+    if (shared <= 1 && folder[shared]) {
+        buf_printf(out, "%s", file);
+        return;
+    }
+    for (const char *p = strchr(folder + shared, '/'); p; p = strchr(p + 1, '/'))
+        buf_printf(out, "../");
+    buf_printf(out, "%s", file + shared);
+}
+
+/* The name of a file as the spec has it, relative to the spec's folder; appended. ERR_MISSING_FILE. */
 static int relative_name(const char *path, const char *spec, struct buf *out, struct err *e)
 {
     const char *slash = strrchr(path, '/');
-    struct buf above = {0}, folder = {0};
+    struct buf base = {0}, file = {0};
     int rc = access(path, R_OK) ? err_set(e, ERR_MISSING_FILE, "%s: no such file", path) : 0;
     if (!rc)
-        rc = folder_of(spec ? spec : ".", &above, e);
+        rc = folder_of(spec ? spec : ".", &base, e);
     if (!rc)
-        rc = folder_of(path, &folder, e);
+        rc = folder_of(path, &file, e);
     if (!rc) {
-        buf_printf(&folder, "/%s", slash ? slash + 1 : path);
-        buf_add(&above, "/", 1);
-        if (strncmp(above.data, folder.data, above.len))
-            rc = err_set(e, ERR_USAGE,
-                         "%s: expected below the folder of the spec, %s; --output DIR/SPEC.yaml names another", path,
-                         above.data);
-        else
-            buf_printf(out, "%s", folder.data + above.len);
+        buf_printf(&base, "/");
+        buf_printf(&file, "/%s", slash ? slash + 1 : path);
+        add_way(base.data, file.data, out);
     }
-    buf_free(&above);
-    buf_free(&folder);
+    buf_free(&base);
+    buf_free(&file);
     return rc;
 }
 

@@ -12,7 +12,7 @@
 
 void spec_text(struct buf *out, const char *text)
 {
-    bool plain = isalpha((unsigned char)*text) != 0;
+    bool plain = isalpha((unsigned char)*text) || *text == '/' || !strncmp(text, "../", 3);
     for (const char *p = text; *p; p++)
         plain &= isalnum((unsigned char)*p) || strchr("._/+-", *p);
     if (plain) {
