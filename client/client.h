@@ -36,7 +36,7 @@ struct client {
     const char *socket;
     bool json, jsonl, plain, quiet, wait, all, follow, dry_run, devices, by_need, csv;
     const char *key, *output, *state;
-    const char *topology, *coordinates, *reference, *index;
+    const char *topology, *coordinates, *reference, *index, *ligand;
     const char *time, *until;          /* of production, as the service reads them */
     const char *window;                /* lambdas or a number, as the service or the worker reads it */
     double timeout, every, older_than; /* s; 0: not given */
@@ -150,6 +150,11 @@ json_t *results_get(const struct client *c, const char *id, bool live, struct bu
 void results_show(const struct sheet *s, const json_t *results);
 /* Text as a YAML scalar, plain where it can be; appended. */
 void spec_text(struct buf *out, const char *text);
+/* The name of a file as a spec has it, from the spec's folder (`spec`: its file, NULL: here), or its path where the two share no folder;
+ * appended. ERR_MISSING_FILE. */
+int spec_path(const char *path, const char *spec, struct buf *out, struct err *e);
+/* A name that an ensemble can have, made of a text; appended. `otherwise`: where nothing of the text is left. */
+void spec_name(struct buf *out, const char *text, const char *otherwise);
 /* A spec that was made, into --output, which must be a new file, else onto standard output unless --json wants something there.
  * ERR_CONFLICT, ERR_IO. */
 int spec_file_write(const struct client *c, const struct buf *spec, struct err *e);

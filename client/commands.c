@@ -146,17 +146,23 @@ const struct command commands[] = {
      NEEDS_SERVICE,
      SERVICE | BIT(PLAIN) | BIT(INCLUDE) | BIT(TIME) | BIT(UNTIL) | BIT(BY_NEED) | BIT(OUTPUT) | BIT(TIMEOUT), 2, 2,
      campaign_main},
-    {"init", "KIND", "write a commented spec to begin with: hydration, relative or absolute",
-     "Without --output it goes to standard output.",
-     "shoal init hydration -p toluene.top -c toluene.gro -o toluene.yaml\nshoal init absolute\n", NEEDS_NOTHING,
-     BIT(OUTPUT) | BIT(TOPOLOGY) | BIT(COORDINATES) | BIT(QUIET), 1, 1, init_main},
+    {"init", "[KIND]", "write a commented spec to begin with: hydration, relative or absolute",
+     "With --topology the topology is read: the spec is of the one molecule that is neither solvent nor ion, and named "
+     "after it; where there are several, --ligand says which. Solvent is water, and whatever there are ten molecules "
+     "of "
+     "or more. Without KIND it is relative where that molecule has B states, else hydration. Without --output the spec "
+     "goes to standard output.",
+     "shoal init -p topol.top -c conf.gro -o toluene.yaml\n"
+     "shoal init absolute -p complex.top -c complex.gro --ligand LIG -o complex.yaml\n"
+     "shoal init relative\n",
+     NEEDS_NOTHING, BIT(OUTPUT) | BIT(TOPOLOGY) | BIT(COORDINATES) | BIT(LIGAND) | BIT(INCLUDE) | BIT(QUIET), 0, 1,
+     init_main},
     {"import", "FILE.mdp", "write a spec from a GROMACS .mdp file; say what of it was dropped or changed, and why",
      "Every option is taken over, dropped, changed or refused; those that are not taken over are listed with their "
      "lines, on "
      "standard error and in the spec. Where one is refused or unknown no spec is written, and the exit code is 65. "
      "With --output and couple-moltype the topology is read, too, and what of it the spec would leave out is said. "
-     "Coordinates and "
-     "topology are in the spec's folder or below it. Without --output the spec goes to standard output.",
+     "Without --output the spec goes to standard output.",
      "shoal import prod.mdp -p topol.top -c npt.gro -o prod.yaml\nshoal import prod.mdp --json\n", NEEDS_NOTHING,
      BIT(OUTPUT) | BIT(TOPOLOGY) | BIT(COORDINATES) | BIT(REFERENCE) | BIT(INDEX) | BIT(JSON) | BIT(QUIET), 1, 1,
      import_main},

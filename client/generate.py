@@ -10,6 +10,7 @@ import subprocess
 import sys
 
 ACTIONS = "plan submit run status gather extend cancel"  # of a campaign
+KINDS = "hydration relative absolute"  # of specs that init writes
 SPDX = "# SPDX-License-Identifier: Apache-2.0"
 
 
@@ -24,8 +25,8 @@ class Table:
 
 
 def kind(words):
-    """What the words of a command are: "spec", "id", "file", "command", "action" (and a file) or nothing."""
-    kinds = {"ACTION": "action", "SPEC": "spec", "ID": "id", "FILE": "file", "COMMAND": "command"}
+    """What the words of a command are: "spec", "id", "file", "command", "kind", "action" (and a file) or nothing."""
+    kinds = {"ACTION": "action", "KIND": "kind", "SPEC": "spec", "ID": "id", "FILE": "file", "COMMAND": "command"}
     return next((k for word, k in kinds.items() if word in words), "")
 
 
@@ -95,7 +96,7 @@ def bash(table):
     lines += ["    esac", "    if [[ $current == -* ]]; then",
               "        mapfile -t COMPREPLY < <(compgen -W \"$options\" -- \"$current\")", "        return", "    fi",
               "    case $command in"]
-    names = {k: " | ".join(c["name"] for c in table.commands if kind(c["words"]) == k) for k in ("spec", "id", "file", "command", "action")}
+    names = {k: " | ".join(c["name"] for c in table.commands if kind(c["words"]) == k) for k in ("spec", "id", "file", "command", "kind", "action")}
     lines += [f"    {names['spec']})",
               "        mapfile -t COMPREPLY < <(compgen -f -X '!*.y?(a)ml' -- \"$current\"; compgen -d -- \"$current\") ;;",
               f"    {names['action']})",
@@ -105,6 +106,8 @@ def bash(table):
               f"        mapfile -t COMPREPLY < <(compgen -W \"$({IDS})\" -- \"$current\") ;;",
               f"    {names['file']})",
               "        mapfile -t COMPREPLY < <(compgen -f -- \"$current\") ;;",
+              f"    {names['kind']})",
+              f"        mapfile -t COMPREPLY < <(compgen -W '{KINDS}' -- \"$current\") ;;",
               f"    {names['command']})",
               f"        mapfile -t COMPREPLY < <(compgen -W '{' '.join(c['name'] for c in table.commands)}' -- \"$current\") ;;",
               "    esac", "}", "shopt -s extglob", "complete -o filenames -F _shoal shoal"]
@@ -132,7 +135,8 @@ def zsh(table):
     lines += ["    )", "    _describe command commands", "}", "_shoal() {",
               "    if (( CURRENT == 2 )); then", "        _shoal_commands", "        return", "    fi",
               "    local command=$words[2]", "    shift words", "    (( CURRENT-- ))", "    case $command in"]
-    action = {"action": f"'1:action:({ACTIONS})' '*:file:_files -g \"*.(yaml|yml)(-.)\"'", "spec": "'*:spec:_files -g \"*.(yaml|yml)(-.)\"'", "id": "'*:ensemble:_shoal_ids'", "file": "'*:file:_files'", "command": "'*:command:_shoal_commands'"}
+    action = {"action": f"'1:action:({ACTIONS})' '*:file:_files -g \"*.(yaml|yml)(-.)\"'", "spec": "'*:spec:_files -g \"*.(yaml|yml)(-.)\"'", "id": "'*:ensemble:_shoal_ids'", "file": "'*:file:_files'", "command": "'*:command:_shoal_commands'",
+              "kind": f"'1:kind:({KINDS})'"}
     for c in table.commands:
         words = [w for o in table.of(c) for w in zsh_option(o, table.states)]
         words += [action[kind(c["words"])]] if kind(c["words"]) else []
@@ -162,6 +166,8 @@ def fish(table):
             lines.append(f"{here} -F -a '{ACTIONS}'")
         elif kind(c["words"]) == "id":
             lines.append(f"{here} -a '({IDS})'")
+        elif kind(c["words"]) == "kind":
+            lines.append(f"{here} -a '{KINDS}'")
         elif kind(c["words"]) == "command":
             lines.append(f"{here} -a '{' '.join(x['name'] for x in table.commands)}'")
     return "\n".join(lines) + "\n"

@@ -135,6 +135,9 @@ static int take_value(struct client *c, const struct command *command, enum opti
     case OPTION_INDEX:
         c->index = value;
         return 0;
+    case OPTION_LIGAND: /* suggest-restraint's the worker reads */
+        c->ligand = value;
+        return 0;
     case OPTION_TIME:
         c->time = value;
         return 0;
@@ -162,7 +165,6 @@ static int take_value(struct client *c, const struct command *command, enum opti
     case OPTION_OVERLAP:
         c->overlap = overlap(value);
         return isnan(c->overlap) ? bad_usage(command, "--overlap wants a number above 0, 0.2 at most") : 0;
-    case OPTION_LIGAND:
     case OPTION_RECEPTOR:
     case OPTION_DEVICE: /* the worker reads these itself */
     case OPTION_TRAJECTORY:
