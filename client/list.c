@@ -167,7 +167,7 @@ void ensembles_show(const struct client *c, const json_t *ensembles, struct tabl
                                         "created", "key",  "labels", "reason"};
     const json_t *e;
     size_t i;
-    table_setup(t, admin ? "l l~ l r2 r1 l5 l~7 l~8 l~3 l6 l~4" : "l l~ l r2 r1 l5 l~6 l~7 l~3 l~4");
+    table_setup(t, admin ? "l l== l r2 r1 l5 l=7 l~8 l~3 l6 l~4" : "l l== l r2 r1 l5 l=6 l~7 l~3 l~4");
     for (size_t h = 0; h < sizeof heads / sizeof *heads; h++)
         table_cell(t, "%s", heads[h]);
     if (admin)

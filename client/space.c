@@ -102,7 +102,7 @@ static void space_show(const struct client *c, const json_t *ensembles)
     struct table t;
     const json_t *e;
     size_t i;
-    table_setup(&t, "l l~ l r2 r");
+    table_setup(&t, "l l= l r2 r");
     for (size_t h = 0; h < sizeof heads / sizeof *heads; h++)
         table_cell(&t, "%s", heads[h]);
     json_array_foreach (ensembles, i, e) {
