@@ -34,8 +34,8 @@ enum { LISTED_MAX = 32, GIVEN_MAX = 128 };
 struct client {
     const struct command *command;
     const char *socket;
-    bool json, jsonl, plain, quiet, wait, all, follow, dry_run, devices, by_need, csv;
-    const char *key, *output, *state;
+    bool json, jsonl, plain, quiet, wait, all, follow, dry_run, devices, by_need, csv, yes;
+    const char *key, *output;
     const char *topology, *coordinates, *reference, *index, *ligand;
     const char *time, *until;          /* of production, as the service reads them */
     const char *window;                /* lambdas or a number, as the service or the worker reads it */
@@ -43,7 +43,8 @@ struct client {
     double overlap;                    /* 0: not given */
     int64_t limit, since, windows;
     const char *includes[LISTED_MAX], *labels[LISTED_MAX], *added[LISTED_MAX]; /* labels as KEY=VALUE; windows */
-    int nincludes, nlabels, nadded;
+    const char *states[LISTED_MAX];                                            /* one, or several between commas */
+    int nincludes, nlabels, nadded, nstates;
     struct {
         int option; /* of commands.h */
         const char *value;

@@ -27,8 +27,8 @@ const struct command commands[] = {
     {"list", "", "your ensembles, newest first",
      "Those of all users for root, with their owners. On a terminal columns that do not fit are left out; --plain and "
      "--json have all.",
-     "shoal list\nshoal list --state running\nshoal list --label project=hydration --limit 20 --json\n", NEEDS_SERVICE,
-     SERVICE | BIT(STATE) | BIT(LABEL) | BIT(LIMIT) | BIT(PLAIN) | BIT(JSONL), 0, 0, list_main},
+     "shoal list\nshoal list --state running,queued\nshoal list --label project=hydration --limit 20 --json\n",
+     NEEDS_SERVICE, SERVICE | BIT(STATE) | BIT(LABEL) | BIT(LIMIT) | BIT(PLAIN) | BIT(JSONL), 0, 0, list_main},
     {"status", "[ID...]", "ensembles with their windows; without ID what runs now",
      "Of those that run it says what the samples say so far: the free energy from all rows that checkpoints vouch for, "
      "made anew "
@@ -43,7 +43,7 @@ const struct command commands[] = {
      1, 1, watch_main},
     {"wait", "[ID...]", "stay until ensembles have ended; prints their states",
      "Exits 0 when all are done, 1 when one failed or was cancelled, 124 when the time was too short.",
-     "shoal wait 3f2a 77c0\nshoal wait --label project=hydration --timeout 86400\nshoal wait --all\n", NEEDS_SERVICE,
+     "shoal wait 3f2a 77c0\nshoal wait --label project=hydration --timeout 2d\nshoal wait --all\n", NEEDS_SERVICE,
      SERVICE | CHOICE | BIT(TIMEOUT), 0, MANY, wait_main},
     {"events", "ID", "what happened to an ensemble: states, reasons, retries", "",
      "shoal events 3f2a\nshoal events 3f2a --follow --jsonl\n", NEEDS_SERVICE,
@@ -109,9 +109,11 @@ const struct command commands[] = {
      "shoal extend 3f2a --add-window 'vdw: 0.65' --add-window 'vdw: 0.72'\n",
      NEEDS_SERVICE, SERVICE | CHOICE | BIT(TIME) | BIT(UNTIL) | BIT(BY_NEED) | BIT(ADD_WINDOW), 0, MANY, extend_main},
     {"rm", "[ID...]", "remove ended ensembles with all their files, for ever",
-     "Says how much space that frees. Ensembles that have not ended are refused: cancel them first.",
-     "shoal rm 3f2a\nshoal rm --state done --older-than 30d --dry-run\n", NEEDS_SERVICE,
-     SERVICE | CHOICE | BIT(OLDER_THAN) | BIT(DRY_RUN), 0, MANY, rm_main},
+     "Says how much space that frees. Ensembles that have not ended are refused: cancel them first. On a terminal it "
+     "asks "
+     "before it removes several; --yes does not.",
+     "shoal rm 3f2a\nshoal rm --state done,failed --older-than 30d --dry-run\n", NEEDS_SERVICE,
+     SERVICE | CHOICE | BIT(OLDER_THAN) | BIT(DRY_RUN) | BIT(YES), 0, MANY, rm_main},
     {"du", "[ID...]", "disk space that ensembles use, the largest first", "",
      "shoal du\nshoal du --label project=hydration\n", NEEDS_SERVICE, SERVICE | BIT(STATE) | BIT(LABEL) | BIT(PLAIN), 0,
      MANY, du_main},

@@ -13,7 +13,7 @@ static const struct {
     {EXIT_OK, "success"},
     {EXIT_ENSEMBLE_FAILED, "the ensemble failed or was cancelled, or it has no free energy"},
     {EXIT_BAD_USAGE, "bad usage"},
-    {EXIT_REFUSED, "refused: the state of the ensemble does not allow what was asked"},
+    {EXIT_REFUSED, "refused: the state of the ensemble does not allow it, or a question was answered with no"},
     {EXIT_BAD_SPEC, "bad spec, topology or coordinates"},
     {EXIT_NO_INPUT, "no such file or ensemble"},
     {EXIT_UNREACHABLE, "the service cannot be reached"},

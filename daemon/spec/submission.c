@@ -250,9 +250,9 @@ static int read_body(struct reading *s, const char *body, size_t len, struct err
     if (s->key && (!one_line(json_object_get(s->root, "id"), SUBMISSION_KEY) || !submission_key(s->key)))
         return err_set(
             e, ERR_USAGE,
-            "key of the ensemble (--key; of a request body \"id\": expected 1 to %d letters, digits, '.', '_' "
-            "or '-', and not . or ..): %.80s",
-            SUBMISSION_KEY, s->key);
+            "key \"%.80s\" (--key of shoal, \"id\" of a request): expected 1 to %d letters, digits, '.', '_' or "
+            "'-', and not . or ..",
+            s->key, SUBMISSION_KEY);
     return check_files(s, json_object_get(s->root, "files"), e) ? -(int)e->code : check_labels(s->labels, e);
 }
 
