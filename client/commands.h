@@ -27,7 +27,7 @@ enum needs { NEEDS_NOTHING, NEEDS_SERVICE, NEEDS_WORKER /* shoal-worker does it,
 
 struct command {
     const char *name, *words, *summary;
-    const char *details;  /* sentences for the manual page; "" where the summary says all */
+    const char *details;  /* sentences, paragraphs between line ends; "" where the summary says all */
     const char *examples; /* lines */
     enum needs needs;
     uint64_t options;

@@ -58,7 +58,8 @@ def man(table, template):
     for c in table.commands:
         commands += f"*{c['name']}*" + (f" {words_man(c['words'])}" if c["words"] else "") + "\n"
         text = c["summary"][0].upper() + c["summary"][1:] + "." + (" Needs no service." if c["needs"] == "worker" else "")
-        commands += f"\t{escape(text)} {escape(c['details'])}".rstrip() + "\n\n"
+        for part in f"{escape(text)} {escape(c['details'])}".rstrip().split("\n"):
+            commands += ("\t\\" if part.startswith("-") else "\t") + part + "\n\n"
         commands += "\tOptions: " + ", ".join(f"*--{o}*" for o in c["options"]) + ".\n\n"
     for o in table.options.values():
         options += f"{option_man(o)}\n\t{escape(o['help'][0].upper() + o['help'][1:])}.\n\n"

@@ -195,7 +195,7 @@ static void windows_show(const json_t *results, const struct sheet *s)
     struct part *parts = parts_of(results, &n);
     const json_t *window;
     size_t i;
-    table_setup(&t, "r l~ l r3 r3 r4 r5 r6 r2 r1 l~");
+    table_setup(&t, "r l~~ l r3 r3 r4 r5 r6 r2 r1 l~");
     static const char *const heads[] = {"state", "ns",           "share",   "samples", "used",
                                         "g",     "uncorrelated", "error/%", "reason"};
     table_cell(&t, "window");
