@@ -186,6 +186,7 @@ static void status_print(const struct campaign *k)
     json_array_foreach (json_object_get(k->plan, "ensembles"), i, one) {
         const json_t *there = campaign_present(k, one);
         json_t *copy = json_copy(one);
+        json_object_set_new(copy, "state", json_string(there ? answer_text(there, "state") : "missing"));
         json_object_set(copy, "ensemble", there ? (json_t *)there : json_null());
         json_array_append_new(ensembles, copy);
     }

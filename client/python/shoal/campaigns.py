@@ -6,7 +6,6 @@ campaign.yaml has one reader, which the program has; here its answers become dat
 from __future__ import annotations
 
 import os
-import subprocess
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,16 +13,15 @@ from typing import TypeVar
 
 from shoal.decode import decode
 from shoal.ensembles import Ensemble
-from shoal.errors import OutOfTime, Problem, ShoalError, Unreachable
+from shoal.errors import OutOfTime
 from shoal.inputs import StrPath
+from shoal.program import BAD_SPEC, FAILED, OK, TRY_LATER, Program, included, options
 from shoal.results import MolarEnergy
+from shoal.rows import Rows
 from shoal.service import Service
-from shoal.transport import parse_object
+from shoal.show import html_table
 
 T = TypeVar("T")
-# Exit codes of the program, as schemas/errors.def has them.
-BAD_SPEC, FAILED, TRY_LATER = 65, 1, 75
-CODES = {2: "USAGE", 3: "CONFLICT", BAD_SPEC: "SPEC", 66: "MISSING_FILE", 69: "UNREACHABLE", TRY_LATER: "BUSY", 77: "FORBIDDEN"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,7 +65,7 @@ class Plan:
     ns: float
     disk_bytes: float
     budget: Budget | None
-    ensembles: tuple[Planned, ...]
+    ensembles: Rows[Planned]
     errors: tuple[str, ...]
     warnings: tuple[str, ...]
 
@@ -88,7 +86,7 @@ class Status:
     """ensemble of each is None where it was not submitted."""
 
     name: str
-    ensembles: tuple[Planned, ...]
+    ensembles: Rows[Planned]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -135,7 +133,7 @@ class SystemSum:
     """The sum of a system's legs, each times its sign. verdict: None where all signs are 0."""
 
     system: str
-    legs: tuple[LegSum, ...]
+    legs: Rows[LegSum]
     free_energy: MolarEnergy | None
     experiment: MolarEnergy | None
     verdict: str | None
@@ -147,7 +145,7 @@ class EdgeSum:
 
     ligand_i: str
     ligand_j: str
-    legs: tuple[LegSum, ...]
+    legs: Rows[LegSum]
     free_energy: MolarEnergy | None
     experiment: MolarEnergy | None
     verdict: str | None
@@ -222,15 +220,30 @@ class Gathered:
     sentences that name what contradicts the rest and what was left out."""
 
     name: str
-    ensembles: tuple[Row, ...]
-    systems: tuple[SystemSum, ...]
-    edges: tuple[EdgeSum, ...]
-    loops: tuple[Loop, ...]
+    ensembles: Rows[Row]
+    systems: Rows[SystemSum]
+    edges: Rows[EdgeSum]
+    loops: Rows[Loop]
     contradictions: tuple[Contradiction, ...]
-    values: tuple[SystemValue, ...]
+    values: Rows[SystemValue]
     covariance: tuple[tuple[float | None, ...], ...]
     experiment: Comparisons
     remarks: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        known = sum(value.free_energy is not None for value in self.values)
+        return f"<Gathered {self.name}: {known} of {len(self.values)} systems and {len(self.edges)} edges>"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: edges, then values of systems, in kcal/mol."""
+        def cells(one: EdgeSum | SystemValue) -> tuple[object, ...]:
+            return one.free_energy or "-", one.experiment or "", one.verdict or ""
+
+        edges = html_table(f"{self.name}: edges", ("from", "to", "free energy", "experiment", "verdict"),
+                           [(edge.ligand_i, edge.ligand_j, *cells(edge)) for edge in self.edges])
+        values = html_table(f"{self.name}: values", ("system", "free energy", "experiment", "verdict"),
+                            [(value.system, *cells(value)) for value in self.values])
+        return (edges if self.edges else "") + values
 
 
 class Campaign:
@@ -242,12 +255,12 @@ class Campaign:
     def __init__(self, file: StrPath, service: Service | None = None, *, program: StrPath = "shoal", includes: Sequence[StrPath] = ()) -> None:
         self.file = os.fspath(file)
         self.service = service or Service()
-        self.program = os.fspath(program)
-        self.includes = [os.fspath(folder) for folder in includes]
+        self.program = Program(program)
+        self.includes = tuple(includes)
 
     def plan(self) -> Plan:
         """What would be submitted, checked; what is wrong with it is in `errors`."""
-        return self._run(Plan, "plan", fine=(0, BAD_SPEC))
+        return self._run(Plan, "plan", fine=(OK, BAD_SPEC))
 
     def submit(self) -> Submitted:
         """What the service does not have yet. Problem where something was refused or was there with other content; what
@@ -272,33 +285,22 @@ class Campaign:
     def gather(self, output: StrPath | None = None) -> Gathered:
         """The table; into a folder too, in the forms of OpenFE and cinnabar and as a page. Ensembles that have not ended
         or have no number have the verdict pending or failed."""
-        words = [] if output is None else ["--output", os.fspath(output)]
-        return self._run(Gathered, "gather", *words, fine=(0, FAILED, TRY_LATER))
+        return self._run(Gathered, "gather", *options(output=output), fine=(OK, FAILED, TRY_LATER))
 
     def run(self, output: StrPath | None = None) -> Gathered:
         """Submits, waits, hands out the campaign's budget to what needs it most and gathers. Where the program ends on the
         way it is to be run again: it goes on from what the service has."""
-        words = [] if output is None else ["--output", os.fspath(output)]
-        return self._run(Gathered, "run", *words, fine=(0, FAILED, TRY_LATER))
+        return self._run(Gathered, "run", *options(output=output), fine=(OK, FAILED, TRY_LATER))
 
-    def extend(self, *, time: str | None = None, until: str | None = None) -> Moved:
-        """All of them: production longer by `time`, or as long as `until`, as in "2 ns"."""
-        given = [("--time", time), ("--until", until)]
-        return self._run(Moved, "extend", *(word for pair in given if pair[1] is not None for word in pair if word is not None))
+    def extend(self, *, time: str | None = None, until: str | None = None, by_need: bool = False) -> Moved:
+        """All of them: production longer by `time`, or as long as `until`, as in "2 ns". by_need: as much in all as `time` adds to each, to
+        those where it cuts the errors most."""
+        return self._run(Moved, "extend", *options(time=time, until=until, by_need=by_need))
 
     def cancel(self) -> Moved:
         """All of them that have not ended."""
         return self._run(Moved, "cancel")
 
-    def _run(self, kind: type[T], action: str, *words: str, fine: Sequence[int] = (0,)) -> T:
-        includes = [word for folder in self.includes for word in ("--include", folder)]
-        command = [self.program, "campaign", action, self.file, "--json", "--socket", self.service.socket, *includes, *words]
-        try:
-            done = subprocess.run(command, capture_output=True, check=False)
-        except OSError as error:
-            raise ShoalError("MISSING_FILE", f"{self.program}: {error.strerror}; `program` names shoal's") from error
-        answer = parse_object(done.stdout or b"{}", f"{self.program} campaign {action}")
-        if done.returncode in fine and answer and "error" not in answer:
-            return decode(kind, answer, kind.__name__)
-        code, said = CODES.get(done.returncode, "INTERNAL"), done.stderr.decode(errors="replace").replace("shoal: ", "").strip()
-        raise Unreachable(code, said) if code == "UNREACHABLE" else Problem(code, said)
+    def _run(self, kind: type[T], action: str, *words: str, fine: Sequence[int] = (OK,)) -> T:
+        answer = self.program.ask("campaign", action, self.file, "--socket", self.service.socket, *included(self.includes), *words, fine=fine)
+        return decode(kind, answer, kind.__name__)

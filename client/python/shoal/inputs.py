@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import gzip
+import json
 import os
 import re
 import zlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from shoal.errors import Problem, ShoalError
+from shoal.errors import Problem, ShoalError, refusal
 from shoal.transport import Transport
 
 # Where a path in a text may end and begin: beside it stands none of the characters that paths are made of.
@@ -32,9 +33,14 @@ def read_spec(path: StrPath) -> str:
     try:
         return _read(os.fspath(path)).decode()
     except UnicodeDecodeError as error:
-        raise ShoalError("SPEC", f"{os.fspath(path)}: not UTF-8 text") from error
+        raise refusal("SPEC", f"{os.fspath(path)}: not UTF-8 text") from error
     except OSError as error:
-        raise ShoalError("MISSING_FILE", f"{os.fspath(path)}: {error.strerror}") from error
+        raise refusal("MISSING_FILE", f"{os.fspath(path)}: {error.strerror}") from error
+
+
+def write_spec(spec: Mapping[str, Any]) -> str:
+    """The text of a spec that is a mapping: JSON, which is YAML, a key a line so that messages have lines."""
+    return json.dumps(spec, indent=1, allow_nan=False) + "\n"
 
 
 def post(transport: Transport, path: str, body: Mapping[str, Any], folders: Sequence[str]) -> dict[str, Any]:
@@ -60,13 +66,13 @@ def _find(problem: Problem, names: Sequence[str], folders: Sequence[str], texts:
         if not is_normal(name):
             continue
         if not any(reaches(from_, text, name) for from_, text in texts.items()):
-            raise ShoalError("FORBIDDEN", f"the service asks for the file {name}, which neither the spec nor a file it includes names: "
+            raise refusal("FORBIDDEN", f"the service asks for the file {name}, which neither the spec nor a file it includes names: "
                              "it is not sent")
         for path in (*(os.path.join(folder, name) for folder in folders), os.path.join(folders[0], kept_name(name))):
             if os.path.isfile(path):
                 return name, _read_text(path)
     message = problem.message if names == problem.files[0] else f"{names[0]}: no such file"
-    raise Problem("MISSING_FILE", f"{message}; looked in {', '.join(folders)}", problem.status, problem.files) from problem
+    raise refusal("MISSING_FILE", f"{message}; looked in {', '.join(folders)}", problem.status, problem.files) from problem
 
 
 def join(from_: str, name: str) -> str:
