@@ -231,18 +231,22 @@ class Gathered:
     remarks: tuple[str, ...]
 
     def __repr__(self) -> str:
-        known = sum(value.free_energy is not None for value in self.values)
-        return f"<Gathered {self.name}: {known} of {len(self.values)} systems and {len(self.edges)} edges>"
+        return f"<Gathered {self.name}: {sum(one.free_energy is not None for one in self._of_systems())} of {len(self._of_systems())} systems " \
+            f"have a free energy, {len(self.edges)} edges>"
+
+    def _of_systems(self) -> Sequence[SystemValue | SystemSum]:
+        """The network's values, where there is one."""
+        return self.values or self.systems
 
     def _repr_html_(self) -> str:
         """What a notebook shows: edges, then values of systems, in kcal/mol."""
-        def cells(one: EdgeSum | SystemValue) -> tuple[object, ...]:
+        def cells(one: EdgeSum | SystemValue | SystemSum) -> tuple[object, ...]:
             return one.free_energy or "-", one.experiment or "", one.verdict or ""
 
         edges = html_table(f"{self.name}: edges", ("from", "to", "free energy", "experiment", "verdict"),
                            [(edge.ligand_i, edge.ligand_j, *cells(edge)) for edge in self.edges])
         values = html_table(f"{self.name}: values", ("system", "free energy", "experiment", "verdict"),
-                            [(value.system, *cells(value)) for value in self.values])
+                            [(one.system, *cells(one)) for one in self._of_systems()])
         return (edges if self.edges else "") + values
 
 

@@ -209,8 +209,8 @@ class Service:
                     while event := await asyncio.to_thread(_next, events):
                         seq = event.seq or seq
                         yield event
-                over = (await asyncio.to_thread(self.ensemble, now)).ended
-                lost = math.inf
+                now, lost = await asyncio.to_thread(self.ensemble, now), math.inf
+                over = now.ended and seq >= (now.seq or 0)
             except Unreachable:
                 lost = min(lost, time.monotonic())
                 if time.monotonic() - lost > PATIENCE_S:
