@@ -90,20 +90,62 @@ bool campaign_differs(const struct campaign *k, const json_t *planned)
 
 /* ---- what is done to all of them ---- */
 
+/* Their keys, as those of an object. */
+static json_t *keys_of(const struct campaign *k)
+{
+    json_t *keys = json_object();
+    const json_t *one;
+    size_t i;
+    json_array_foreach (json_object_get(k->plan, "ensembles"), i, one)
+        json_object_set_new(keys, answer_text(one, "key"), json_true());
+    return keys;
+}
+
 /* As another command does it to what has the campaign's label. */
 static int each(struct client *c, const char *file, const char *command, int (*run)(struct client *, int, char **))
 {
     struct campaign k;
     struct buf label = {0};
+    struct err e = {0};
     int rc = campaign_open(&k, c, file, true);
+    if (rc == EXIT_OK && campaign_choose(&k, c, &e))
+        rc = client_fail(c, &e);
     if (rc == EXIT_OK) {
         struct client choice = campaign_choice(&k, c, &label);
+        json_t *keys = campaign_is_part(c) ? keys_of(&k) : NULL;
         choice.command = command_find(command);
+        choice.among = keys;
         rc = run(&choice, 0, NULL);
+        json_decref(keys);
     }
     buf_free(&label);
     campaign_close(&k);
     return rc;
+}
+
+static int wait_all(struct client *c, const char *file)
+{
+    return each(c, file, "wait", wait_main);
+}
+
+static int pause_all(struct client *c, const char *file)
+{
+    return each(c, file, "pause", pause_main);
+}
+
+static int resume_all(struct client *c, const char *file)
+{
+    return each(c, file, "resume", resume_main);
+}
+
+static int retry_all(struct client *c, const char *file)
+{
+    return each(c, file, "retry", retry_main);
+}
+
+static int remove_all(struct client *c, const char *file)
+{
+    return each(c, file, "rm", rm_main);
 }
 
 static int extend_all(struct client *c, const char *file)
@@ -119,21 +161,40 @@ static int cancel_all(struct client *c, const char *file)
 static const struct {
     const char *name;
     int (*run)(struct client *c, const char *file);
-} actions[] = {{"plan", campaign_plan},     {"submit", campaign_submit}, {"run", campaign_run},
-               {"status", campaign_status}, {"gather", campaign_gather}, {"extend", extend_all},
-               {"cancel", cancel_all}};
+    bool whole; /* of all of it alone */
+} actions[] = {
+    {"plan", campaign_plan, false},     {"submit", campaign_submit, false}, {"run", campaign_run, true},
+    {"status", campaign_status, false}, {"wait", wait_all, false},          {"gather", campaign_gather, true},
+    {"report", campaign_report, true},  {"pause", pause_all, false},        {"resume", resume_all, false},
+    {"retry", retry_all, false},        {"extend", extend_all, false},      {"cancel", cancel_all, false},
+    {"rm", remove_all, false}};
+enum { ACTIONS = sizeof actions / sizeof *actions };
+
+static int check_options(const struct client *c, const char *action, bool whole, struct err *e)
+{
+    if (whole && campaign_is_part(c))
+        return err_set(e, ERR_USAGE, "campaign %s is of the whole campaign: it takes no --only, --skip and --leg",
+                       action);
+    if (c->replace && strcmp(action, "submit") != 0)
+        return err_set(e, ERR_USAGE, "--replace goes with campaign submit, not with campaign %s", action);
+    return 0;
+}
 
 int campaign_main(struct client *c, int argc, char **argv)
 {
-    const char *known[sizeof actions / sizeof *actions];
+    const char *known[ACTIONS];
     struct err e = {0};
-    for (size_t i = 0; i < sizeof actions / sizeof *actions; i++) {
+    struct buf all = {0};
+    for (int i = 0; i < ACTIONS; i++) {
         if (!strcmp(actions[i].name, argv[0]))
-            return actions[i].run(c, argv[1]);
+            return check_options(c, argv[0], actions[i].whole, &e) ? client_fail(c, &e) : actions[i].run(c, argv[1]);
         known[i] = actions[i].name;
     }
-    const char *near = suggest_nearest(argv[0], known, sizeof actions / sizeof *actions);
-    err_set(&e, ERR_USAGE, "%.60s: expected plan, submit, run, status, gather, extend or cancel%s%s%s", argv[0],
-            near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+    for (int i = 0; i < ACTIONS; i++)
+        buf_printf(&all, "%s%s", !i ? "" : i + 1 < ACTIONS ? ", " : " or ", known[i]);
+    const char *near = suggest_nearest(argv[0], known, ACTIONS);
+    err_set(&e, ERR_USAGE, "%.60s: expected %s%s%s%s", argv[0], all.data, near ? "; did you mean " : "",
+            near ? near : "", near ? "?" : "");
+    buf_free(&all);
     return client_fail(c, &e);
 }

@@ -25,6 +25,11 @@ bool campaign_differs(const struct campaign *k, const json_t *planned);
 /* c, choosing the ensembles of the campaign's name and nothing else; `label` is kept by the caller. */
 struct client campaign_choice(const struct campaign *k, const struct client *c, struct buf *label);
 
+/* Whether --only, --skip or --leg are given. */
+bool campaign_is_part(const struct client *c);
+/* Leaves those that they choose in the plan of an open campaign. ERR_USAGE: a word that stands for nothing, or nothing is left. */
+int campaign_choose(struct campaign *k, const struct client *c, struct err *e);
+
 /* Opens it, and hands over what the service does not have yet; *answer (a new reference) says how many those are, NULL: nothing was
  * tried. EXIT_OK: the service has all of it as planned; else an exit code, after saying why not. */
 int campaign_send(struct campaign *k, struct client *c, const char *file, json_t **answer);

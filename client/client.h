@@ -34,7 +34,7 @@ enum { LISTED_MAX = 32, GIVEN_MAX = 128 };
 struct client {
     const struct command *command;
     const char *socket;
-    bool json, jsonl, plain, quiet, wait, all, follow, dry_run, devices, by_need, csv, yes;
+    bool json, jsonl, plain, quiet, wait, all, follow, dry_run, devices, by_need, csv, yes, replace;
     const char *key, *output;
     const char *topology, *coordinates, *reference, *index, *ligand;
     const char *time, *until;          /* of production, as the service reads them */
@@ -44,7 +44,9 @@ struct client {
     int64_t limit, since, windows;
     const char *includes[LISTED_MAX], *labels[LISTED_MAX], *added[LISTED_MAX]; /* labels as KEY=VALUE; windows */
     const char *states[LISTED_MAX];                                            /* one, or several between commas */
-    int nincludes, nlabels, nadded, nstates;
+    const char *only[LISTED_MAX], *skip[LISTED_MAX], *legs[LISTED_MAX];        /* of a campaign */
+    const json_t *among; /* an object: of several that are chosen, those with a key of it; NULL: all */
+    int nincludes, nlabels, nadded, nstates, nonly, nskip, nlegs;
     struct {
         int option; /* of commands.h */
         const char *value;

@@ -119,17 +119,24 @@ const struct command commands[] = {
      MANY, du_main},
     {"validate", "SPEC.yaml", "check a spec and its files; say what it would take and what in it is likely not meant",
      "", "shoal validate methane.yaml\nshoal validate methane.yaml --json\n", NEEDS_WORKER, FILES, 1, 1, offline_main},
-    {"campaign", "ACTION FILE.yaml", "many ensembles at once: plan, submit, run, status, gather, extend or cancel",
+    {"campaign", "ACTION FILE.yaml",
+     "many ensembles at once: plan, submit, run, status, wait, gather, report, and what can be done to one ensemble",
      "FILE: systems, legs, edges between systems and repeats; shoal-campaign(5) says what they are.\nplan says what "
      "would be "
      "submitted and what is wrong with it, and submits nothing.\nsubmit hands over what the service does not have yet: "
-     "said again, after a crash or an addition, it submits what is missing; what was submitted with other content is "
-     "told with the first line that differs, stays as it is, and makes the exit code 3.\n"
-     "run submits too, waits until all have ended, hands out the campaign's budget, if it has one, in rounds to those "
+     "said again, after a crash or an addition, it submits what is missing. Ensembles that something is wrong with are "
+     "listed, the others are submitted, and the exit code is 65. What was submitted with other content is told with "
+     "the "
+     "first line that differs, stays as it is, and makes the exit code 3; with --replace it is removed, with its "
+     "results, and submitted as it is now (a terminal is asked before).\n"
+     "run submits too, once all of it is right, waits until all have ended, hands out the campaign's budget, if it has "
+     "one, in rounds to those "
      "where it cuts the sum of squared errors most, and gathers at the end; it may be interrupted or killed and said "
      "again at any moment, and goes on from what the service has.\n"
-     "status lists all of them. extend and cancel do it to all ensembles that have the campaign's name as their label, "
-     "extend but for cancelled ones.\n"
+     "status lists all of them. wait, pause, resume, retry, extend, cancel and rm do what the commands of these names "
+     "do, "
+     "to all ensembles that have the campaign's name as their label; report is that of shoal report.\n"
+     "--only, --skip (a system, an edge or a key) and --leg choose some of them, but of run, gather and report.\n"
      "gather makes one table of their results: means of repeats (errors are the standard deviation between repeats "
      "where there are three or more, as OpenFE's are, else what they were estimated to be and two differ by), "
      "corrections where "
@@ -142,12 +149,15 @@ const struct command commands[] = {
      "shoal campaign plan campaign.yaml\n"
      "shoal campaign submit campaign.yaml\n"
      "shoal campaign run campaign.yaml --output table/\n"
+     "shoal campaign submit campaign.yaml --only ligand_7 --replace\n"
+     "shoal campaign pause campaign.yaml --leg complex --skip ligand_3\n"
      "shoal campaign extend campaign.yaml --until '5 ns'\n"
      "shoal campaign extend campaign.yaml --time '1 ns' --by-need\n"
      "shoal campaign gather campaign.yaml --output table/\n",
      NEEDS_SERVICE,
-     SERVICE | BIT(PLAIN) | BIT(INCLUDE) | BIT(TIME) | BIT(UNTIL) | BIT(BY_NEED) | BIT(OUTPUT) | BIT(TIMEOUT), 2, 2,
-     campaign_main},
+     SERVICE | BIT(PLAIN) | BIT(INCLUDE) | BIT(TIME) | BIT(UNTIL) | BIT(BY_NEED) | BIT(OUTPUT) | BIT(TIMEOUT) |
+         BIT(ONLY) | BIT(SKIP) | BIT(LEG) | BIT(REPLACE) | BIT(DRY_RUN) | BIT(YES),
+     2, 2, campaign_main},
     {"init", "[KIND]", "write a commented spec to begin with: hydration, relative or absolute",
      "With --topology the topology is read: the spec is of the one molecule that is neither solvent nor ion, and named "
      "after it; where there are several, --ligand says which. Solvent is water, and whatever there are ten molecules "

@@ -9,7 +9,7 @@ import json
 import subprocess
 import sys
 
-ACTIONS = "plan submit run status gather extend cancel"  # of a campaign
+ACTIONS = "plan submit run status wait gather report pause resume retry extend cancel rm"  # of a campaign
 KINDS = "hydration relative absolute"  # of specs that init writes
 SPDX = "# SPDX-License-Identifier: Apache-2.0"
 

@@ -85,6 +85,8 @@ static bool is_chosen(const struct client *c, const json_t *ensemble, const char
     const json_t *owner = json_object_get(ensemble, "owner");
     if (json_is_integer(owner) && json_integer_value(owner) != (json_int_t)geteuid())
         return false;
+    if (c->among && !json_object_get(c->among, answer_text(ensemble, "key")))
+        return false;
     return c->nstates || lists(states, answer_text(ensemble, "state"));
 }
 

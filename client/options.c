@@ -160,6 +160,12 @@ static int take_value(struct client *c, const struct command *command, enum opti
         return 0;
     case OPTION_ADD_WINDOW:
         return add(c->added, &c->nadded, value) ? bad_usage(command, "more than 32 --add-window") : 0;
+    case OPTION_ONLY:
+        return add(c->only, &c->nonly, value) ? bad_usage(command, "more than 32 --only") : 0;
+    case OPTION_SKIP:
+        return add(c->skip, &c->nskip, value) ? bad_usage(command, "more than 32 --skip") : 0;
+    case OPTION_LEG:
+        return add(c->legs, &c->nlegs, value) ? bad_usage(command, "more than 32 --leg") : 0;
     case OPTION_TIMEOUT:
         c->timeout = duration(value, 1);
         return !(c->timeout > 0) ? bad_usage(command, "--timeout wants a time above 0, as in 600, 90m, 36h or 2d") : 0;
@@ -204,6 +210,7 @@ static int take_value(struct client *c, const struct command *command, enum opti
     case OPTION_CHECK:
     case OPTION_CSV:
     case OPTION_YES:
+    case OPTION_REPLACE:
     case OPTION_JSON:
     case OPTION_JSONL:
     case OPTION_PLAIN:
@@ -232,6 +239,7 @@ static int take(struct client *c, const struct command *command, enum option opt
     c->by_need |= option == OPTION_BY_NEED;
     c->csv |= option == OPTION_CSV;
     c->yes |= option == OPTION_YES;
+    c->replace |= option == OPTION_REPLACE;
     return value ? take_value(c, command, option, value) : 0;
 }
 

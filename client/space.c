@@ -4,8 +4,8 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
+#include "client/ask.h"
 #include "client/moves.h"
 #include "engine/base/number.h"
 #include "engine/base/printable.h"
@@ -66,25 +66,9 @@ static int remove_one(const struct client *c, const json_t *item, struct moves *
 /* Several are not removed from a terminal unasked. */
 static bool may_remove(const struct client *c, const json_t *chosen)
 {
-    enum { NAMED = 5 };
-    size_t n = json_array_size(chosen);
-    char answer[16] = "";
-    if (n < 2 || c->yes || c->dry_run || !isatty(STDIN_FILENO) || !isatty(STDERR_FILENO))
-        return true;
-    struct buf question = {0};
-    buf_printf(&question, "shoal: remove %zu ensembles with all their files, for ever: ", n);
-    for (size_t i = 0; i < n && i < NAMED; i++) {
-        const json_t *one = json_array_get(chosen, i);
-        const char *name = answer_text(one, "name");
-        printable_add(&question, *name ? name : answer_text(one, "id"), "");
-        buf_printf(&question, i + 1 < n ? ", " : "");
-    }
-    fprintf(stderr, "%s%s? [y/N] ", question.data, n > NAMED ? ".." : "");
-    buf_free(&question);
-    bool yes = fgets(answer, sizeof answer, stdin) && (answer[0] == 'y' || answer[0] == 'Y');
-    if (!yes)
-        client_say(c, "nothing is removed; --yes removes them without asking");
-    return yes;
+    char what[80];
+    snprintf(what, sizeof what, "remove %zu ensembles with all their files, for ever", json_array_size(chosen));
+    return json_array_size(chosen) < 2 || c->dry_run || ask_about(c, what, chosen);
 }
 
 int rm_main(struct client *c, int argc, char **argv)

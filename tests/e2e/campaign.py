@@ -31,7 +31,9 @@ spec:
 """
 
 
-class Campaign(Served):
+class Campaigns(Served):
+    """What tests of campaigns share."""
+
     def shoal(self, *words, code=0):
         """(stdout, stderr)"""
         done = subprocess.run([SHOAL, *words], env=self.environment, capture_output=True, text=True, check=False, timeout=120)
@@ -41,8 +43,8 @@ class Campaign(Served):
     def campaign(self, action, path, *words, code=0):
         return self.shoal("campaign", action, path, *words, code=code)
 
-    def json(self, action, path, code=0):
-        return json.loads(self.campaign(action, path, "--json", code=code)[0])
+    def json(self, action, path, *words, code=0):
+        return json.loads(self.campaign(action, path, "--json", *words, code=code)[0])
 
     def write(self, folder, name, text):
         path = os.path.join(self.folder, folder, name)
@@ -64,6 +66,8 @@ class Campaign(Served):
         self.write(folder, "molecules.csv", "name,experiment (kcal/mol),error (kcal/mol),molecule,file\na,1.0,0.1,MET,tiny.gro\nb,,,MET,tiny.gro\n")
         return self.write(folder, "campaign.yaml", text)
 
+
+class Campaign(Campaigns):
     def test_life(self):
         path = self.tiny_campaign("life")
         plan = self.json("plan", path)
@@ -147,8 +151,8 @@ class Campaign(Served):
         self.refused(path, "campaign.yaml", "repeats: 2\nspec:\n", "repeats: 2\nspec:\n  integrator: fast\n",
                      "campaign.yaml:9: integrator: fast: expected a mapping")
         self.refused(path, "molecules.csv", "b,,,", "a,,,", "molecules.csv:3: a: there is a system of that name already, in line 2")
-        self.refused(path, "b/tiny.top", "[ settles ]", "[ settle ]", "b/tiny.top:")
-        self.refused(path, "molecules.csv", "b,,,MET,tiny.gro", "b,,,MET,none.gro", "there is no file \"b/none.gro\"")
+        self.refused(path, "b/tiny.top", "[ settles ]", "[ settle ]", "b/tiny.top:", actions=("plan",))  # the rest is right: campaign_holes.py
+        self.refused(path, "molecules.csv", "b,,,MET,tiny.gro", "b,,,MET,none.gro", "there is no file \"b/none.gro\"", actions=("plan",))
         self.refused(path, "campaign.yaml", "tiny.yaml", "../tiny.yaml", "campaign.yaml:5: leg solvent: ", code=66)
         self.assertEqual(json.loads(self.shoal("list", "--label", "campaign=errors", "--json")[0])["ensembles"], [])
         self.assertIn("did you mean plan?", self.campaign("plam", path, code=2)[1])

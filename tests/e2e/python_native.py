@@ -276,7 +276,29 @@ class Native(Served):
             frame = gathered.systems.to_frame()
             self.assertEqual((list(frame["system"]), frame["free_energy.kcal_mol"][0]), (["a"], gathered.systems[0].free_energy.kcal_mol.value))
         self.assertEqual([one.revision for one in campaign.extend(time="2 ps", by_need=True).ensembles], [2])
+        campaign.pause()
+        campaign.resume()
         campaign.cancel()
+        part = shoal.Campaign(self.path("campaign.yaml"), self.shoal, program=SHOAL, only=["a"], legs=["solvent"])
+        self.assertEqual([one.key for one in part.status().ensembles], ["native.a.solvent.1"])
+        self.assertRaisesRegex(shoal.Problem, "--leg gas", shoal.Campaign(part.file, self.shoal, program=SHOAL, legs=["gas"]).status)
+        with open(self.path("campaign.yaml"), "a", encoding="utf-8") as f:
+            f.write("repeats: 2\nname2: 1\n")
+        self.assertRaises(shoal.BadSpec, campaign.submit)
+        with open(self.path("campaign.yaml"), encoding="utf-8") as f:
+            text = f.read().replace("name2: 1\n", "").replace("[0, 0.05]", "[0, 0.06]")
+        with open(self.path("campaign.yaml"), "w", encoding="utf-8") as f:
+            f.write(text)
+        self.assertRaisesRegex(shoal.Conflict, "has other content", campaign.submit)
+        self.assertEqual([one.key for one in campaign.submit(replace=True).submitted], ["native.a.solvent.1"])
+        campaign.cancel()
+        deadline = time.monotonic() + 60
+        while campaign.status().ensembles[0].ensemble:
+            try:
+                campaign.remove()
+            except shoal.Conflict:  # its replicas stop soon after
+                self.assertLess(time.monotonic(), deadline)
+                time.sleep(0.2)
 
 
 if __name__ == "__main__":

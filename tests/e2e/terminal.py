@@ -181,7 +181,7 @@ class Terminal(Answered):
         for typed in (b"n\n", b"\n", b"\x04", b"no\n"):
             text = self.draw("rm", "--all", typed=typed, code=EXIT_REFUSED)
             self.assertIn("remove 3 ensembles with all their files, for ever: methane-0, methane-1, methane-2? [y/N]", text)
-            self.assertIn("nothing is removed; --yes removes them without asking", text)
+            self.assertIn("nothing is removed; --yes removes without asking", text)
             self.assertEqual(self.removed(), 0)
         self.draw("rm", "--all", typed=b"y\n")
         self.assertEqual(self.removed(), 3)

@@ -72,13 +72,15 @@ class Plan:
 
 @dataclass(frozen=True, kw_only=True)
 class Submitted:
-    """What was made, of how many; so many were there before, so many of them with other content."""
+    """What was made, of how many; so many were there before, so many of them with other content; wrong: so many cannot be submitted, for
+    what `Plan.errors` says."""
 
     submitted: tuple[Ensemble, ...]
     planned: int
     present: int
     differ: int
     refused: int
+    wrong: int | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,9 +93,25 @@ class Status:
 
 @dataclass(frozen=True, kw_only=True)
 class Moved:
-    """What was extended or cancelled."""
+    """What something was done to."""
 
     ensembles: tuple[Ensemble, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Gone:
+    """An ensemble that was removed, and the bytes that frees."""
+
+    id: str
+    name: str
+    bytes: int | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cleared:
+    """What was removed."""
+
+    ensembles: tuple[Gone, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -251,29 +269,33 @@ class Gathered:
 
 
 class Campaign:
-    """A campaign.yaml and what a service has of it. `program` is shoal's, `includes` are folders for #include files.
+    """A campaign.yaml and what a service has of it. `program` is shoal's, `includes` are folders for #include files. only and skip
+    (systems, edges, keys) and legs choose some of its ensembles; run() and gather() are of all of them.
 
-    Every method may raise Problem with what the program said, and Unreachable.
+    Every method may raise a Problem with what the program said, and Unreachable.
     """
 
-    def __init__(self, file: StrPath, service: Service | None = None, *, program: StrPath = "shoal", includes: Sequence[StrPath] = ()) -> None:
+    def __init__(self, file: StrPath, service: Service | None = None, *, program: StrPath = "shoal", includes: Sequence[StrPath] = (),
+                 only: Sequence[str] = (), skip: Sequence[str] = (), legs: Sequence[str] = ()) -> None:
         self.file = os.fspath(file)
+        self.part = [word for name, words in (("--only", only), ("--skip", skip), ("--leg", legs)) for one in words for word in (name, one)]
         self.service = service or Service()
         self.program = Program(program)
         self.includes = tuple(includes)
 
     def plan(self) -> Plan:
         """What would be submitted, checked; what is wrong with it is in `errors`."""
-        return self._run(Plan, "plan", fine=(OK, BAD_SPEC))
+        return self._run(Plan, "plan", *self.part, fine=(OK, BAD_SPEC))
 
-    def submit(self) -> Submitted:
-        """What the service does not have yet. Problem where something was refused or was there with other content; what
-        else there is was submitted then, but where the campaign itself is wrong."""
-        return self._run(Submitted, "submit")
+    def submit(self, *, replace: bool = False) -> Submitted:
+        """What the service does not have yet. BadSpec, Conflict or another Problem where something is wrong, was there with other content
+        or was refused; what else there is was submitted then. replace: what was there with other content is removed, with its results, and
+        submitted as it is now."""
+        return self._run(Submitted, "submit", *self.part, *options(replace=replace))
 
     def status(self) -> Status:
         """How its ensembles do."""
-        return self._run(Status, "status")
+        return self._run(Status, "status", *self.part)
 
     def wait(self, timeout: float | None = None) -> Status:
         """Stays until all that were submitted have ended. OutOfTime after timeout s."""
@@ -299,11 +321,27 @@ class Campaign:
     def extend(self, *, time: str | None = None, until: str | None = None, by_need: bool = False) -> Moved:
         """All of them: production longer by `time`, or as long as `until`, as in "2 ns". by_need: as much in all as `time` adds to each, to
         those where it cuts the errors most."""
-        return self._run(Moved, "extend", *options(time=time, until=until, by_need=by_need))
+        return self._run(Moved, "extend", *self.part, *options(time=time, until=until, by_need=by_need))
 
     def cancel(self) -> Moved:
         """All of them that have not ended."""
-        return self._run(Moved, "cancel")
+        return self._run(Moved, "cancel", *self.part)
+
+    def pause(self) -> Moved:
+        """All of them that wait or run, until resume()."""
+        return self._run(Moved, "pause", *self.part)
+
+    def resume(self) -> Moved:
+        """Those that are paused."""
+        return self._run(Moved, "resume", *self.part)
+
+    def retry(self) -> Moved:
+        """Failed and cancelled windows of all of them again."""
+        return self._run(Moved, "retry", *self.part)
+
+    def remove(self) -> Cleared:
+        """Those that have ended, with their files, for good."""
+        return self._run(Cleared, "rm", *self.part)
 
     def _run(self, kind: type[T], action: str, *words: str, fine: Sequence[int] = (OK,)) -> T:
         answer = self.program.ask("campaign", action, self.file, "--socket", self.service.socket, *included(self.includes), *words, fine=fine)
