@@ -79,10 +79,13 @@ static bool locate(const struct search *s, const char *name, struct buf *path)
     return there;
 }
 
-/* The first of the candidates that is there goes into the files of the body. 0, 1: none is, or ERR_IO; ERR_FORBIDDEN. */
+/* The first of the candidates that is there goes into the files of the body. 0, 1: none is, or ERR_IO; ERR_FORBIDDEN: nothing
+ * that was sent names any. */
 static int add_file(const struct search *s, const json_t *candidates, json_t *body, struct err *e)
 {
     const json_t *item;
+    const char *stranger = NULL;
+    bool reached = false;
     size_t i;
     json_array_foreach (candidates, i, item) {
         const char *name = json_string_value(item);
@@ -90,14 +93,12 @@ static int add_file(const struct search *s, const json_t *candidates, json_t *bo
         int rc = 1;
         if (!name || !path_is_normal(name))
             continue;
-        if (!is_reached(body, name))
-            rc = err_set(
-                e, ERR_FORBIDDEN,
-                "the service asks for the file %.300s, which neither the spec nor a file it includes names: it is "
-                "not sent",
-                name);
-        else if (locate(s, name, &path))
-            rc = gzip_read_file(&text, path.data, e);
+        if (is_reached(body, name)) {
+            reached = true;
+            rc = locate(s, name, &path) ? gzip_read_file(&text, path.data, e) : 1;
+        } else {
+            stranger = name;
+        }
         if (!rc)
             json_object_set_new(json_object_get(body, "files"), name, text_json(text.data, text.len));
         buf_free(&path);
@@ -105,7 +106,12 @@ static int add_file(const struct search *s, const json_t *candidates, json_t *bo
         if (rc <= 0)
             return rc;
     }
-    return 1;
+    return !stranger || reached ? 1
+                                : err_set(e, ERR_FORBIDDEN,
+                                          "the service asks for the file %.300s, which neither the spec nor a file it "
+                                          "includes names: it is not "
+                                          "sent",
+                                          stranger);
 }
 
 /* The service's message is about the first file that it lacks, so the others get one of ours. */

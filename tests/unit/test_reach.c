@@ -50,8 +50,8 @@ static void what_the_spec_names(void **state)
 /* Beside the file and from the base; comments and rows of data name nothing. */
 static void what_a_topology_includes(void **state)
 {
-    static const char *const named[] = {"../ff/one.itp",    "two.itp",
-                                        "../top/two.itp", "../top/sub/four.itp", "sub/four.itp"};
+    static const char *const named[] = {"../ff/one.itp", "two.itp", "../top/two.itp", "../top/sub/four.itp",
+                                        "sub/four.itp"};
     static const char *const other[] = {
         "ff/one.itp",           "../../ff/one.itp", "one.itp",          "../commented.itp",
         "../top/commented.itp", "three.itp",        "../top/three.itp", "four.itp"};

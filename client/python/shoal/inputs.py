@@ -62,12 +62,12 @@ def post(transport: Transport, path: str, body: Mapping[str, Any], folders: Sequ
 
 def _find(problem: Problem, names: Sequence[str], folders: Sequence[str], texts: Mapping[str, str]) -> tuple[str, str]:
     """Name and text of the first of the names that is there. texts: what was sent, by name, the spec's is empty. FORBIDDEN: no text names it."""
-    for name in names:
-        if not is_normal(name):
-            continue
-        if not any(reaches(from_, text, name) for from_, text in texts.items()):
-            raise refusal("FORBIDDEN", f"the service asks for the file {name}, which neither the spec nor a file it includes names: "
-                             "it is not sent")
+    reached = [name for name in names if is_normal(name) and any(reaches(from_, text, name) for from_, text in texts.items())]
+    unreached = [name for name in names if is_normal(name) and name not in reached]
+    if unreached and not reached:
+        raise refusal("FORBIDDEN", f"the service asks for the file {unreached[0]}, which neither the spec nor a file it includes names: "
+                      "it is not sent")
+    for name in reached:
         for path in (*(os.path.join(folder, name) for folder in folders), os.path.join(folders[0], kept_name(name))):
             if os.path.isfile(path):
                 return name, _read_text(path)
