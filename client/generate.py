@@ -11,6 +11,7 @@ import sys
 
 ACTIONS = "plan submit run status wait gather report pause resume retry extend cancel rm"  # of a campaign
 KINDS = "hydration relative absolute"  # of specs that init writes
+VALUES = {"form": "auto gang graph", "pme": "auto block card", "device": "cpu cuda:0"}  # of options
 SPDX = "# SPDX-License-Identifier: Apache-2.0"
 
 
@@ -89,6 +90,8 @@ def bash(table):
             lines.append(f"    {words}) mapfile -t COMPREPLY < <(compgen -f -- \"$current\"); return ;;")
         elif option["argument"] == "STATE":
             lines.append(f"    {words}) mapfile -t COMPREPLY < <(compgen -W '{' '.join(table.states)}' -- \"$current\"); return ;;")
+        elif option["name"] in VALUES:
+            lines.append(f"    {words}) mapfile -t COMPREPLY < <(compgen -W '{VALUES[option['name']]}' -- \"$current\"); return ;;")
         elif option["argument"]:
             lines.append(f"    {words}) return ;;")
     lines += ["    esac", "    case $command in"]
@@ -123,6 +126,7 @@ def zsh_option(option, states):
     value = ""
     if option["argument"]:
         action = {"DIR": "_files -/", "PATH": "_files", "STATE": f"({' '.join(states)})"}.get(option["argument"], " ")
+        action = f"({VALUES[option['name']]})".replace(":", "\\:") if option["name"] in VALUES else action
         value = f":{option['argument']}:{action}"
     names = [f"--{option['name']}"] + ([f"-{option['letter']}"] if option["letter"] else [])
     return [f"'*{n}{'=' if value and n.startswith('--') else '+' if value else ''}[{zsh_text(option['help'])}]{value}'" for n in names]
@@ -160,6 +164,7 @@ def fish(table):
             letter = f" -s {o['letter']}" if o["letter"] else ""
             value = {"DIR": " -r -a '(__fish_complete_directories)'", "PATH": " -r -F",
                      "STATE": f" -x -a '{' '.join(table.states)}'"}.get(o["argument"], " -x") if o["argument"] else ""
+            value = f" -x -a '{VALUES[o['name']]}'" if o["name"] in VALUES else value
             lines.append(f"{here} -l {o['name']}{letter}{value} -d '{fish_text(o['help'])}'")
         if kind(c["words"]) in ("spec", "file"):
             lines.append(f"{here} -F")

@@ -183,6 +183,8 @@ static int finish(const struct client *c, const struct mdp *m, const struct buf 
     if (c->json)
         print_json(m, spec->data);
     say_options(c, m, false);
+    if (c->output)
+        client_say(c, "%s is written; `shoal validate %s` checks it", c->output, c->output);
     if (c->output && import_perturbs(m) && mdp_value(m, "couple-moltype"))
         check_topology(c);
     return 0;

@@ -30,6 +30,14 @@ static int bad_usage(const struct command *command, const char *what)
     return -EXIT_BAD_USAGE;
 }
 
+/* "too few words, expected SPEC.yaml" */
+static int wrong_words(const struct command *command, const char *how)
+{
+    printable_line(stderr, "shoal %s: too %s words, expected %s; shoal %s --help shows how", command->name, how,
+                   *command->words ? command->words : "none", command->name);
+    return -EXIT_BAD_USAGE;
+}
+
 static int unknown_option(const struct command *command, const char *word)
 {
     const char *known[OPTION_COUNT];
@@ -335,9 +343,9 @@ int options_parse(struct client *c, const struct command *command, int argc, cha
             return rc;
     }
     if (words < command->least)
-        return bad_usage(command, "too few words");
+        return wrong_words(command, "few");
     if (words > command->most)
-        return bad_usage(command, "too many words");
+        return wrong_words(command, "many");
     if (c->csv && !c->output && command->needs == NEEDS_SERVICE)
         return bad_usage(command, "--csv goes with --output, the folder that files go to");
     return words;

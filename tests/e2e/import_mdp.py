@@ -72,7 +72,8 @@ class Import(unittest.TestCase):
             lines = f.read().splitlines()
         valid = self.shoal(check, "spec.yaml", "--json")
         self.assertEqual(valid.returncode, 0, valid.stderr)
-        said = [line.removeprefix("shoal: run.mdp:") for line in done.stderr.splitlines()]
+        *said, last = [line.removeprefix("shoal: run.mdp:") for line in done.stderr.splitlines()]
+        self.assertEqual(last, "shoal: spec.yaml is written; `shoal validate spec.yaml` checks it")
         self.assertEqual([line.removeprefix("#   run.mdp:") for line in lines if line.startswith("#   ")], said)
         return [line for line in lines if line[0] != "#"], said
 
