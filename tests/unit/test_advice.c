@@ -196,7 +196,7 @@ static void diffusion_at_constant_pressure(void **state)
 #define STAGES(kind)                                                                                                   \
     "  - minimize: {steps: 10}\n  - equilibrate: {time: 1 ns, ensemble: npt}\n  - produce: {time: 1 ns, "              \
     "ensemble: " kind "}"
-    expect("ensemble", "s.yaml:11: protocol: production with ensemble npt moves molecules with the box",
+    expect("ensemble", "s.yaml:9: protocol: production with ensemble npt moves molecules with the box",
            (struct change){.barostat = BAROSTAT, .nonbonded = MSD, .protocol = STAGES("npt")});
     expect("", "", (struct change){.barostat = BAROSTAT, .nonbonded = MSD, .protocol = STAGES("nvt")});
     expect_none("moves molecules with the box",
