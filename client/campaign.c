@@ -20,65 +20,10 @@ static int take_plan(struct campaign *k, const struct buf *text)
     return client_fail(&(struct client){0}, &e);
 }
 
-/* ---- --only ---- */
-
-static bool is_called(const json_t *ensemble, const char *kind, const char *name)
-{
-    return !strcmp(answer_text(ensemble, kind), name);
-}
-
-/* Whether one of the names that are of this kind is the ensemble's, or none is of it. */
-static bool fits(const struct client *c, const json_t *all, const json_t *ensemble, const char *kind)
-{
-    bool asked = false, fit = false;
-    const json_t *one;
-    size_t i;
-    for (int n = 0; n < c->nonly; n++)
-        json_array_foreach (all, i, one)
-            if (is_called(one, kind, c->only[n])) {
-                asked = true;
-                fit |= is_called(ensemble, kind, c->only[n]);
-            }
-    return !asked || fit;
-}
-
-static int check_names(const struct client *c, const json_t *all, struct err *e)
-{
-    const json_t *one;
-    size_t i;
-    for (int n = 0; n < c->nonly; n++) {
-        bool known = false;
-        json_array_foreach (all, i, one)
-            known |= is_called(one, "item", c->only[n]) || is_called(one, "leg", c->only[n]) ||
-                     is_called(one, "key", c->only[n]);
-        if (!known)
-            return err_set(e, ERR_USAGE, "--only %.100s: the campaign has no system, edge, leg or key of this name",
-                           c->only[n]);
-    }
-    return 0;
-}
-
-/* Leaves the ensembles whose item, leg and key fit. */
-static int choose(struct campaign *k, const struct client *c)
-{
-    json_t *all = json_object_get(k->plan, "ensembles"), *one, *chosen;
-    struct err e = {0};
-    size_t i;
-    if (!c->nonly)
-        return EXIT_OK;
-    if (check_names(c, all, &e))
-        return client_fail(c, &e);
-    chosen = json_array();
-    json_array_foreach (all, i, one)
-        if (fits(c, all, one, "item") && fits(c, all, one, "leg") && fits(c, all, one, "key"))
-            json_array_append(chosen, one);
-    json_object_set_new(k->plan, "ensembles", chosen);
-    return EXIT_OK;
-}
-
 int campaign_open(struct campaign *k, const struct client *c, const char *file, bool names)
 {
     char *words[2 * LISTED_MAX + 6];
+    struct err e = {0};
     int n = 0;
     struct buf text = {0};
     *k = (struct campaign){.file = file};
@@ -97,8 +42,8 @@ int campaign_open(struct campaign *k, const struct client *c, const char *file, 
     int rc = ask_worker(c, words, &text);
     if (rc == EXIT_OK)
         rc = take_plan(k, &text);
-    if (rc == EXIT_OK)
-        rc = choose(k, c);
+    if (rc == EXIT_OK && campaign_is_part(c) && campaign_choose(k, c, &e))
+        rc = client_fail(c, &e);
     buf_free(&text);
     return rc;
 }
@@ -148,6 +93,17 @@ bool campaign_differs(const struct campaign *k, const json_t *planned)
 
 /* ---- what is done to all of them ---- */
 
+/* Their keys, as those of an object. */
+static json_t *keys_of(const struct campaign *k)
+{
+    json_t *keys = json_object();
+    const json_t *one;
+    size_t i;
+    json_array_foreach (json_object_get(k->plan, "ensembles"), i, one)
+        json_object_set_new(keys, answer_text(one, "key"), json_true());
+    return keys;
+}
+
 /* As another command does it to what has the campaign's label. */
 static int each(struct client *c, const char *file, const char *command, int (*run)(struct client *, int, char **))
 {
@@ -156,12 +112,40 @@ static int each(struct client *c, const char *file, const char *command, int (*r
     int rc = campaign_open(&k, c, file, true);
     if (rc == EXIT_OK) {
         struct client choice = campaign_choice(&k, c, &label);
+        json_t *keys = campaign_is_part(c) ? keys_of(&k) : NULL;
         choice.command = command_find(command);
+        choice.among = keys;
         rc = run(&choice, 0, NULL);
+        json_decref(keys);
     }
     buf_free(&label);
     campaign_close(&k);
     return rc;
+}
+
+static int wait_all(struct client *c, const char *file)
+{
+    return each(c, file, "wait", wait_main);
+}
+
+static int pause_all(struct client *c, const char *file)
+{
+    return each(c, file, "pause", pause_main);
+}
+
+static int resume_all(struct client *c, const char *file)
+{
+    return each(c, file, "resume", resume_main);
+}
+
+static int retry_all(struct client *c, const char *file)
+{
+    return each(c, file, "retry", retry_main);
+}
+
+static int remove_all(struct client *c, const char *file)
+{
+    return each(c, file, "rm", rm_main);
 }
 
 static int extend_all(struct client *c, const char *file)
@@ -174,7 +158,7 @@ static int cancel_all(struct client *c, const char *file)
     return each(c, file, "cancel", cancel_main);
 }
 
-/* Options that say how a service of one's own works. */
+/* Options that go with some actions alone. */
 static int check_options(const struct client *c, const char *action, struct err *e)
 {
     const bool works = c->here && !strcmp(action, "run");
@@ -183,10 +167,8 @@ static int check_options(const struct client *c, const char *action, struct err 
         device |= c->given[i].option == OPTION_DEVICE;
     if (!works && (device || c->run_for > 0))
         return err_set(e, ERR_USAGE, "--%s: expected with campaign run --here DIR alone", device ? "device" : "for");
-    if (c->nonly && (!strcmp(action, "extend") || !strcmp(action, "cancel")))
-        return err_set(e, ERR_USAGE,
-                       "--only: expected with plan, submit, run, status or gather; shoal %s KEY is for one ensemble",
-                       action);
+    if (c->replace && strcmp(action, "submit") != 0)
+        return err_set(e, ERR_USAGE, "--replace goes with campaign submit, not with campaign %s", action);
     if (works && c->timeout > 0)
         return err_set(e, ERR_USAGE, "--timeout with --here: expected --for, after which the service of --here stops");
     return 0;
@@ -196,20 +178,27 @@ static const struct {
     const char *name;
     int (*run)(struct client *c, const char *file);
 } actions[] = {{"plan", campaign_plan},     {"submit", campaign_submit}, {"run", campaign_run},
-               {"status", campaign_status}, {"gather", campaign_gather}, {"extend", extend_all},
-               {"cancel", cancel_all}};
+               {"status", campaign_status}, {"wait", wait_all},          {"gather", campaign_gather},
+               {"report", campaign_report}, {"pause", pause_all},        {"resume", resume_all},
+               {"retry", retry_all},        {"extend", extend_all},      {"cancel", cancel_all},
+               {"rm", remove_all}};
+enum { ACTIONS = sizeof actions / sizeof *actions };
 
 int campaign_main(struct client *c, int argc, char **argv)
 {
-    const char *known[sizeof actions / sizeof *actions];
+    const char *known[ACTIONS];
     struct err e = {0};
-    for (size_t i = 0; i < sizeof actions / sizeof *actions; i++) {
+    struct buf all = {0};
+    for (int i = 0; i < ACTIONS; i++) {
         if (!strcmp(actions[i].name, argv[0]))
             return check_options(c, argv[0], &e) ? client_fail(c, &e) : actions[i].run(c, argv[1]);
         known[i] = actions[i].name;
     }
-    const char *near = suggest_nearest(argv[0], known, sizeof actions / sizeof *actions);
-    err_set(&e, ERR_USAGE, "%.60s: expected plan, submit, run, status, gather, extend or cancel%s%s%s", argv[0],
-            near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+    for (int i = 0; i < ACTIONS; i++)
+        buf_printf(&all, "%s%s", !i ? "" : i + 1 < ACTIONS ? ", " : " or ", known[i]);
+    const char *near = suggest_nearest(argv[0], known, ACTIONS);
+    err_set(&e, ERR_USAGE, "%.60s: expected %s%s%s%s", argv[0], all.data, near ? "; did you mean " : "",
+            near ? near : "", near ? "?" : "");
+    buf_free(&all);
     return client_fail(c, &e);
 }

@@ -13,7 +13,7 @@ struct campaign {
     json_t *present; /* key -> ensemble of the service; NULL: it was not asked */
 };
 
-/* Reads the file: `names` alone, or all that would be submitted, checked. EXIT_OK, or an exit code after the worker said what is wrong. */
+/* Reads the file: `names` alone, or all that would be submitted, checked; of it what --only, --skip and --leg choose. EXIT_OK, or an exit code after the worker said what is wrong. */
 int campaign_open(struct campaign *k, const struct client *c, const char *file, bool names);
 /* What the service has of it, of the caller's own. */
 int campaign_look(struct campaign *k, const struct client *c, struct err *e);
@@ -24,6 +24,11 @@ const json_t *campaign_present(const struct campaign *k, const json_t *planned);
 bool campaign_differs(const struct campaign *k, const json_t *planned);
 /* c, choosing the ensembles of the campaign's name and nothing else; `label` is kept by the caller. */
 struct client campaign_choice(const struct campaign *k, const struct client *c, struct buf *label);
+
+/* Whether --only, --skip or --leg are given. */
+bool campaign_is_part(const struct client *c);
+/* Leaves those that they choose in the plan of an open campaign. ERR_USAGE: a word that stands for nothing, or nothing is left. */
+int campaign_choose(struct campaign *k, const struct client *c, struct err *e);
 
 /* Opens it, and hands over what the service does not have yet; *answer (a new reference) says how many those are, NULL: nothing was
  * tried. EXIT_OK: the service has all of it as planned; else an exit code, after saying why not. */

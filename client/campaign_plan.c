@@ -12,7 +12,7 @@
 
 /* Of one leg, or of all. */
 struct sum {
-    long long ensembles, replicas, there, differ;
+    long long ensembles, replicas, there, missing, differ, wrong;
     double ns, bytes;
 };
 
@@ -24,6 +24,9 @@ static void sum_add(struct sum *s, const struct campaign *k, const json_t *one)
     s->bytes += answer_number(one, "disk_bytes");
     s->there += campaign_present(k, one) != NULL;
     s->differ += campaign_differs(k, one);
+    const bool right = json_is_string(json_object_get(one, "spec"));
+    s->missing += right && !campaign_present(k, one);
+    s->wrong += !right;
 }
 
 static struct sum sum_of(const struct campaign *k, const char *leg)
@@ -37,7 +40,8 @@ static struct sum sum_of(const struct campaign *k, const char *leg)
     return s;
 }
 
-static void sum_show(const struct campaign *k, struct table *t, const char *leg, const char *of, const struct sum *s)
+static void sum_show(const struct campaign *k, struct table *t, const char *leg, const char *of, const struct sum *s,
+                     bool any_wrong)
 {
     struct buf bytes = {0};
     show_bytes(&bytes, s->bytes);
@@ -52,29 +56,34 @@ static void sum_show(const struct campaign *k, struct table *t, const char *leg,
     else
         table_cell(t, "?");
     if (k->present)
-        table_cell(t, "%lld", s->ensembles - s->there);
+        table_cell(t, "%lld", s->missing);
     else
         table_cell(t, "?");
     table_cell(t, "%lld", s->differ);
+    if (any_wrong)
+        table_cell(t, "%lld", s->wrong);
+    else
+        table_cell(t, "%s", "");
     buf_free(&bytes);
 }
 
 static void plan_show(const struct client *c, const struct campaign *k)
 {
     static const char *const heads[] = {"leg",  "of",        "ensembles", "replicas", "ns",
-                                        "disk", "submitted", "missing",   "differ"};
+                                        "disk", "submitted", "missing",   "differ",   "wrong"};
     struct table t;
     const json_t *leg;
     size_t i;
-    table_setup(&t, "l l r r r r4 r r r");
+    table_setup(&t, "l l r r r r4 r r r r");
     for (size_t h = 0; h < sizeof heads / sizeof *heads; h++)
         table_cell(&t, "%s", heads[h]);
+    struct sum all = sum_of(k, NULL);
     json_array_foreach (json_object_get(k->plan, "legs"), i, leg) {
         struct sum s = sum_of(k, answer_text(leg, "name"));
-        sum_show(k, &t, answer_text(leg, "name"), answer_text(leg, "of"), &s);
+        if (s.ensembles || !campaign_is_part(c))
+            sum_show(k, &t, answer_text(leg, "name"), answer_text(leg, "of"), &s, all.wrong > 0);
     }
-    struct sum all = sum_of(k, NULL);
-    sum_show(k, &t, "all", "", &all);
+    sum_show(k, &t, "all", "", &all, all.wrong > 0);
     client_table(c, &t);
 }
 
@@ -186,6 +195,7 @@ static void status_print(const struct campaign *k)
     json_array_foreach (json_object_get(k->plan, "ensembles"), i, one) {
         const json_t *there = campaign_present(k, one);
         json_t *copy = json_copy(one);
+        json_object_set_new(copy, "state", json_string(there ? answer_text(there, "state") : "missing"));
         json_object_set(copy, "ensemble", there ? (json_t *)there : json_null());
         json_array_append_new(ensembles, copy);
     }

@@ -36,17 +36,20 @@ enum { LISTED_MAX = 32, GIVEN_MAX = 128 };
 struct client {
     const struct command *command;
     const char *socket, *here; /* here NULL: the service is somebody else's */
-    bool json, jsonl, plain, quiet, wait, all, follow, dry_run, devices, by_need, csv;
-    const char *key, *output, *state;
-    const char *topology, *coordinates, *reference, *index;
+    bool json, jsonl, plain, quiet, wait, all, follow, dry_run, devices, by_need, csv, yes, replace;
+    const char *key, *output;
+    const char *topology, *coordinates, *reference, *index, *ligand;
     const char *time, *until;                   /* of production, as the service reads them */
     const char *window;                         /* lambdas or a number, as the service or the worker reads it */
     double timeout, every, older_than, run_for; /* s; 0: not given */
     double overlap;                             /* 0: not given */
     int64_t limit, since, windows;
     const char *includes[LISTED_MAX], *labels[LISTED_MAX], *added[LISTED_MAX]; /* labels as KEY=VALUE; windows */
-    const char *heres[LISTED_MAX], *only[LISTED_MAX];                          /* here is the first of heres */
-    int nincludes, nlabels, nadded, nheres, nonly;
+    const char *heres[LISTED_MAX];                                             /* here is the first of these */
+    const char *states[LISTED_MAX];                                            /* one, or several between commas */
+    const char *only[LISTED_MAX], *skip[LISTED_MAX], *legs[LISTED_MAX];        /* of a campaign */
+    const json_t *among; /* an object: of several that are chosen, those with a key of it; NULL: all */
+    int nincludes, nlabels, nadded, nheres, nstates, nonly, nskip, nlegs;
     struct {
         int option; /* of commands.h */
         const char *value;
@@ -154,6 +157,11 @@ json_t *results_get(const struct client *c, const char *id, bool live, struct bu
 void results_show(const struct sheet *s, const json_t *results);
 /* Text as a YAML scalar, plain where it can be; appended. */
 void spec_text(struct buf *out, const char *text);
+/* The name of a file as a spec has it, from the spec's folder (`spec`: its file, NULL: here), or its path where the two share no folder;
+ * appended. ERR_MISSING_FILE. */
+int spec_path(const char *path, const char *spec, struct buf *out, struct err *e);
+/* A name that an ensemble can have, made of a text; appended. `otherwise`: where nothing of the text is left. */
+void spec_name(struct buf *out, const char *text, const char *otherwise);
 /* A spec that was made, into --output, which must be a new file, else onto standard output unless --json wants something there.
  * ERR_CONFLICT, ERR_IO. */
 int spec_file_write(const struct client *c, const struct buf *spec, struct err *e);

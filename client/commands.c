@@ -29,8 +29,8 @@ const struct command commands[] = {
     {"list", "", "your ensembles, newest first",
      "Those of all users for root, with their owners. On a terminal columns that do not fit are left out; --plain and "
      "--json have all.",
-     "shoal list\nshoal list --state running\nshoal list --label project=hydration --limit 20 --json\n", NEEDS_SERVICE,
-     KEPT | BIT(STATE) | BIT(LABEL) | BIT(LIMIT) | BIT(PLAIN) | BIT(JSONL), 0, 0, list_main},
+     "shoal list\nshoal list --state running,queued\nshoal list --label project=hydration --limit 20 --json\n",
+     NEEDS_SERVICE, KEPT | BIT(STATE) | BIT(LABEL) | BIT(LIMIT) | BIT(PLAIN) | BIT(JSONL), 0, 0, list_main},
     {"status", "[ID...]", "ensembles with their windows; without ID what runs now",
      "Of those that run it says what the samples say so far: the free energy from all rows that checkpoints vouch for, "
      "made anew "
@@ -45,7 +45,7 @@ const struct command commands[] = {
      1, 1, watch_main},
     {"wait", "[ID...]", "stay until ensembles have ended; prints their states",
      "Exits 0 when all are done, 1 when one failed or was cancelled, 124 when the time was too short.",
-     "shoal wait 3f2a 77c0\nshoal wait --label project=hydration --timeout 86400\nshoal wait --all\n", NEEDS_SERVICE,
+     "shoal wait 3f2a 77c0\nshoal wait --label project=hydration --timeout 2d\nshoal wait --all\n", NEEDS_SERVICE,
      SERVICE | CHOICE | BIT(TIMEOUT), 0, MANY, wait_main},
     {"events", "ID", "what happened to an ensemble: states, reasons, retries", "",
      "shoal events 3f2a\nshoal events 3f2a --follow --jsonl\n", NEEDS_SERVICE,
@@ -93,10 +93,10 @@ const struct command commands[] = {
      "that was submitted with the longer time, byte for byte (not so with allocate: adaptive, where the time goes to "
      "the windows that need it by then). Each extension is a revision of the ensemble: status, "
      "events and results tell its number, and the results are made anew. What was submitted, its key and its hash "
-     "stay. Windows that failed take the longer time up when they are retried. With --by-need as much time in all as "
+     "stay. Windows that failed take the longer time up when they are retried.\nWith --by-need as much time in all as "
      "--time adds to each goes to the ensembles where it cuts the sum of squared errors most; each gets a quarter of "
      "it, in whole timesteps. One without a free energy gets --time; one that has failed or was cancelled gets "
-     "nothing. "
+     "nothing.\n"
      "--add-window puts windows into gaps of the ladder of an ensemble that has ended or is paused, which the "
      "revision "
      "before it need not have known: components of lambda that do not change there may be left out. They sample what "
@@ -111,31 +111,38 @@ const struct command commands[] = {
      "shoal extend 3f2a --add-window 'vdw: 0.65' --add-window 'vdw: 0.72'\n",
      NEEDS_SERVICE, KEPT | CHOICE | BIT(TIME) | BIT(UNTIL) | BIT(BY_NEED) | BIT(ADD_WINDOW), 0, MANY, extend_main},
     {"rm", "[ID...]", "remove ended ensembles with all their files, for ever",
-     "Says how much space that frees. Ensembles that have not ended are refused: cancel them first.",
-     "shoal rm 3f2a\nshoal rm --state done --older-than 30d --dry-run\n", NEEDS_SERVICE,
-     KEPT | CHOICE | BIT(OLDER_THAN) | BIT(DRY_RUN), 0, MANY, rm_main},
+     "Says how much space that frees. Ensembles that have not ended are refused: cancel them first. On a terminal it "
+     "asks "
+     "before it removes several; --yes does not.",
+     "shoal rm 3f2a\nshoal rm --state done,failed --older-than 30d --dry-run\n", NEEDS_SERVICE,
+     KEPT | CHOICE | BIT(OLDER_THAN) | BIT(DRY_RUN) | BIT(YES), 0, MANY, rm_main},
     {"du", "[ID...]", "disk space that ensembles use, the largest first", "",
      "shoal du\nshoal du --label project=hydration\n", NEEDS_SERVICE, KEPT | BIT(STATE) | BIT(LABEL) | BIT(PLAIN), 0,
      MANY, du_main},
     {"validate", "SPEC.yaml", "check a spec and its files; say what it would take and what in it is likely not meant",
      "", "shoal validate methane.yaml\nshoal validate methane.yaml --json\n", NEEDS_WORKER, FILES, 1, 1, offline_main},
-    {"campaign", "ACTION FILE.yaml", "many ensembles at once: plan, submit, run, status, gather, extend or cancel",
-     "FILE: systems, legs, edges between systems and repeats; shoal-campaign(5) says what they are. plan says what "
+    {"campaign", "ACTION FILE.yaml",
+     "many ensembles at once: plan, submit, run, status, wait, gather, report, and what can be done to one ensemble",
+     "FILE: systems, legs, edges between systems and repeats; shoal-campaign(5) says what they are.\nplan says what "
      "would be "
-     "submitted and what is wrong with it, and submits nothing. submit hands over what the service does not have yet: "
-     "said again, after a crash or an addition, it submits what is missing; what was submitted with other content is "
-     "told with the first line that differs, stays as it is, and makes the exit code 3. "
-     "--only takes a part of the campaign: names of systems, edges, legs or keys, those that fit all kinds that are "
-     "named. "
-     "run submits too, waits until all have ended, hands out the campaign's budget, if it has one, in rounds to those "
+     "submitted and what is wrong with it, and submits nothing.\nsubmit hands over what the service does not have yet: "
+     "said again, after a crash or an addition, it submits what is missing. Ensembles that something is wrong with are "
+     "listed, the others are submitted, and the exit code is 65. What was submitted with other content is told with "
+     "the "
+     "first line that differs, stays as it is, and makes the exit code 3; with --replace it is removed, with its "
+     "results, and submitted as it is now (a terminal is asked before).\n"
+     "run submits too, once all of it is right, waits until all have ended, hands out the campaign's budget, if it has "
+     "one, in rounds to those "
      "where it cuts the sum of squared errors most, and gathers at the end; it may be interrupted or killed and said "
      "again at any moment, and goes on from what the service has. With --here DIR no service has to run: the command "
      "starts one of its own, which keeps everything in DIR, on the devices of --device. It stops after --for and at "
      "SIGTERM, SIGINT, SIGHUP or SIGUSR1, after every window has made a checkpoint, and exits 75: the same command "
      "goes on from there, also where DIR was copied to another machine. It exits 0 when all are done, and 1 when one "
-     "has failed. "
-     "status lists all of them. extend and cancel do it to all ensembles that have the campaign's name as their label, "
-     "extend but for cancelled ones. "
+     "has failed.\n"
+     "status lists all of them. wait, pause, resume, retry, extend, cancel and rm do what the commands of these names "
+     "do, "
+     "to all ensembles that have the campaign's name as their label; report is that of shoal report.\n"
+     "--only, --skip (a system, an edge or a key) and --leg choose some of them.\n"
      "gather makes one table of their results: means of repeats (errors are the standard deviation between repeats "
      "where there are three or more, as OpenFE's are, else what they were estimated to be and two differ by), "
      "corrections where "
@@ -150,24 +157,32 @@ const struct command commands[] = {
      "shoal campaign submit campaign.yaml\n"
      "shoal campaign run campaign.yaml --output table/\n"
      "shoal campaign run campaign.yaml --here run/ --device cuda:0 --for 4h\n"
+     "shoal campaign submit campaign.yaml --only ligand_7 --replace\n"
+     "shoal campaign pause campaign.yaml --leg complex --skip ligand_3\n"
      "shoal campaign extend campaign.yaml --until '5 ns'\n"
      "shoal campaign extend campaign.yaml --time '1 ns' --by-need\n"
      "shoal campaign gather campaign.yaml --output table/\n",
      NEEDS_SERVICE,
      KEPT | BIT(PLAIN) | BIT(INCLUDE) | BIT(TIME) | BIT(UNTIL) | BIT(BY_NEED) | BIT(OUTPUT) | BIT(TIMEOUT) | BIT(FOR) |
-         BIT(ONLY) | BIT(DEVICE),
+         BIT(DEVICE) | BIT(ONLY) | BIT(SKIP) | BIT(LEG) | BIT(REPLACE) | BIT(DRY_RUN) | BIT(YES),
      2, 2, campaign_main},
-    {"init", "KIND", "write a commented spec to begin with: hydration, relative or absolute",
-     "Without --output it goes to standard output.",
-     "shoal init hydration -p toluene.top -c toluene.gro -o toluene.yaml\nshoal init absolute\n", NEEDS_NOTHING,
-     BIT(OUTPUT) | BIT(TOPOLOGY) | BIT(COORDINATES) | BIT(QUIET), 1, 1, init_main},
+    {"init", "[KIND]", "write a commented spec to begin with: hydration, relative or absolute",
+     "With --topology the topology is read: the spec is of the one molecule that is neither solvent nor ion, and named "
+     "after it; where there are several, --ligand says which. Solvent is water, and whatever there are ten molecules "
+     "of "
+     "or more. Without KIND it is relative where that molecule has B states, else hydration. Without --output the spec "
+     "goes to standard output.",
+     "shoal init -p topol.top -c conf.gro -o toluene.yaml\n"
+     "shoal init absolute -p complex.top -c complex.gro --ligand LIG -o complex.yaml\n"
+     "shoal init relative\n",
+     NEEDS_NOTHING, BIT(OUTPUT) | BIT(TOPOLOGY) | BIT(COORDINATES) | BIT(LIGAND) | BIT(INCLUDE) | BIT(QUIET), 0, 1,
+     init_main},
     {"import", "FILE.mdp", "write a spec from a GROMACS .mdp file; say what of it was dropped or changed, and why",
      "Every option is taken over, dropped, changed or refused; those that are not taken over are listed with their "
      "lines, on "
      "standard error and in the spec. Where one is refused or unknown no spec is written, and the exit code is 65. "
      "With --output and couple-moltype the topology is read, too, and what of it the spec would leave out is said. "
-     "Coordinates and "
-     "topology are in the spec's folder or below it. Without --output the spec goes to standard output.",
+     "Without --output the spec goes to standard output.",
      "shoal import prod.mdp -p topol.top -c npt.gro -o prod.yaml\nshoal import prod.mdp --json\n", NEEDS_NOTHING,
      BIT(OUTPUT) | BIT(TOPOLOGY) | BIT(COORDINATES) | BIT(REFERENCE) | BIT(INDEX) | BIT(JSON) | BIT(QUIET), 1, 1,
      import_main},

@@ -27,7 +27,7 @@ enum needs { NEEDS_NOTHING, NEEDS_SERVICE, NEEDS_WORKER /* shoal-worker does it,
 
 struct command {
     const char *name, *words, *summary;
-    const char *details;  /* sentences for the manual page; "" where the summary says all */
+    const char *details;  /* sentences, paragraphs between line ends; "" where the summary says all */
     const char *examples; /* lines */
     enum needs needs;
     uint64_t options;
@@ -43,6 +43,8 @@ const struct command *command_find(const char *name);
  * or OPTIONS_HELP, or -(exit code) after saying what is wrong. */
 enum { OPTIONS_HELP = -1000 };
 int options_parse(struct client *c, const struct command *command, int argc, char **argv);
+/* Where the name of the command stands: behind the options that are given before it. argc: nowhere. */
+int options_before(int argc, char **argv);
 /* The same options, by their long names, and words for another program: NULL-terminated, all owned by the caller. */
 char **options_argv(const struct client *c, const char *program, int argc, char **argv);
 

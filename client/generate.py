@@ -9,7 +9,9 @@ import json
 import subprocess
 import sys
 
-ACTIONS = "plan submit run status gather extend cancel"  # of a campaign
+ACTIONS = "plan submit run status wait gather report pause resume retry extend cancel rm"  # of a campaign
+KINDS = "hydration relative absolute"  # of specs that init writes
+VALUES = {"form": "auto gang graph", "pme": "auto block card", "device": "cpu cuda:0"}  # of options
 SPDX = "# SPDX-License-Identifier: Apache-2.0"
 
 
@@ -24,8 +26,8 @@ class Table:
 
 
 def kind(words):
-    """What the words of a command are: "spec", "id", "file", "command", "action" (and a file) or nothing."""
-    kinds = {"ACTION": "action", "SPEC": "spec", "ID": "id", "FILE": "file", "COMMAND": "command"}
+    """What the words of a command are: "spec", "id", "file", "command", "kind", "action" (and a file) or nothing."""
+    kinds = {"ACTION": "action", "KIND": "kind", "SPEC": "spec", "ID": "id", "FILE": "file", "COMMAND": "command"}
     return next((k for word, k in kinds.items() if word in words), "")
 
 
@@ -57,7 +59,8 @@ def man(table, template):
     for c in table.commands:
         commands += f"*{c['name']}*" + (f" {words_man(c['words'])}" if c["words"] else "") + "\n"
         text = c["summary"][0].upper() + c["summary"][1:] + "." + (" Needs no service." if c["needs"] == "worker" else "")
-        commands += f"\t{escape(text)} {escape(c['details'])}".rstrip() + "\n\n"
+        for part in f"{escape(text)} {escape(c['details'])}".rstrip().split("\n"):
+            commands += ("\t\\" if part.startswith("-") else "\t") + part + "\n\n"
         commands += "\tOptions: " + ", ".join(f"*--{o}*" for o in c["options"]) + ".\n\n"
     for o in table.options.values():
         options += f"{option_man(o)}\n\t{escape(o['help'][0].upper() + o['help'][1:])}.\n\n"
@@ -87,6 +90,8 @@ def bash(table):
             lines.append(f"    {words}) mapfile -t COMPREPLY < <(compgen -f -- \"$current\"); return ;;")
         elif option["argument"] == "STATE":
             lines.append(f"    {words}) mapfile -t COMPREPLY < <(compgen -W '{' '.join(table.states)}' -- \"$current\"); return ;;")
+        elif option["name"] in VALUES:
+            lines.append(f"    {words}) mapfile -t COMPREPLY < <(compgen -W '{VALUES[option['name']]}' -- \"$current\"); return ;;")
         elif option["argument"]:
             lines.append(f"    {words}) return ;;")
     lines += ["    esac", "    case $command in"]
@@ -95,7 +100,7 @@ def bash(table):
     lines += ["    esac", "    if [[ $current == -* ]]; then",
               "        mapfile -t COMPREPLY < <(compgen -W \"$options\" -- \"$current\")", "        return", "    fi",
               "    case $command in"]
-    names = {k: " | ".join(c["name"] for c in table.commands if kind(c["words"]) == k) for k in ("spec", "id", "file", "command", "action")}
+    names = {k: " | ".join(c["name"] for c in table.commands if kind(c["words"]) == k) for k in ("spec", "id", "file", "command", "kind", "action")}
     lines += [f"    {names['spec']})",
               "        mapfile -t COMPREPLY < <(compgen -f -X '!*.y?(a)ml' -- \"$current\"; compgen -d -- \"$current\") ;;",
               f"    {names['action']})",
@@ -105,6 +110,8 @@ def bash(table):
               f"        mapfile -t COMPREPLY < <(compgen -W \"$({IDS})\" -- \"$current\") ;;",
               f"    {names['file']})",
               "        mapfile -t COMPREPLY < <(compgen -f -- \"$current\") ;;",
+              f"    {names['kind']})",
+              f"        mapfile -t COMPREPLY < <(compgen -W '{KINDS}' -- \"$current\") ;;",
               f"    {names['command']})",
               f"        mapfile -t COMPREPLY < <(compgen -W '{' '.join(c['name'] for c in table.commands)}' -- \"$current\") ;;",
               "    esac", "}", "shopt -s extglob", "complete -o filenames -F _shoal shoal"]
@@ -119,6 +126,7 @@ def zsh_option(option, states):
     value = ""
     if option["argument"]:
         action = {"DIR": "_files -/", "PATH": "_files", "STATE": f"({' '.join(states)})"}.get(option["argument"], " ")
+        action = f"({VALUES[option['name']]})".replace(":", "\\:") if option["name"] in VALUES else action
         value = f":{option['argument']}:{action}"
     names = [f"--{option['name']}"] + ([f"-{option['letter']}"] if option["letter"] else [])
     return [f"'*{n}{'=' if value and n.startswith('--') else '+' if value else ''}[{zsh_text(option['help'])}]{value}'" for n in names]
@@ -132,7 +140,8 @@ def zsh(table):
     lines += ["    )", "    _describe command commands", "}", "_shoal() {",
               "    if (( CURRENT == 2 )); then", "        _shoal_commands", "        return", "    fi",
               "    local command=$words[2]", "    shift words", "    (( CURRENT-- ))", "    case $command in"]
-    action = {"action": f"'1:action:({ACTIONS})' '*:file:_files -g \"*.(yaml|yml)(-.)\"'", "spec": "'*:spec:_files -g \"*.(yaml|yml)(-.)\"'", "id": "'*:ensemble:_shoal_ids'", "file": "'*:file:_files'", "command": "'*:command:_shoal_commands'"}
+    action = {"action": f"'1:action:({ACTIONS})' '*:file:_files -g \"*.(yaml|yml)(-.)\"'", "spec": "'*:spec:_files -g \"*.(yaml|yml)(-.)\"'", "id": "'*:ensemble:_shoal_ids'", "file": "'*:file:_files'", "command": "'*:command:_shoal_commands'",
+              "kind": f"'1:kind:({KINDS})'"}
     for c in table.commands:
         words = [w for o in table.of(c) for w in zsh_option(o, table.states)]
         words += [action[kind(c["words"])]] if kind(c["words"]) else []
@@ -155,6 +164,7 @@ def fish(table):
             letter = f" -s {o['letter']}" if o["letter"] else ""
             value = {"DIR": " -r -a '(__fish_complete_directories)'", "PATH": " -r -F",
                      "STATE": f" -x -a '{' '.join(table.states)}'"}.get(o["argument"], " -x") if o["argument"] else ""
+            value = f" -x -a '{VALUES[o['name']]}'" if o["name"] in VALUES else value
             lines.append(f"{here} -l {o['name']}{letter}{value} -d '{fish_text(o['help'])}'")
         if kind(c["words"]) in ("spec", "file"):
             lines.append(f"{here} -F")
@@ -162,6 +172,8 @@ def fish(table):
             lines.append(f"{here} -F -a '{ACTIONS}'")
         elif kind(c["words"]) == "id":
             lines.append(f"{here} -a '({IDS})'")
+        elif kind(c["words"]) == "kind":
+            lines.append(f"{here} -a '{KINDS}'")
         elif kind(c["words"]) == "command":
             lines.append(f"{here} -a '{' '.join(x['name'] for x in table.commands)}'")
     return "\n".join(lines) + "\n"

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "client/commands.h"
+#include "client/show.h"
 
 static const struct {
     int code;
@@ -13,7 +14,7 @@ static const struct {
     {EXIT_OK, "success"},
     {EXIT_ENSEMBLE_FAILED, "the ensemble failed or was cancelled, or it has no free energy"},
     {EXIT_BAD_USAGE, "bad usage"},
-    {EXIT_REFUSED, "refused: the state of the ensemble does not allow what was asked"},
+    {EXIT_REFUSED, "refused: the state of the ensemble does not allow it, or a question was answered with no"},
     {EXIT_BAD_SPEC, "bad spec, topology or coordinates"},
     {EXIT_NO_INPUT, "no such file or ensemble"},
     {EXIT_UNREACHABLE, "the service cannot be reached"},
@@ -36,53 +37,140 @@ static const char *needs_text(enum needs needs)
     return "";
 }
 
+/* ---- lines ---- */
+
+/* What a line of help may take: the terminal's, and no more than is read with ease. */
+static int line_width(FILE *to)
+{
+    enum { USUAL = 80, MOST = 100 };
+    int columns = USUAL, rows;
+    if (show_is_terminal(to))
+        show_size(to, &columns, &rows);
+    return columns < MOST ? columns : MOST;
+}
+
+/* A text from column `at` on, with its other lines from column `indent`; words stay whole. */
+static void wrap(FILE *to, int at, int indent, const char *text)
+{
+    int width = line_width(to);
+    bool first = true;
+    while (*text) {
+        int n = (int)strcspn(text, " ");
+        if (!first && at + 1 + n > width) {
+            fprintf(to, "\n%*s", indent, "");
+            at = indent;
+            first = true;
+        }
+        fprintf(to, "%s%.*s", first ? "" : " ", n, text);
+        at += n + !first;
+        first = false;
+        text += n + (text[n] == ' ');
+    }
+    fputc('\n', to);
+}
+
+/* "  NAME  text", the texts below each other from column `indent`; a name that is too long has a line of its own. */
+static void entry(FILE *to, int indent, const char *name, const char *text)
+{
+    int used = fprintf(to, "  %s", name);
+    if (used + 2 > indent) {
+        fputc('\n', to);
+        used = 0;
+    }
+    fprintf(to, "%*s", indent - used, "");
+    wrap(to, indent, indent, text);
+}
+
+/* ---- one command ---- */
+
 static void print_options(FILE *to, uint64_t options)
 {
+    enum { INDENT = 26 };
     for (int i = 0; i < OPTION_COUNT; i++) {
         const struct option_row *o = &option_rows[i];
-        char letter[8] = "    ";
+        struct buf name = {0};
         if (!(options >> i & 1))
             continue;
         if (o->letter)
-            snprintf(letter, sizeof letter, "-%c, ", o->letter);
-        int used = fprintf(to, "  %s--%s %s", letter, o->name, o->argument ? o->argument : "");
-        fprintf(to, "%*s%s\n", used < 25 ? 25 - used : 1, "", o->help);
+            buf_printf(&name, "-%c, ", o->letter);
+        else
+            buf_printf(&name, "    ");
+        buf_printf(&name, "--%s%s%s", o->name, o->argument ? " " : "", o->argument ? o->argument : "");
+        entry(to, INDENT, name.data, o->help);
+        buf_free(&name);
     }
 }
 
 int help_command(FILE *to, const struct command *c)
 {
+    struct buf head = {0};
+    buf_printf(&head, "shoal %s%s%s [OPTIONS]: %s%s", c->name, *c->words ? " " : "", c->words, c->summary,
+               needs_text(c->needs));
+    wrap(to, 0, 2, head.data);
+    buf_free(&head);
+    for (const char *part = c->details; *part;) {
+        int n = (int)strcspn(part, "\n");
+        struct buf paragraph = {0};
+        buf_printf(&paragraph, "%.*s", n, part);
+        fputc('\n', to);
+        wrap(to, 0, 0, paragraph.data);
+        buf_free(&paragraph);
+        part += n + (part[n] == '\n');
+    }
+    fputs("\nExamples:\n", to);
     for (const char *line = c->examples; *line; line = strchr(line, '\n') + 1)
         fprintf(to, "  %.*s\n", (int)strcspn(line, "\n"), line);
-    fprintf(to, "\nshoal %s%s%s [OPTIONS]: %s%s\n", c->name, *c->words ? " " : "", c->words, c->summary,
-            needs_text(c->needs));
-    if (*c->details)
-        fprintf(to, "%s\n", c->details);
+    fputs("\nOptions:\n", to);
     print_options(to, c->options);
     return to == stdout ? EXIT_OK : EXIT_BAD_USAGE;
 }
 
+/* ---- all of them ---- */
+
+static const struct {
+    const char *title, *names[10];
+} groups[] = {
+    {"Run and follow", {"submit", "list", "status", "watch", "wait", "events", "top"}},
+    {"Results", {"results", "report", "ladder", "reestimate"}},
+    {"Steer", {"pause", "resume", "cancel", "retry", "extend", "rm", "du"}},
+    {"Many at once", {"campaign"}},
+    {"Write and check specs", {"init", "import", "validate", "suggest-restraint"}},
+    {"Without a service", {"energy", "observe", "bench", "estimate"}},
+    {"About", {"version", "help"}},
+};
+
+static void print_group(FILE *to, const char *title, const char *const *names)
+{
+    enum { INDENT = 21 };
+    fprintf(to, "\n%s:\n", title);
+    for (; *names; names++)
+        entry(to, INDENT, *names, command_find(*names)->summary);
+}
+
 int help_all(FILE *to)
 {
+    wrap(to, 0, 2, "shoal COMMAND [OPTIONS]: free energies from ensembles of simulations");
     fputs(
+        "\n"
         "  shoal submit ensemble.yaml --wait\n"
         "  shoal watch ID\n"
-        "  shoal results ID --json\n"
-        "\n"
-        "shoal COMMAND [OPTIONS]: free energies from ensembles of simulations\n",
+        "  shoal results ID --json\n",
         to);
-    for (int i = 0; i < commands_count; i++)
-        fprintf(to, "  %-8s  %-9s  %s%s\n", commands[i].name, commands[i].words, commands[i].summary,
-                needs_text(commands[i].needs));
-    fputs(
-        "\nshoal COMMAND --help says more. An ID is an ensemble's id or a unique beginning of it, its key or its "
-        "name.\nExit codes:",
-        to);
-    for (size_t i = 0; i < sizeof exits / sizeof *exits; i++)
-        fprintf(to, "\n  %3d  %s", exits[i].code, exits[i].text);
+    for (size_t i = 0; i < sizeof groups / sizeof *groups; i++)
+        print_group(to, groups[i].title, groups[i].names);
     fputs("\n", to);
+    wrap(to, 0, 0,
+         "shoal COMMAND --help says more. An ID is an ensemble's id or a unique beginning of it, its key or its name.");
+    fputs("\nExit codes:\n", to);
+    for (size_t i = 0; i < sizeof exits / sizeof *exits; i++) {
+        char code[8];
+        snprintf(code, sizeof code, "%3d", exits[i].code);
+        entry(to, 7, code, exits[i].text);
+    }
     return to == stdout ? EXIT_OK : EXIT_BAD_USAGE;
 }
+
+/* ---- as data ---- */
 
 static json_t *command_json(const struct command *c)
 {

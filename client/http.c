@@ -74,8 +74,10 @@ static int fail_on(CURL *curl, const struct http *h, CURLcode rc, struct err *e)
         return err_set(e, ERR_FORBIDDEN, "%s: not permitted; ask to be in the group that owns the socket", h->socket);
     struct stat st;
     if (rc == CURLE_COULDNT_CONNECT && stat(h->socket, &st))
-        return err_set(e, errno == EACCES ? ERR_FORBIDDEN : ERR_UNREACHABLE,
-                       "no service at %s: %s; is shoald running? (--socket names another)", h->tried, strerror(errno));
+        return err_set(
+            e, errno == EACCES ? ERR_FORBIDDEN : ERR_UNREACHABLE,
+            "no service at %s: %s; is shoald running? `shoald &` starts one of your own, --socket names another",
+            h->tried, strerror(errno));
     if (rc == CURLE_COULDNT_CONNECT)
         return err_set(e, ERR_UNREACHABLE, "%s: nothing answers; is shoald running?", h->socket);
     return err_set(e, ERR_UNREACHABLE, "%s: %s", h->socket, curl_easy_strerror(rc));

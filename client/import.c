@@ -2,12 +2,9 @@
  *
  * shoal import: a spec from a .mdp file, and a list of what in it has no place there.
  */
-#include <ctype.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "client/commands.h"
 #include "client/import.h"
@@ -19,57 +16,17 @@ static const char topology_name[] = "topol.top", coordinates_name[] = "conf.gro"
 
 /* ---- names ---- */
 
-/* The folder of a path without symbolic links, appended. ERR_IO: there is none. */
-static int folder_of(const char *path, struct buf *out, struct err *e)
-{
-    char real[PATH_MAX];
-    const char *slash = strrchr(path, '/');
-    struct buf folder = {0};
-    buf_printf(&folder, "%.*s", !slash ? 1 : slash > path ? (int)(slash - path) : 1, slash ? path : ".");
-    int rc = realpath(folder.data, real) ? 0 : err_errno(e, "%s", folder.data);
-    buf_free(&folder);
-    if (!rc)
-        buf_printf(out, "%s", strcmp(real, "/") ? real : "");
-    return rc;
-}
-
-/* The name of a file as the spec has it, relative to the spec's folder; appended. ERR_USAGE: it is not below. */
-static int relative_name(const char *path, const char *spec, struct buf *out, struct err *e)
-{
-    const char *slash = strrchr(path, '/');
-    struct buf above = {0}, folder = {0};
-    int rc = access(path, R_OK) ? err_set(e, ERR_MISSING_FILE, "%s: no such file", path) : 0;
-    if (!rc)
-        rc = folder_of(spec ? spec : ".", &above, e);
-    if (!rc)
-        rc = folder_of(path, &folder, e);
-    if (!rc) {
-        buf_printf(&folder, "/%s", slash ? slash + 1 : path);
-        buf_add(&above, "/", 1);
-        if (strncmp(above.data, folder.data, above.len))
-            rc = err_set(e, ERR_USAGE,
-                         "%s: expected below the folder of the spec, %s; --output DIR/SPEC.yaml names another", path,
-                         above.data);
-        else
-            buf_printf(out, "%s", folder.data + above.len);
-    }
-    buf_free(&above);
-    buf_free(&folder);
-    return rc;
-}
-
 /* A name for the ensemble from the file's: "runs/prod 1.mdp" is prod-1. */
 static void add_name(struct buf *out, const char *path)
 {
     const char *slash = strrchr(path, '/'), *from = slash ? slash + 1 : path, *dot = strrchr(from, '.');
-    size_t n = dot && dot > from ? (size_t)(dot - from) : strlen(from);
-    char name[64] = "";
-    for (size_t i = 0, used = 0; i < n && used < sizeof name - 1; i++)
-        if (isalnum((unsigned char)from[i]) || (used && strchr("._+-", from[i])))
-            name[used++] = from[i];
-        else if (used)
-            name[used++] = '-';
-    buf_printf(out, "name: %s\n", *name ? name : "imported");
+    char *word = xstrdup(from);
+    if (dot && dot > from)
+        word[dot - from] = '\0';
+    buf_printf(out, "name: ");
+    spec_name(out, word, "imported");
+    buf_printf(out, "\n");
+    free(word);
 }
 
 /* ---- the spec ---- */
@@ -126,7 +83,7 @@ static int write_spec(const struct client *c, struct mdp *m, struct buf *out, st
     buf_printf(out, "system:\n");
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         struct buf name = {0};
-        int rc = files[i].path ? relative_name(files[i].path, c->output, &name, e) : 0;
+        int rc = files[i].path ? spec_path(files[i].path, c->output, &name, e) : 0;
         if (rc)
             return rc;
         if (files[i].path) {
@@ -226,6 +183,8 @@ static int finish(const struct client *c, const struct mdp *m, const struct buf 
     if (c->json)
         print_json(m, spec->data);
     say_options(c, m, false);
+    if (c->output)
+        client_say(c, "%s is written; `shoal validate %s` checks it", c->output, c->output);
     if (c->output && import_perturbs(m) && mdp_value(m, "couple-moltype"))
         check_topology(c);
     return 0;

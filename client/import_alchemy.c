@@ -209,9 +209,16 @@ static void write_ladders(const struct ladders *l, struct buf *out)
     }
 }
 
-static void say_masses(struct mdp *m, const struct ladders *l)
+/* A ladder of zeros, as tutorials have it, changes none. */
+static void say_masses(struct mdp *m, struct ladders *l)
 {
-    if (l->given[MASS])
+    bool change = false;
+    for (int w = 0; w < l->n && l->given[MASS]; w++)
+        change |= l->lambda[MASS][w] != 0;
+    if (l->given[MASS] && !change)
+        mdp_say(m, theirs[MASS], MDP_IDLE, "masses are those of state A");
+    l->given[MASS] = change;
+    if (change)
         mdp_say(m, theirs[MASS], MDP_CHANGED,
                 "masses change along the ladder, but free energies are without their kinetic part, which cancels "
                 "between legs");

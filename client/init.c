@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * shoal init: a commented spec to begin with.
+ * shoal init: a commented spec to begin with. Where the topology is named, shoal-worker reads it: the spec is of the one molecule that is
+ * neither solvent nor ion, and has its name.
  */
 #include <string.h>
+#include <unistd.h>
 
 #include "client/client.h"
 #include "engine/base/suggest.h"
@@ -28,6 +30,80 @@ static const char *find(const char *kind, struct err *e)
     return NULL;
 }
 
+/* ---- the molecule ---- */
+
+/* The molecule types of the topology, as shoal-worker says them: a new reference, or NULL and the exit code in *rc. */
+static json_t *read_molecules(const struct client *c, int *rc)
+{
+    char *words[2 * LISTED_MAX + 4] = {"shoal-worker", "molecules"};
+    int n = 2;
+    struct buf text = {0};
+    for (int i = 0; i < c->nincludes; i++) {
+        words[n++] = "-I";
+        words[n++] = (char *)c->includes[i];
+    }
+    words[n++] = "--";
+    words[n++] = (char *)c->topology;
+    *rc = ask_worker(c, words, &text);
+    json_t *answer = *rc == EXIT_OK ? json_loadb(text.data, text.len, 0, NULL) : NULL;
+    json_t *molecules = json_incref(json_object_get(answer, "molecules"));
+    json_decref(answer);
+    buf_free(&text);
+    if (*rc == EXIT_OK && !molecules)
+        *rc = EXIT_INTERNAL;
+    return molecules;
+}
+
+static void list_names(const json_t *molecules, const char *kind, struct buf *out)
+{
+    const json_t *one;
+    size_t i;
+    json_array_foreach (molecules, i, one)
+        if (!kind || !strcmp(answer_text(one, "kind"), kind))
+            buf_printf(out, "%s%s", out->len ? ", " : "", answer_text(one, "name"));
+}
+
+/* The one that --ligand names. */
+static const json_t *named(const json_t *molecules, const struct client *c, struct err *e)
+{
+    const json_t *one;
+    size_t i;
+    json_array_foreach (molecules, i, one)
+        if (!strcmp(answer_text(one, "name"), c->ligand))
+            return one;
+    struct buf all = {0};
+    list_names(molecules, NULL, &all);
+    err_set(e, ERR_SPEC, "--ligand %s: %s has no molecule of this type; it has %s", c->ligand, c->topology, all.data);
+    buf_free(&all);
+    return NULL;
+}
+
+/* The one that is neither solvent nor ion. */
+static const json_t *only_solute(const json_t *molecules, const struct client *c, struct err *e)
+{
+    const json_t *one, *found = NULL;
+    struct buf names = {0};
+    size_t i, n = 0;
+    json_array_foreach (molecules, i, one)
+        if (!strcmp(answer_text(one, "kind"), "solute") && !n++)
+            found = one;
+    list_names(molecules, n ? "solute" : NULL, &names);
+    if (n > 1)
+        err_set(e, ERR_USAGE,
+                "%s has several molecules that are neither solvent nor ions: %s; --ligand NAME says which one the free "
+                "energy is of",
+                c->topology, names.data);
+    else if (!n)
+        err_set(e, ERR_USAGE,
+                "%s has no molecule that is neither solvent nor ion, but %s; --ligand NAME says which one the free "
+                "energy is of",
+                c->topology, names.data ? names.data : "none at all");
+    buf_free(&names);
+    return n == 1 ? found : NULL;
+}
+
+/* ---- the spec ---- */
+
 struct field {
     const char *key, *value;
 };
@@ -42,12 +118,8 @@ static const struct field *field_at(const struct field *fields, const char *text
 }
 
 /* The template with values in place of its @KEYS@. */
-static void fill(const struct client *c, const char *kind, const char *text, struct buf *out)
+static void fill(const char *text, const struct field *fields, struct buf *out)
 {
-    const struct field fields[] = {{"@NAME@", kind},
-                                   {"@TOPOLOGY@", c->topology ? c->topology : "topol.top"},
-                                   {"@COORDINATES@", c->coordinates ? c->coordinates : "conf.gro"},
-                                   {NULL, NULL}};
     while (*text) {
         const struct field *field = field_at(fields, text);
         if (field)
@@ -58,18 +130,69 @@ static void fill(const struct client *c, const char *kind, const char *text, str
     }
 }
 
+/* `molecule`: what the free energy is of, NULL: nobody knows yet. */
+static int make_spec(const struct client *c, const char *kind, const char *molecule, struct buf *out, struct err *e)
+{
+    struct buf topology = {0}, coordinates = {0}, name = {0};
+    const char *text = find(kind, e);
+    int rc = text ? 0 : -(int)e->code;
+    if (!rc && c->topology)
+        rc = spec_path(c->topology, c->output, &topology, e);
+    if (!rc && c->coordinates)
+        rc = spec_path(c->coordinates, c->output, &coordinates, e);
+    if (!rc) {
+        spec_name(&name, molecule ? molecule : kind, kind);
+        const struct field fields[] = {{"@NAME@", name.data},
+                                       {"@TOPOLOGY@", c->topology ? topology.data : "topol.top"},
+                                       {"@COORDINATES@", c->coordinates ? coordinates.data : "conf.gro"},
+                                       {"@MOLECULE@", molecule ? molecule : "LIG"},
+                                       {NULL, NULL}};
+        fill(text, fields, out);
+        rc = spec_file_write(c, out, e);
+    }
+    buf_free(&topology);
+    buf_free(&coordinates);
+    buf_free(&name);
+    return rc;
+}
+
+/* A topology with B states turns one molecule into another; any other is that of one that is taken out. */
+static const char *kind_of(const json_t *molecule)
+{
+    return json_is_true(json_object_get(molecule, "b_states")) ? "relative" : "hydration";
+}
+
+static void say_written(const struct client *c, const char *kind, const char *molecule)
+{
+    if (molecule && strcmp(kind, "relative") != 0)
+        client_say(c, "%s is written: it takes %s out; `shoal validate %s` checks it", c->output, molecule, c->output);
+    else
+        client_say(c, "%s is written; `shoal validate %s` checks it", c->output, c->output);
+}
+
 int init_main(struct client *c, int argc, char **argv)
 {
     struct err e = {0};
     struct buf spec = {0};
-    const char *text = find(argv[0], &e);
-    int rc = text ? 0 : -(int)e.code;
-    if (!rc) {
-        fill(c, argv[0], text, &spec);
-        rc = spec_file_write(c, &spec, &e);
+    int rc = EXIT_OK;
+    if (argc && !find(argv[0], &e))
+        return client_fail(c, &e);
+    if (c->topology && access(c->topology, R_OK)) {
+        err_set(&e, ERR_MISSING_FILE, "%s: no such file", c->topology);
+        return client_fail(c, &e);
     }
-    if (!rc && c->output)
-        client_say(c, "%s is written; `shoal validate %s` checks it", c->output, c->output);
+    json_t *molecules = c->topology ? read_molecules(c, &rc) : NULL;
+    if (rc != EXIT_OK)
+        return rc;
+    const json_t *molecule = !molecules ? NULL : c->ligand ? named(molecules, c, &e) : only_solute(molecules, c, &e);
+    const char *kind = argc ? argv[0] : kind_of(molecule), *name = molecule ? answer_text(molecule, "name") : c->ligand;
+    if (!strcmp(kind, "relative") && !c->ligand)
+        e = (struct err){0}; /* whichever have B states: it names none */
+    if (!e.code)
+        make_spec(c, kind, name, &spec, &e);
+    if (!e.code && c->output)
+        say_written(c, kind, name);
     buf_free(&spec);
-    return rc ? client_fail(c, &e) : EXIT_OK;
+    json_decref(molecules);
+    return e.code ? client_fail(c, &e) : EXIT_OK;
 }

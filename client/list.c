@@ -36,8 +36,8 @@ static json_t *get_page(const struct client *c, int64_t limit, struct buf *next,
         add_parameter(&path, "limit", number);
     if (next->len)
         add_parameter(&path, "after", next->data);
-    if (c->state)
-        add_parameter(&path, "state", c->state);
+    for (int i = 0; i < c->nstates; i++)
+        add_parameter(&path, "state", c->states[i]);
     snprintf(number, sizeof number, "%.0f", c->older_than);
     if (c->older_than > 0)
         add_parameter(&path, "older_than", number);
@@ -85,12 +85,14 @@ static bool is_chosen(const struct client *c, const json_t *ensemble, const char
     const json_t *owner = json_object_get(ensemble, "owner");
     if (json_is_integer(owner) && json_integer_value(owner) != (json_int_t)geteuid())
         return false;
-    return c->state || lists(states, answer_text(ensemble, "state"));
+    if (c->among && !json_object_get(c->among, answer_text(ensemble, "key")))
+        return false;
+    return c->nstates || lists(states, answer_text(ensemble, "state"));
 }
 
 json_t *ensembles_chosen(const struct client *c, int argc, char **argv, const char *states, struct err *e)
 {
-    bool choice = c->all || c->state || c->nlabels || c->older_than > 0;
+    bool choice = c->all || c->nstates || c->nlabels || c->older_than > 0;
     json_t *chosen = json_array(), *all, *ensemble;
     size_t i;
     if (choice == (argc > 0)) {
@@ -167,7 +169,7 @@ void ensembles_show(const struct client *c, const json_t *ensembles, struct tabl
                                         "created", "key",  "labels", "reason"};
     const json_t *e;
     size_t i;
-    table_setup(t, admin ? "l l~ l r2 r1 l5 l~7 l~8 l~3 l6 l~4" : "l l~ l r2 r1 l5 l~6 l~7 l~3 l~4");
+    table_setup(t, admin ? "l l== l r2 r1 l5 l=7 l~8 l~3 l6 l~4" : "l l== l r2 r1 l5 l=6 l~7 l~3 l~4");
     for (size_t h = 0; h < sizeof heads / sizeof *heads; h++)
         table_cell(t, "%s", heads[h]);
     if (admin)

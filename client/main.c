@@ -78,14 +78,19 @@ static int close_output(int rc)
 
 int main(int argc, char **argv)
 {
-    if (argc < 2)
-        return help_all(stderr);
-    if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))
+    int at = options_before(argc, argv);
+    const char *first = argc > 1 ? argv[1] : "";
+    if (!strcmp(first, "--help") || !strcmp(first, "-h"))
         return close_output(help_all(stdout));
-    if (!strcmp(argv[1], "--version")) {
+    if (!strcmp(first, "--version")) {
         printf("shoal %s\n", SHOAL_VERSION);
         return close_output(EXIT_OK);
     }
+    if (at == argc)
+        return help_all(stderr);
+    char *name = argv[at]; /* options may stand before it: behind it they are the command's own */
+    memmove(argv + 2, argv + 1, (size_t)(at - 1) * sizeof *argv);
+    argv[1] = name;
     struct client c = {.command = command_find(argv[1])};
     if (!c.command)
         return EXIT_BAD_USAGE;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "engine/base/fit.h"
+#include "engine/base/gzip.h"
 #include "engine/base/number.h"
 #include "engine/base/suggest.h"
 
@@ -262,7 +263,7 @@ int mdp_read(struct mdp *m, const char *path, struct err *e)
 {
     struct buf text = {0};
     *m = (struct mdp){.file = xstrdup(path)};
-    if (buf_read_file(&text, path, e)) {
+    if (gzip_read_file(&text, path, e)) {
         buf_free(&text);
         e->code = ERR_MISSING_FILE;
         return -ERR_MISSING_FILE;

@@ -5,6 +5,7 @@
 
 #include "client/commands.h"
 #include "client/shares.h"
+#include "engine/base/number.h"
 #include "engine/base/printable.h"
 
 static void print(const struct moves *m)
@@ -52,7 +53,11 @@ int moves_each(const struct client *c, int argc, char **argv, const char *states
 {
     struct err e = {0};
     json_t *chosen = ensembles_chosen(c, argc, argv, states, &e);
-    int rc = chosen ? each(c, chosen, move, m) : client_fail(c, &e);
+    int rc = EXIT_REFUSED;
+    if (!chosen)
+        rc = client_fail(c, &e);
+    else if (!m->agree || m->agree(c, chosen))
+        rc = each(c, chosen, move, m);
     json_decref(chosen);
     return rc;
 }
@@ -84,6 +89,20 @@ static void say_share(const struct client *c, const json_t *ensemble, const json
                answer_text(ensemble, "name"), answer_text(share, "time"));
 }
 
+/* "methane, revision 2: production longer by 2 ns in each of 16 windows": of an extension by hand. */
+static void say_extended(const struct client *c, const json_t *ensemble)
+{
+    const char *name = answer_text(ensemble, "name");
+    long long revision = answer_whole(ensemble, "revision"), windows = answer_whole(ensemble, "windows");
+    if (c->nadded)
+        client_say(c, "%s, revision %lld: %d %s more, %lld in all", name, revision, c->nadded,
+                   number_word(c->nadded, "window", "windows"), windows);
+    else if ((c->time && !c->by_need) || c->until)
+        client_say(c, "%s, revision %lld: production %s %s in each of %lld %s", name, revision,
+                   c->time ? "longer by" : "of", c->time ? c->time : c->until, windows,
+                   number_word(windows, "window", "windows"));
+}
+
 static int post(const struct client *c, const json_t *item, struct moves *m, struct err *e)
 {
     const char *id = answer_text(item, "id");
@@ -105,6 +124,7 @@ static int post(const struct client *c, const json_t *item, struct moves *m, str
         return -(int)e->code;
     if (share)
         say_share(c, ensemble, share);
+    say_extended(c, ensemble);
     client_say(c, "%s is %s; `shoal %s %s` %s", answer_text(ensemble, "name"), answer_text(ensemble, "state"), m->next,
                id, m->does);
     if (!c->json && m->several)

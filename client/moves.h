@@ -12,12 +12,15 @@ struct moves {
     bool several;
     json_t *ensembles, *errors; /* what --json prints */
     double bytes;               /* freed */
+    /* Whether it may be done to those chosen; NULL: always. */
+    bool (*agree)(const struct client *c, const json_t *chosen);
     const json_t *times; /* by which each is extended (shares_find); those without one are not. NULL: all by --time */
 };
 
 /* Does it to one ensemble, an object with an "id" at least. 0, or negative and e. */
 typedef int move_fn(const struct client *c, const json_t *ensemble, struct moves *m, struct err *e);
-/* Does it to each that was named or chosen (ensembles_chosen) and prints the outcome. The exit code of the first error. */
+/* Does it to each that was named or chosen (ensembles_chosen) and prints the outcome. The exit code of the first error; EXIT_REFUSED: it
+ * was not agreed to. */
 int moves_each(const struct client *c, int argc, char **argv, const char *states, move_fn *move, struct moves *m);
 
 #endif

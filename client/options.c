@@ -30,6 +30,14 @@ static int bad_usage(const struct command *command, const char *what)
     return -EXIT_BAD_USAGE;
 }
 
+/* "too few words, expected SPEC.yaml" */
+static int wrong_words(const struct command *command, const char *how)
+{
+    printable_line(stderr, "shoal %s: too %s words, expected %s; shoal %s --help shows how", command->name, how,
+                   *command->words ? command->words : "none", command->name);
+    return -EXIT_BAD_USAGE;
+}
+
 static int unknown_option(const struct command *command, const char *word)
 {
     const char *known[OPTION_COUNT];
@@ -50,22 +58,22 @@ static int unknown_option(const struct command *command, const char *word)
 
 /* ---- values ---- */
 
-/* "90m", "36h", "30d", "8w", "600s" in seconds, or NAN. */
-static double age(const char *text)
+/* "90m", "36 h", "30d", "8w", "600 s" in seconds, or NAN. `bare`: what a number without a unit is in, NAN: it has to have one. */
+static double duration(const char *text, double bare)
 {
-    static const char units[] = "smhdw";
-    static const double seconds[] = {1, 60, 3600, 86400, 604800};
+    static const struct {
+        const char *name;
+        double seconds;
+    } units[] = {{"s", 1}, {"m", 60}, {"min", 60}, {"h", 3600}, {"d", 86400}, {"w", 604800}};
     char *end;
-    double n = strtod(text, &end);
-    const char *unit = *end ? strchr(units, *end) : NULL;
-    return end == text || !unit || end[1] || !isfinite(n) || n < 0 ? NAN : n * seconds[unit - units];
-}
-
-static double seconds(const char *text)
-{
-    char *end;
-    double n = strtod(text, &end);
-    return end == text || *end || !(n > 0) || n > 1e9 ? NAN : n;
+    double n = strtod(text, &end), unit = *end ? NAN : bare;
+    while (end > text && *end == ' ')
+        end++;
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (!strcmp(end, units[i].name))
+            unit = units[i].seconds;
+    n *= end == text ? NAN : unit;
+    return n >= 0 && n <= 1e9 ? n : NAN;
 }
 
 static double overlap(const char *text)
@@ -75,14 +83,27 @@ static double overlap(const char *text)
     return end == text || *end || !(x > 0) || x > SPACING_AIM_MOST ? NAN : x;
 }
 
-static bool is_state(const char *text)
+static bool is_state(const char *text, size_t len)
 {
 #define ENSEMBLE_STATE(symbol, number, name)                                                                           \
-    if (!strcmp(text, name))                                                                                           \
+    if (strlen(name) == len && !strncmp(text, name, len))                                                              \
         return true;
 #include "schemas/states.def"
 #undef ENSEMBLE_STATE
     return false;
+}
+
+static bool are_states(const char *text)
+{
+    bool good = true;
+    for (; good; text++) {
+        size_t n = strcspn(text, ",");
+        good = is_state(text, n);
+        text += n;
+        if (!*text)
+            break;
+    }
+    return good;
 }
 
 static int add(const char **list, int *n, const char *value)
@@ -97,16 +118,17 @@ static int take_value(struct client *c, const struct command *command, enum opti
 {
     switch (option) {
     case OPTION_STATE:
-        c->state = value;
-        return is_state(value)
-                   ? 0
-                   : bad_usage(command, "--state wants queued, running, paused, finishing, done, failed or cancelled");
+        if (!are_states(value))
+            return bad_usage(command,
+                             "--state wants queued, running, paused, finishing, done, failed or cancelled, or "
+                             "several of them between commas");
+        return add(c->states, &c->nstates, value) ? bad_usage(command, "more than 32 --state") : 0;
     case OPTION_LABEL:
         if (*value == '=' || !strchr(value, '='))
             return bad_usage(command, "--label wants KEY=VALUE");
         return add(c->labels, &c->nlabels, value) ? bad_usage(command, "more than 32 labels") : 0;
     case OPTION_OLDER_THAN:
-        c->older_than = age(value);
+        c->older_than = duration(value, NAN);
         return isnan(c->older_than) ? bad_usage(command, "--older-than wants an age, as in 90m, 36h, 30d or 8w") : 0;
     case OPTION_LIMIT:
         return !number_parse(value, &c->limit) || c->limit < 1
@@ -135,6 +157,9 @@ static int take_value(struct client *c, const struct command *command, enum opti
     case OPTION_INDEX:
         c->index = value;
         return 0;
+    case OPTION_LIGAND: /* suggest-restraint's the worker reads */
+        c->ligand = value;
+        return 0;
     case OPTION_TIME:
         c->time = value;
         return 0;
@@ -143,20 +168,24 @@ static int take_value(struct client *c, const struct command *command, enum opti
         return 0;
     case OPTION_ADD_WINDOW:
         return add(c->added, &c->nadded, value) ? bad_usage(command, "more than 32 --add-window") : 0;
+    case OPTION_ONLY:
+        return add(c->only, &c->nonly, value) ? bad_usage(command, "more than 32 --only") : 0;
+    case OPTION_SKIP:
+        return add(c->skip, &c->nskip, value) ? bad_usage(command, "more than 32 --skip") : 0;
+    case OPTION_LEG:
+        return add(c->legs, &c->nlegs, value) ? bad_usage(command, "more than 32 --leg") : 0;
     case OPTION_TIMEOUT:
-        c->timeout = seconds(value);
-        return isnan(c->timeout) ? bad_usage(command, "--timeout wants a number of seconds above 0") : 0;
+        c->timeout = duration(value, 1);
+        return !(c->timeout > 0) ? bad_usage(command, "--timeout wants a time above 0, as in 600, 90m, 36h or 2d") : 0;
     case OPTION_EVERY:
-        c->every = seconds(value);
-        return isnan(c->every) ? bad_usage(command, "--every wants a number of seconds above 0") : 0;
+        c->every = duration(value, 1);
+        return !(c->every > 0) ? bad_usage(command, "--every wants a time above 0, as in 10, 90s or 5m") : 0;
     case OPTION_FOR:
-        c->run_for = age(value);
+        c->run_for = duration(value, NAN);
         return !(c->run_for > 0) ? bad_usage(command, "--for wants a time, as in 90s, 9m or 4h") : 0;
     case OPTION_HERE:
         c->here = c->here ? c->here : value;
         return add(c->heres, &c->nheres, value) ? bad_usage(command, "more than 32 --here") : 0;
-    case OPTION_ONLY:
-        return add(c->only, &c->nonly, value) ? bad_usage(command, "more than 32 --only") : 0;
     case OPTION_SOCKET:
         c->socket = value;
         return 0;
@@ -170,7 +199,6 @@ static int take_value(struct client *c, const struct command *command, enum opti
     case OPTION_OVERLAP:
         c->overlap = overlap(value);
         return isnan(c->overlap) ? bad_usage(command, "--overlap wants a number above 0, 0.2 at most") : 0;
-    case OPTION_LIGAND:
     case OPTION_RECEPTOR:
     case OPTION_DEVICE: /* the worker reads these itself */
     case OPTION_TRAJECTORY:
@@ -195,6 +223,8 @@ static int take_value(struct client *c, const struct command *command, enum opti
     case OPTION_STAGES:
     case OPTION_CHECK:
     case OPTION_CSV:
+    case OPTION_YES:
+    case OPTION_REPLACE:
     case OPTION_JSON:
     case OPTION_JSONL:
     case OPTION_PLAIN:
@@ -222,6 +252,8 @@ static int take(struct client *c, const struct command *command, enum option opt
     c->dry_run |= option == OPTION_DRY_RUN;
     c->by_need |= option == OPTION_BY_NEED;
     c->csv |= option == OPTION_CSV;
+    c->yes |= option == OPTION_YES;
+    c->replace |= option == OPTION_REPLACE;
     return value ? take_value(c, command, option, value) : 0;
 }
 
@@ -317,12 +349,40 @@ int options_parse(struct client *c, const struct command *command, int argc, cha
             return rc;
     }
     if (words < command->least)
-        return bad_usage(command, "too few words");
+        return wrong_words(command, "few");
     if (words > command->most)
-        return bad_usage(command, "too many words");
+        return wrong_words(command, "many");
     if (c->csv && !c->output && command->needs == NEEDS_SERVICE)
         return bad_usage(command, "--csv goes with --output, the folder that files go to");
     return words;
+}
+
+static bool letter_has_value(char letter)
+{
+    for (int i = 0; i < OPTION_COUNT; i++)
+        if (option_rows[i].letter == letter)
+            return option_rows[i].argument != NULL;
+    return false;
+}
+
+/* Whether the value of an option, or of the last of several letters, is the next word: "--output", "-qo". */
+static bool wants_next(const char *word)
+{
+    for (int i = 0; word[1] == '-' && i < OPTION_COUNT; i++)
+        if (!strcmp(word + 2, option_rows[i].name))
+            return option_rows[i].argument != NULL;
+    for (const char *p = word + 1; *p && word[1] != '-'; p++)
+        if (letter_has_value(*p))
+            return !p[1];
+    return false;
+}
+
+int options_before(int argc, char **argv)
+{
+    int at = 1;
+    while (at < argc && argv[at][0] == '-' && argv[at][1])
+        at += wants_next(argv[at]) ? 2 : 1;
+    return at < argc ? at : argc;
 }
 
 char **options_argv(const struct client *c, const char *program, int argc, char **argv)

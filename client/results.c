@@ -162,30 +162,52 @@ static void error_cell(struct table *t, const struct part *part)
         table_cell(t, "-");
 }
 
+/* "coulomb/vdw": what the numbers below are of. All windows of an ensemble have the same components. */
+static void components_cell(struct table *t, const json_t *window)
+{
+    struct buf text = {0};
+    const char *component;
+    json_t *lambda;
+    json_object_foreach (json_object_get(window, "lambda"), component, lambda)
+        buf_printf(&text, "%s%s", text.len ? "/" : "", component);
+    table_cell(t, "%s", text.len ? text.data : "lambda");
+    buf_free(&text);
+}
+
+/* "0.25/0" */
+static void lambdas_cell(struct table *t, const json_t *window)
+{
+    struct buf text = {0};
+    const char *component;
+    json_t *lambda;
+    buf_add(&text, "", 0);
+    json_object_foreach (json_object_get(window, "lambda"), component, lambda)
+        buf_printf(&text, "%s%.4g", text.len ? "/" : "", json_number_value(lambda));
+    table_cell(t, "%s", text.data);
+    buf_free(&text);
+}
+
 static void windows_show(const json_t *results, const struct sheet *s)
 {
     const json_t *windows = json_object_get(results, "windows"), *repeats = json_object_get(results, "repeats");
     struct table t;
     int n;
     struct part *parts = parts_of(results, &n);
-    const json_t *window, *lambda;
-    const char *component;
+    const json_t *window;
     size_t i;
-    table_setup(&t, "r l~ l r3 r3 r4 r5 r6 r2 r1 l~");
-    static const char *const heads[] = {"window", "lambda", "state",        "ns",      "share", "samples",
-                                        "used",   "g",      "uncorrelated", "error/%", "reason"};
+    table_setup(&t, "r l~~ l r3 r3 r4 r5 r6 r2 r1 l~");
+    static const char *const heads[] = {"state", "ns",           "share",   "samples", "used",
+                                        "g",     "uncorrelated", "error/%", "reason"};
+    table_cell(&t, "window");
+    components_cell(&t, json_array_get(windows, 0));
     for (size_t h = 0; h < sizeof heads / sizeof *heads; h++)
         table_cell(&t, "%s", heads[h]);
     json_array_foreach (windows, i, window) {
         const json_t *samples = json_object_get(window, "samples");
         const char *status = json_string_value(json_object_get(window, "status"));
         const char *reason = json_string_value(json_object_get(window, "reason"));
-        struct buf state = {0};
-        buf_add(&state, "", 0);
-        json_object_foreach (json_object_get(window, "lambda"), component, lambda)
-            buf_printf(&state, "%s%s %.4g", state.len ? ", " : "", component, json_number_value(lambda));
         answer_window(&t, window, json_is_array(repeats));
-        table_cell(&t, "%s", state.data);
+        lambdas_cell(&t, window);
         table_cell(&t, "%s", status ? status : "?");
         table_cell(&t, "%.4g", number(json_object_get(json_object_get(window, "sampled"), "magnitude")));
         time_cell(&t, parts, n, (int)i);
@@ -200,7 +222,6 @@ static void windows_show(const json_t *results, const struct sheet *s)
         }
         error_cell(&t, &parts[i]);
         table_cell(&t, "%s", reason ? reason : "");
-        buf_free(&state);
     }
     free(parts);
     sheet_table(s, &t);

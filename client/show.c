@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "client/show.h"
 
-#include <limits.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -19,8 +18,8 @@ void table_setup(struct table *t, const char *layout)
         if (*p == ' ') {
             if (++t->columns == TABLE_COLUMNS)
                 abort();
-        } else if (*p == '~')
-            t->cut[t->columns] = true;
+        } else if (*p == '~' || *p == '=')
+            t->cut[t->columns] = *p == '~' ? CUT_END : CUT_MIDDLE, t->weight[t->columns]++;
         else if (*p >= '0' && *p <= '9')
             t->leaves[t->columns] = *p - '0';
         else
@@ -88,21 +87,23 @@ void table_free(struct table *t)
     *t = (struct table){0};
 }
 
-/* Columns of a line when what may be shortened has at most `longest`. */
-static int total(const struct table *t, const int *wide, int longest)
+enum { SHORT = 16, LEAST = 6 };
+
+/* Columns of a line; `cut`: when what may be shortened is short. */
+static int total(const struct table *t, const int *wide, bool cut)
 {
     int sum = -2;
     for (int i = 0; i < t->columns; i++)
         if (wide[i] >= 0)
-            sum += (t->cut[i] && wide[i] > longest ? longest : wide[i]) + 2;
+            sum += (cut && t->cut[i] && wide[i] > SHORT * t->weight[i] ? SHORT * t->weight[i] : wide[i]) + 2;
     return sum;
 }
 
-/* Shortens what may be shortened, to `least` columns at the least. */
-static void shorten(const struct table *t, int width, int least, int *wide)
+/* Shortens what may be shortened, to what is short or, if need be, to the shortest. */
+static void shorten(const struct table *t, int width, bool shortest, int *wide)
 {
     for (int i = 0; i < t->columns; i++) {
-        int over = total(t, wide, INT_MAX) - width;
+        int over = total(t, wide, false) - width, least = shortest ? LEAST : SHORT * t->weight[i];
         if (t->cut[i] && over > 0 && wide[i] > least)
             wide[i] = wide[i] - over > least ? wide[i] - over : least;
     }
@@ -111,13 +112,12 @@ static void shorten(const struct table *t, int width, int least, int *wide)
 /* Widths of columns; -1 for one that left: those leave for which there is no room when texts are short. */
 static void fit(const struct table *t, int width, int *wide)
 {
-    enum { SHORT = 16, SHORTEST = 6 };
     for (int rank = 9; rank > 0; rank--)
         for (int i = 0; i < t->columns; i++)
-            if (t->leaves[i] == rank && total(t, wide, SHORT) > width)
+            if (t->leaves[i] == rank && total(t, wide, true) > width)
                 wide[i] = -1;
-    shorten(t, width, SHORT, wide);
-    shorten(t, width, SHORTEST, wide);
+    shorten(t, width, false, wide);
+    shorten(t, width, true, wide);
 }
 
 bool table_is_empty(const struct table *t, int column)
@@ -128,13 +128,21 @@ bool table_is_empty(const struct table *t, int column)
     return empty;
 }
 
+/* A text in fewer columns than it has, `~` where something is left out. */
+static void put_short(const char *text, int wide, bool middle, struct buf *out)
+{
+    int tail = middle ? (wide - 1) / 2 : 0;
+    buf_printf(out, "%.*s~%s", (int)(after_columns(text, wide - 1 - tail) - text), text,
+               after_columns(text, width_of(text) - tail));
+}
+
 static void put_cell(const struct table *t, int i, int wide, bool last, struct buf *out)
 {
     const char *text = t->cells[i];
     int gap = wide - width_of(text);
     bool right = t->right[i % t->columns];
     if (gap < 0)
-        buf_printf(out, "%.*s~", (int)(after_columns(text, wide - 1) - text), text);
+        put_short(text, wide, t->cut[i % t->columns] == CUT_MIDDLE, out);
     else
         buf_printf(out, "%*s%s%*s", right ? gap : 0, "", text, right || last ? 0 : gap, "");
     buf_printf(out, "%s", last ? "" : "  ");
@@ -148,7 +156,7 @@ void table_put(struct table *t, int width, struct buf *out)
         wide[column] = w > wide[column] ? w : wide[column];
     }
     for (int i = 0; i < t->columns; i++)
-        if (t->leaves[i] && table_is_empty(t, i))
+        if (table_is_empty(t, i))
             wide[i] = -1;
     if (width > 0)
         fit(t, width, wide);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "client/ask.h"
 #include "client/moves.h"
 #include "engine/base/number.h"
 #include "engine/base/printable.h"
@@ -62,9 +63,17 @@ static int remove_one(const struct client *c, const json_t *item, struct moves *
     return -(int)e->code;
 }
 
+/* Several are not removed from a terminal unasked. */
+static bool may_remove(const struct client *c, const json_t *chosen)
+{
+    char what[80];
+    snprintf(what, sizeof what, "remove %zu ensembles with all their files, for ever", json_array_size(chosen));
+    return json_array_size(chosen) < 2 || c->dry_run || ask_about(c, what, chosen);
+}
+
 int rm_main(struct client *c, int argc, char **argv)
 {
-    struct moves m = {0};
+    struct moves m = {.agree = may_remove};
     int rc = moves_each(c, argc, argv, "done,failed,cancelled", remove_one, &m);
     struct buf all = {0};
     show_bytes(&all, m.bytes);
@@ -102,7 +111,7 @@ static void space_show(const struct client *c, const json_t *ensembles)
     struct table t;
     const json_t *e;
     size_t i;
-    table_setup(&t, "l l~ l r2 r");
+    table_setup(&t, "l l= l r2 r");
     for (size_t h = 0; h < sizeof heads / sizeof *heads; h++)
         table_cell(&t, "%s", heads[h]);
     json_array_foreach (ensembles, i, e) {

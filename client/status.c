@@ -56,7 +56,7 @@ static void replicas_show(const struct client *c, const json_t *replicas, bool s
     struct table t;
     const json_t *r;
     size_t i;
-    table_setup(&t, "r r7 l l5 r4 r2 r2 r1 r6 r3 l~");
+    table_setup(&t, "r r7 l l5 r4 r2 r2 r1 r6 r3 l~~~");
     for (size_t h = 0; h < sizeof heads / sizeof *heads; h++)
         table_cell(&t, "%s", heads[h]);
     json_array_foreach (replicas, i, r) {

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * submit: posts the spec; the service answers with the names of the files that it lacks, this side finds them beside
- * the spec or in the include folders and posts again. The client reads no YAML and no topology itself.
+ * submit: posts the spec; the service answers with the names of the files that it lacks, this side finds them where they lead from
+ * the spec's folder or in the include folders, and posts again. The client reads no YAML and no topology itself; but it opens no file
+ * that the spec, or a file sent before, does not name.
  */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+#include <sys/stat.h>
 
 #include "client/client.h"
+#include "client/reach.h"
 #include "engine/base/gzip.h"
 #include "engine/base/number.h"
 #include "engine/base/path.h"
@@ -46,25 +48,70 @@ static void search_close(struct search *s)
     free(s->gmxlib);
 }
 
-/* The first of the candidates that some folder has goes into files. 0, 1: nowhere, or ERR_IO. */
-static int add_file(const struct search *s, const json_t *candidates, json_t *files, struct err *e)
+/* Whether the spec or a file that was sent names this one. */
+static bool is_reached(const json_t *body, const char *name)
 {
-    const json_t *name;
+    const json_t *spec = json_object_get(body, "spec");
+    const char *from;
+    json_t *text;
+    if (reach_names(NULL, json_string_value(spec), json_string_length(spec), name))
+        return true;
+    json_object_foreach (json_object_get(body, "files"), from, text)
+        if (reach_names(from, json_string_value(text), json_string_length(text), name))
+            return true;
+    return false;
+}
+
+/* Where the file of a name lies, appended. False: nowhere. One above the folder of the spec, or absolute, may be kept in it instead, as it
+ * is in the inputs of an ensemble. */
+static bool locate(const struct search *s, const char *name, struct buf *path)
+{
+    char *kept = path_kept(name);
+    bool there = false;
+    for (int k = 0; k <= s->nfolders && !there; k++) {
+        const char *file = k < s->nfolders ? name : kept, *folder = k < s->nfolders ? s->folders[k] : s->base;
+        struct stat st;
+        path->len = 0;
+        buf_printf(path, "%s%s%s", *file == '/' ? "" : folder, *file == '/' ? "" : "/", file);
+        there = !stat(path->data, &st) && S_ISREG(st.st_mode);
+    }
+    free(kept);
+    return there;
+}
+
+/* The first of the candidates that is there goes into the files of the body. 0, 1: none is, or ERR_IO; ERR_FORBIDDEN: nothing
+ * that was sent names any. */
+static int add_file(const struct search *s, const json_t *candidates, json_t *body, struct err *e)
+{
+    const json_t *item;
+    const char *stranger = NULL;
+    bool reached = false;
     size_t i;
-    json_array_foreach (candidates, i, name)
-        for (int k = 0; json_is_string(name) && path_is_below(json_string_value(name)) && k < s->nfolders; k++) {
-            struct buf path = {0}, text = {0};
-            buf_printf(&path, "%s/%s", s->folders[k], json_string_value(name));
-            bool there = !access(path.data, F_OK);
-            int rc = there ? gzip_read_file(&text, path.data, e) : 0;
-            if (there && !rc)
-                json_object_set_new(files, json_string_value(name), text_json(text.data, text.len));
-            buf_free(&path);
-            buf_free(&text);
-            if (there)
-                return rc;
+    json_array_foreach (candidates, i, item) {
+        const char *name = json_string_value(item);
+        struct buf path = {0}, text = {0};
+        int rc = 1;
+        if (!name || !path_is_normal(name))
+            continue;
+        if (is_reached(body, name)) {
+            reached = true;
+            rc = locate(s, name, &path) ? gzip_read_file(&text, path.data, e) : 1;
+        } else {
+            stranger = name;
         }
-    return 1;
+        if (!rc)
+            json_object_set_new(json_object_get(body, "files"), name, text_json(text.data, text.len));
+        buf_free(&path);
+        buf_free(&text);
+        if (rc <= 0)
+            return rc;
+    }
+    return !stranger || reached ? 1
+                                : err_set(e, ERR_FORBIDDEN,
+                                          "the service asks for the file %.300s, which neither the spec nor a file it "
+                                          "includes names: it is not "
+                                          "sent",
+                                          stranger);
 }
 
 /* The service's message is about the first file that it lacks, so the others get one of ours. */
@@ -86,12 +133,12 @@ static int not_found(const struct search *s, const json_t *answer, size_t which,
 }
 
 /* Finds what the service lacks. ERR_MISSING_FILE says where was looked. */
-static int add_files(const struct search *s, const json_t *answer, json_t *files, struct err *e)
+static int add_files(const struct search *s, const json_t *answer, json_t *body, struct err *e)
 {
     const json_t *wanted = json_object_get(json_object_get(answer, "error"), "files"), *candidates;
     size_t i;
     json_array_foreach (wanted, i, candidates) {
-        int rc = add_file(s, candidates, files, e);
+        int rc = add_file(s, candidates, body, e);
         if (rc)
             return rc < 0 ? rc : not_found(s, answer, i, candidates, e);
     }
@@ -120,7 +167,7 @@ static json_t *post(const struct client *c, const struct search *s, json_t *body
         json_t *answer = rc ? NULL : json_loadb(reply.data, reply.len, 0, NULL);
         if (!rc && status == 422 && lacks_files(answer)) {
             size_t before = json_object_size(files);
-            rc = add_files(s, answer, files, e);
+            rc = add_files(s, answer, body, e);
             if (!rc && json_object_size(files) == before)
                 rc = answer_error(answer, status, e);
             json_decref(answer);
@@ -138,7 +185,7 @@ static json_t *post(const struct client *c, const struct search *s, json_t *body
 
 static int read_spec(struct buf *text, const char *path, struct err *e)
 {
-    int rc = buf_read_file(text, strcmp(path, "-") ? path : "/dev/stdin", e);
+    int rc = gzip_read_file(text, strcmp(path, "-") ? path : "/dev/stdin", e);
     if (rc)
         e->code = ERR_MISSING_FILE;
     return rc;

@@ -16,7 +16,7 @@ static const struct api_command commands[] = {
     {"GET",
      "/v1/ensembles",
      api_list,
-     {[API_LIST_STATE] = {"state", API_STATE},
+     {[API_LIST_STATE] = {"state", API_STATES},
       [API_LIST_LIMIT] = {"limit", API_NUMBER},
       [API_LIST_AFTER] = {"after", API_NUMBER},
       [API_LIST_OWNER] = {"owner", API_NUMBER},
@@ -59,15 +59,32 @@ struct parsing {
     struct api_call *call;
 };
 
-static int parse_state(const char *value, int64_t *out, struct err *e)
+/* The bit of a state, 0: there is none of this name. */
+static int64_t state_bit(const char *name, size_t len)
 {
     for (uint32_t i = 0; i < ensemble_states.count; i++)
-        if (value && strcmp(value, ensemble_states.states[i].name) == 0) {
-            *out = i;
+        if (strlen(ensemble_states.states[i].name) == len && !memcmp(name, ensemble_states.states[i].name, len))
+            return INT64_C(1) << i;
+    return 0;
+}
+
+/* One state or several, between commas or said again: a set of bits. */
+static int parse_states(const char *value, int64_t *out, struct err *e)
+{
+    const char *part = value ? value : "";
+    for (*out = *out < 0 ? 0 : *out;; part++) {
+        size_t n = strcspn(part, ",");
+        int64_t bit = state_bit(part, n);
+        if (!bit)
+            return err_set(e, ERR_USAGE,
+                           "state=%.100s: expected queued, running, paused, finishing, done, failed or cancelled, or "
+                           "several of them between commas",
+                           value ? value : "");
+        *out |= bit;
+        part += n;
+        if (!*part)
             return 0;
-        }
-    return err_set(e, ERR_USAGE, "state=%s: expected queued, running, paused, finishing, done, failed or cancelled",
-                   value ? value : "");
+    }
 }
 
 static int parse_number(const char *name, const char *value, int64_t max, int64_t *out, struct err *e)
@@ -103,8 +120,8 @@ static int parse_param(void *arg, const char *key, const char *value, struct err
             return parse_number(key, value, INT64_MAX - 1, out, e);
         case API_FLAG:
             return parse_number(key, value, 1, out, e);
-        case API_STATE:
-            return parse_state(value, out, e);
+        case API_STATES:
+            return parse_states(value, out, e);
         case API_TEXT:
             p->call->text[i] = value ? value : "";
             return 0;

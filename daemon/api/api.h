@@ -16,7 +16,7 @@ struct api {
     struct checks checks;
 };
 
-enum api_param_kind { API_NUMBER, API_FLAG, API_STATE, API_TEXT, API_LABEL };
+enum api_param_kind { API_NUMBER, API_FLAG, API_STATES, API_TEXT, API_LABEL };
 
 struct api_param {
     const char *name; /* of the query argument; NULL ends the list */
@@ -44,7 +44,7 @@ struct api_call {
     struct request *request;
     struct ensemble *ensemble;    /* of {id} in the path */
     const char *tail;             /* of the path, where it ends with '*' */
-    int64_t value[API_PARAMS];    /* of the parameters; -1 where absent */
+    int64_t value[API_PARAMS];    /* of the parameters, of states a bit each; -1 where absent */
     const char *text[API_PARAMS]; /* NULL where absent; lives as long as the request */
     struct {
         char key[64];

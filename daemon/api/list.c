@@ -13,25 +13,30 @@
 struct filter {
     uint32_t uid;
     int64_t after, older_than, now;
-    int64_t state, owner; /* -1: any */
+    int64_t states, owner; /* a bit for each state; -1: any */
     const char *name, *key;
     const struct api_call *call; /* of its labels */
 };
 
+/* Each key that is asked for, with one of the values that are. */
 static bool has_labels(const struct ensemble *en, const struct api_call *c)
 {
-    for (int i = 0; i < c->nlabels; i++) {
+    bool all = true;
+    for (int i = 0; i < c->nlabels && all; i++) {
         const char *value = ensemble_label(en, c->labels[i].key);
-        if (!value || (c->labels[i].value && strcmp(value, c->labels[i].value) != 0))
-            return false;
+        bool one = false;
+        for (int k = 0; k < c->nlabels && value && !one; k++)
+            one = !strcmp(c->labels[k].key, c->labels[i].key) &&
+                  (!c->labels[k].value || !strcmp(c->labels[k].value, value));
+        all = one;
     }
-    return true;
+    return all;
 }
 
 static bool passes(const struct filter *f, const struct ensemble *en)
 {
     return en->shown.seq && en->number < f->after && service_may_see(f->uid, en) &&
-           (f->state < 0 || f->state == (int64_t)en->shown.state) && (f->owner < 0 || f->owner == (int64_t)en->owner) &&
+           (f->states >> en->shown.state & 1) && (f->owner < 0 || f->owner == (int64_t)en->owner) &&
            (!f->name || strcmp(f->name, en->name) == 0) && (!f->key || (en->key && strcmp(f->key, en->key) == 0)) &&
            (!f->older_than || (ensemble_shown_ended(en) && f->now - en->shown.changed > f->older_than)) &&
            has_labels(en, f->call);
@@ -43,7 +48,7 @@ static struct filter filter_of(const struct api_call *c)
                            .after = c->value[API_LIST_AFTER] > 0 ? c->value[API_LIST_AFTER] : INT64_MAX,
                            .older_than = c->value[API_LIST_OLDER] > 0 ? c->value[API_LIST_OLDER] * 1000 : 0,
                            .now = service_now(),
-                           .state = c->value[API_LIST_STATE],
+                           .states = c->value[API_LIST_STATE],
                            .owner = c->value[API_LIST_OWNER],
                            .name = c->text[API_LIST_NAME],
                            .key = c->text[API_LIST_KEY],

@@ -170,7 +170,10 @@ static bool find_earlier(struct submit *s, const json_t *facts, struct err *e)
     if (!en)
         return false;
     if (strcmp(en->hash, text_of(facts, "hash")) != 0)
-        err_set(e, ERR_CONFLICT, "id \"%s\" was used for ensemble %s, which has other content", key, en->id);
+        err_set(e, ERR_CONFLICT,
+                "key \"%s\" was used for ensemble %s, which has other content; another key, or none, makes another "
+                "ensemble",
+                key, en->id);
     s->ensemble = ensemble_hold(en);
     s->status = 200;
     return true;

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "daemon/spec/schema.h"
+#include "engine/base/gzip.h"
 
 extern const char campaign_schema_text[];
 extern const size_t campaign_schema_text_len;
@@ -341,7 +342,7 @@ int campaign_read(struct campaign **out, const char *path, struct err *e)
         c->folder[slash == path ? 1 : slash - path] = '\0';
     json_t *schema = schema_read(campaign_schema_text, campaign_schema_text_len, e);
     int rc = schema ? 0 : -(int)e->code;
-    if (!rc && buf_read_file(&text, path, e))
+    if (!rc && gzip_read_file(&text, path, e))
         rc = -(int)(e->code = ERR_MISSING_FILE);
     if (!rc)
         rc = node_parse(&c->root, path, text.data ? text.data : "", text.len, e);

@@ -12,13 +12,14 @@
 #include <strings.h>
 
 #include "daemon/campaign/headings.h"
+#include "engine/base/gzip.h"
 
 int table_open(struct campaign_reading *r, struct view v, struct open_table *s)
 {
     struct buf text = {0};
     struct err why = {0};
     s->path = campaign_path(r->c, view_text(v));
-    int rc = buf_read_file(&text, s->path, &why);
+    int rc = gzip_read_file(&text, s->path, &why);
     if (rc)
         rc = err_set(r->e, ERR_MISSING_FILE, "%s:%d: %s", r->c->file, campaign_line(v), why.msg);
     else

@@ -191,8 +191,10 @@ struct ensemble {
     bool estimating;                   /* results.json is being written */
     bool again;                        /* it had ended, and is finishing because its results are computed again */
     int64_t finish_after;              /* 0, or when what the machine failed is done again; INT64_MAX: with space */
-    bool wants_space;                  /* its reason says so */
-    bool removed;                      /* for good: who still holds it must not move it */
+    int finish_failures;  /* estimates in a row that the machine failed, not counting those without space */
+    int64_t finish_since; /* the first of them; the scheduler's clock, ms */
+    bool wants_space;     /* its reason says so */
+    bool removed;         /* for good: who still holds it must not move it */
 };
 
 /* A queued ensemble with `nreplicas` queued replicas that are in no set yet. */

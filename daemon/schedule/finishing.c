@@ -1,8 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * How an ensemble ends: what its samples come to is written, and its state says how that went. Where the machine cannot do that now
- * (it has no descriptors, no room, a disk that is read-only) the ensemble waits, and its reason says for what.
+ * (it has no descriptors, no room, a file that a disk fails to read) the ensemble waits, and its reason says for what:
+ *
+ *   no space       until there is some
+ *   anything else  tried again after 2 s, 4 s, ... 10 min, then every 10 min. The first failure is an event, and so is what becomes of
+ *                  it: the try that succeeds, or after a day the last one, which fails the ensemble. Its samples stay, and its owner
+ *                  has the results computed again
  */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -10,7 +16,9 @@
 #include "engine/base/buf.h"
 #include "engine/base/number.h"
 
-#define RETRY_MS 2000
+#define RETRY_MS 2000 /* before the first; doubles */
+#define RETRY_MAX_MS 600000
+#define RETRY_FOR_MS 86400000
 
 static void estimate(struct step *st, struct ensemble *e)
 {
@@ -95,15 +103,56 @@ void finish_again(struct step *st, struct ensemble *e)
         finish_if_ended(st, e);
 }
 
+/* Before the next try. */
+static int64_t pause_after(int failures)
+{
+    int64_t ms = RETRY_MS;
+    for (int i = 1; i < failures && ms < RETRY_MAX_MS; i++)
+        ms *= 2;
+    return ms < RETRY_MAX_MS ? ms : RETRY_MAX_MS;
+}
+
+/* The machine did it, or what the samples lack was found: either way it was not the machine. */
+static void forget_failures(struct step *st, struct ensemble *e)
+{
+    if (e->finish_failures)
+        note_ensemble(st, e, "estimate", "the samples were read at try %d", e->finish_failures + 1);
+    e->finish_failures = 0;
+}
+
+/* Another failure: whether it is not the last. */
+static bool try_again(struct step *st, struct ensemble *e, const char *message)
+{
+    if (!e->finish_failures++) {
+        e->finish_since = st->now;
+        note_ensemble(
+            st, e, "estimate",
+            "the samples cannot be read now: %s; tried again after %d s, then less and less often, for %d hours",
+            message, RETRY_MS / 1000, RETRY_FOR_MS / 3600000);
+    }
+    if (st->now - e->finish_since < RETRY_FOR_MS)
+        return true;
+    note_ensemble(st, e, "estimate", "given up after %d tries in %" PRId64 " hours: %s", e->finish_failures,
+                  (st->now - e->finish_since) / 3600000, message);
+    e->finish_failures = 0;
+    return false;
+}
+
 bool finish_later(struct step *st, struct ensemble *e, int code, const char *message)
 {
-    if (code == ERR_NONE || code == ERR_ESTIMATE)
+    if (code == ERR_NONE || code == ERR_ESTIMATE) {
+        forget_failures(st, e);
         return false;
-    e->finish_after = code == ERR_NO_SPACE ? INT64_MAX : st->now + RETRY_MS;
-    if (code == ERR_NO_SPACE)
+    }
+    if (code == ERR_NO_SPACE) {
+        e->finish_after = INT64_MAX;
         wait_for_space(st, e, message);
-    else
-        set_reason(st, e, message);
+        return true;
+    }
+    if (!try_again(st, e, message))
+        return false;
+    e->finish_after = st->now + pause_after(e->finish_failures);
+    set_reason(st, e, message);
     return true;
 }
 
@@ -116,8 +165,15 @@ void on_estimated(struct step *st, const struct sched_event *ev)
     if (finish_later(st, e, ev->ok ? ERR_NONE : ev->code, ev->message))
         return;
     bool good = ev->ok && ensemble_count(e, REPLICA_FAILED) == 0;
-    char *failure = good ? NULL : failure_text(e, ev->ok ? NULL : ev->message);
+    struct buf estimate = {0};
+    if (!ev->ok)
+        buf_printf(&estimate, "%s", ev->message);
+    if (!ev->ok && ev->code != ERR_ESTIMATE)
+        buf_printf(&estimate, "; its samples are kept: once that is mended `shoal reestimate %s` computes its results",
+                   e->id);
+    char *failure = good ? NULL : failure_text(e, estimate.data);
     ensemble_string(&e->reason, good && ensemble_stopping(e) ? e->stopped : failure);
+    buf_free(&estimate);
     free(failure);
     move_ensemble(st, e, good ? ENSEMBLE_DONE : ENSEMBLE_FAILED);
 }

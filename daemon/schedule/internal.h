@@ -93,7 +93,7 @@ int on_reestimate(struct step *st, struct ensemble *e, struct err *err);
 /* What became of its results. */
 void on_estimated(struct step *st, const struct sched_event *ev);
 /* Where an estimate of all there is, or a look at it, failed for want of something that the machine lacks: it is done again by
- * finish_again, and true. `code`: ERR_NONE, it did not fail; ERR_ESTIMATE, it would fail again. */
+ * finish_again, and true; false too when that has lasted for a day. `code`: ERR_NONE, it did not fail; ERR_ESTIMATE, it would fail again. */
 bool finish_later(struct step *st, struct ensemble *e, int code, const char *message);
 void finish_again(struct step *st, struct ensemble *e);
 

@@ -209,6 +209,24 @@ static void advise_protocol(const struct advising *a)
                    (unsigned long long)rows, number_word((int64_t)rows, "sample", "samples"), SAMPLES);
 }
 
+/* ---- observables ---- */
+
+/* Volume moves scale all positions: displacements have that in them too. */
+static void advise_diffusion(const struct advising *a)
+{
+    const struct spec *s = a->s;
+    bool diffusion = false, npt = false;
+    for (int i = 0; i < a->sys->nobservables; i++)
+        diffusion |= a->sys->observables[i].kind == OBSERVE_MSD;
+    for (int i = 0; i < s->nstages; i++)
+        npt |= s->stages[i].kind == STAGE_PRODUCE && s->stages[i].npt;
+    if (diffusion && npt)
+        advice_say(
+            a, "ensemble", s->protocol_line,
+            "protocol: production with ensemble npt moves molecules with the box, which observables: msd takes for "
+            "diffusion; expected ensemble nvt, at the volume that an npt stage before it came to");
+}
+
 /* ---- the topology ---- */
 
 /* What its readers took and who wrote it should know, and what its force field says of constraints. */
@@ -247,6 +265,7 @@ int spec_advise(const struct spec *s, const struct system *sys, json_t **out, st
     advise_protocol(&a);
     advise_center(&a);
     advise_volume_moves(&a);
+    advise_diffusion(&a);
     advise_shape(&a);
     topology_close(&t);
     return 0;

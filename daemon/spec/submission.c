@@ -20,7 +20,8 @@
 struct reading {
     json_t *root; /* owns every string below */
     const char *spec_text, *spec_name, *key;
-    json_t *files, *labels;
+    json_t *labels;
+    json_t *files; /* by the names under which they are kept */
     struct spec *spec;
     struct buf drawn; /* the spec with its seed, where it says random */
     int64_t atoms;
@@ -126,20 +127,43 @@ static int check_folders(const json_t *files, const char *name, struct err *e)
     return rc;
 }
 
-static int check_name(const json_t *files, const char *name, struct err *e)
+static int check_name(const char *name, struct err *e)
 {
-    if (*name && printable(name) && path_is_below(name) && strcmp(name, "spec.yaml") != 0) {
-        if (too_long(name))
-            return err_set(e, ERR_USAGE,
-                           "\"files\": \"%.300s\": expected a name of at most %d bytes, each part at most %d", name,
-                           SUBMISSION_NAME, SUBMISSION_PART);
-        return check_folders(files, name, e);
-    }
-    return err_set(e, ERR_USAGE,
-                   "\"files\": \"%.300s\": expected a relative path without \".\" and \"..\", not \"spec.yaml\"", name);
+    if (!printable(name) || !path_is_normal(name) || !strcmp(name, "spec.yaml"))
+        return err_set(e, ERR_USAGE,
+                       "\"files\": \"%.300s\": expected a path without \".\", with \"..\" at its beginning alone, not "
+                       "\"spec.yaml\"",
+                       name);
+    return 0;
 }
 
-static int check_files(json_t *files, struct err *e)
+static int check_kept(const json_t *kept, const char *name, struct err *e)
+{
+    if (too_long(name))
+        return err_set(e, ERR_USAGE, "\"files\": \"%.300s\": expected a name of at most %d bytes, each part at most %d",
+                       name, SUBMISSION_NAME, SUBMISSION_PART);
+    return check_folders(kept, name, e);
+}
+
+/* A file by the name under which it is kept from now on. */
+static int keep_file(json_t *kept, const char *name, json_t *text, struct err *e)
+{
+    if (check_name(name, e))
+        return -(int)e->code;
+    if (!json_is_string(text))
+        return err_set(e, ERR_USAGE, "\"files\": \"%.300s\": expected text", name);
+    if (check_text(name, text, e))
+        return -(int)e->code;
+    char *own = path_kept(name);
+    if (json_object_get(kept, own))
+        err_set(e, ERR_USAGE, "\"files\": \"%.300s\": another file is kept as \"%.300s\" too", name, own);
+    else
+        json_object_set(kept, own, text);
+    free(own);
+    return -(int)e->code;
+}
+
+static int check_files(struct reading *s, const json_t *files, struct err *e)
 {
     const char *name;
     json_t *text;
@@ -147,14 +171,13 @@ static int check_files(json_t *files, struct err *e)
         return err_set(e, ERR_USAGE, "request body: \"files\": expected an object, name to text");
     if (json_object_size(files) > SUBMISSION_FILES)
         return err_set(e, ERR_USAGE, "\"files\": at most %d files are accepted", SUBMISSION_FILES);
-    json_object_foreach (files, name, text) {
-        if (check_name(files, name, e))
+    s->files = json_object();
+    json_object_foreach ((json_t *)files, name, text)
+        if (keep_file(s->files, name, text, e))
             return -(int)e->code;
-        if (!json_is_string(text))
-            return err_set(e, ERR_USAGE, "\"files\": \"%.300s\": expected text", name);
-        if (check_text(name, text, e))
+    json_object_foreach (s->files, name, text)
+        if (check_kept(s->files, name, e))
             return -(int)e->code;
-    }
     return 0;
 }
 
@@ -212,7 +235,6 @@ static int read_body(struct reading *s, const char *body, size_t len, struct err
     s->spec_text = json_string_value(spec);
     s->spec_name = json_string_value(name);
     s->key = json_string_value(json_object_get(s->root, "id"));
-    s->files = json_object_get(s->root, "files");
     s->labels = json_object_get(s->root, "labels");
     if (!s->spec_text)
         return err_set(e, ERR_USAGE, "request body: \"spec\" is missing: the text of the ensemble spec");
@@ -228,19 +250,25 @@ static int read_body(struct reading *s, const char *body, size_t len, struct err
     if (s->key && (!one_line(json_object_get(s->root, "id"), SUBMISSION_KEY) || !submission_key(s->key)))
         return err_set(
             e, ERR_USAGE,
-            "key of the ensemble (--key; of a request body \"id\": expected 1 to %d letters, digits, '.', '_' "
-            "or '-', and not . or ..): %.80s",
-            SUBMISSION_KEY, s->key);
-    return check_files(s->files, e) ? -(int)e->code : check_labels(s->labels, e);
+            "key \"%.80s\" (--key of shoal, \"id\" of a request): expected 1 to %d letters, digits, '.', '_' or "
+            "'-', and not . or ..",
+            s->key, SUBMISSION_KEY);
+    return check_files(s, json_object_get(s->root, "files"), e) ? -(int)e->code : check_labels(s->labels, e);
 }
 
 /* ---- what it describes ---- */
 
 /* One that the spec names, when it has not come and is not the one the readers stopped at. */
-static void add_missing(const struct reading *s, const struct source *src, const char *name, json_t *all)
+static void add_missing(const struct reading *s, const struct source *src, const char *named, json_t *all)
 {
-    if (name && !json_object_get(s->files, name) && !(src->wanted[0] && strcmp(src->wanted[0], name) == 0))
+    if (!named)
+        return;
+    char *name = path_join(NULL, named), *kept = path_kept(name);
+    if (path_is_normal(name) && !json_object_get(s->files, kept) &&
+        !(src->wanted[0] && strcmp(src->wanted[0], name) == 0))
         json_array_append_new(all, json_pack("[s]", name));
+    free(kept);
+    free(name);
 }
 
 /* Names that would do for each file that is known to be missing: the one the readers stopped at, then what else the spec
@@ -429,6 +457,7 @@ void submission_check(const char *body, size_t len, bool texts, struct buf *out)
     spec_free(s.spec);
     json_decref(s.summary);
     json_decref(s.warnings);
+    json_decref(s.files);
     json_decref(s.root);
     buf_free(&s.drawn);
 }

@@ -11,6 +11,7 @@
 #include "daemon/spec/node.h"
 #include "daemon/spec/reader.h"
 #include "daemon/spec/value.h"
+#include "engine/base/suggest.h"
 
 /* One window as it is asked for. */
 struct wish {
@@ -29,6 +30,21 @@ static int component_of(const char *name)
     return -1;
 }
 
+static int unknown_component(const struct wish *w, const char *name, struct err *e)
+{
+    const char *known[LAMBDA_COUNT];
+    struct buf all = {0};
+    for (int c = 0; c < LAMBDA_COUNT; c++) {
+        known[c] = lambda_names[c].ours;
+        buf_printf(&all, "%s%s", c ? ", " : "", known[c]);
+    }
+    const char *near = suggest_nearest(name, known, LAMBDA_COUNT);
+    err_set(e, ERR_USAGE, "window \"%s\": there is no component \"%.40s\" of lambda%s%s; expected components of %s",
+            w->text, name, near ? "; did you mean " : "", near ? near : "", all.data);
+    buf_free(&all);
+    return -ERR_USAGE;
+}
+
 /* "coulomb: 1" */
 static int read_component(struct wish *w, char *text, struct err *e)
 {
@@ -44,6 +60,8 @@ static int read_component(struct wish *w, char *text, struct err *e)
         if (!value_number(number, &value))
             value = NAN;
     }
+    if (colon && c < 0)
+        return unknown_component(w, name, e);
     if (c < 0 || w->named[c] || !(value >= 0 && value <= 1))
         return err_set(e, ERR_USAGE,
                        "window \"%s\": expected components of lambda once each, with numbers from 0 to 1, as in "
@@ -109,6 +127,21 @@ static bool lies_between(const struct rungs *r, const struct wish *w, int k)
     return true;
 }
 
+/* The window that the ladder has already, -1: it has none such. */
+static int find_same(const struct rungs *r, const struct wish *w)
+{
+    for (int i = 0; i < r->n; i++) {
+        bool same = r->items[i].origin >= 0, changes = false;
+        for (int c = 0; c < LAMBDA_COUNT && same; c++) {
+            same = !w->named[c] || w->lambda[c] == r->items[i].lambda[c];
+            changes |= w->named[c];
+        }
+        if (same && changes)
+            return r->items[i].origin;
+    }
+    return -1;
+}
+
 /* The window before it, or an error. */
 static int find_place(const struct rungs *r, const struct wish *w, struct err *e)
 {
@@ -125,6 +158,10 @@ static int find_place(const struct rungs *r, const struct wish *w, struct err *e
         }
     if (found == 1)
         return place;
+    const int same = found ? -1 : find_same(r, w);
+    if (same >= 0)
+        return err_set(e, ERR_USAGE, "window \"%s\": the ladder of %s has it already: it is window %d", w->text,
+                       s->file, same);
     return err_set(e, ERR_USAGE,
                    "window \"%s\" lies between %s that follow each other in the ladder of %s; expected every component "
                    "that changes from one to the next, with a value between theirs",

@@ -14,6 +14,7 @@
 #include "daemon/worker/commands.h"
 #include "engine/base/buf.h"
 #include "engine/base/number.h"
+#include "engine/plot/plot.h"
 
 enum { COUNTS_MAX = 32, DEVICES_MAX = 4 };
 
@@ -288,6 +289,7 @@ static int read_option(struct bench_options *o, int option, struct err *e)
         return form < 0 ? form : 0;
     case 'p':
         o->plot = optarg;
+        rc = plot_check_name(optarg, false, e);
         break;
     case 'r':
         o->ncounts = 0;

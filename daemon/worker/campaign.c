@@ -24,6 +24,7 @@
 #include "daemon/spec/value.h"
 #include "daemon/worker/commands.h"
 #include "daemon/worker/input.h"
+#include "engine/base/gzip.h"
 #include "engine/base/path.h"
 #include "engine/base/text_json.h"
 
@@ -117,20 +118,16 @@ static int write_spec(const struct item *it, const char *key, int repeat, struct
 
 /* ---- what is checked once for all repeats ---- */
 
-static int take_files(struct item *it, const struct source *src, json_t *paths, struct err *e)
+/* By the names under which a service keeps them. */
+static void take_files(struct item *it, const struct source *src, json_t *paths)
 {
     struct source_file f;
     for (int i = 0; source_disk_file(src, i, &f); i++) {
-        if (!path_is_below(f.name))
-            return err_set(
-                e, ERR_SPEC,
-                "%s:1: system: %.200s is not in the folder of the spec or below it; `inputs` of the campaign "
-                "names another folder",
-                it->leg->spec, f.name);
-        json_object_set_new(it->files, f.name, text_json(f.text, f.len));
-        json_array_append_new(paths, json_pack("[s,s]", f.name, f.path));
+        char *kept = path_kept(f.name);
+        json_object_set_new(it->files, kept, text_json(f.text, f.len));
+        json_array_append_new(paths, json_pack("[s,s]", kept, f.path));
+        free(kept);
     }
-    return 0;
 }
 
 static json_t *production_of(const struct spec *s)
@@ -163,9 +160,8 @@ static int look_at_system(struct listing *l, struct item *it, const struct spec 
         rc = spec_check_windows(spec, &sys, e);
     if (!rc)
         rc = spec_advise(spec, &sys, &warnings, e);
-    if (!rc)
-        rc = take_files(it, src, paths, e);
     if (!rc) {
+        take_files(it, src, paths);
         struct prediction needs = spec_predict(spec, &sys);
         it->facts =
             json_pack("{s:i,s:i,s:i,s:f,s:I,s:i}", "atoms", sys.natoms, "windows", spec->settings.alchemy.nwindows,
@@ -293,7 +289,7 @@ static int read_leg_spec(const struct campaign *c, const struct campaign_leg *le
 {
     struct buf text = {0};
     struct err why = {0};
-    int rc = buf_read_file(&text, leg->spec, &why);
+    int rc = gzip_read_file(&text, leg->spec, &why);
     if (rc)
         rc = err_set(e, ERR_MISSING_FILE, "%s:%d: leg %s: %s", c->file, leg->line, leg->name, why.msg);
     else

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/base/buf.h"
+#include "engine/base/gzip.h"
 
 static const char gromacs_folder[] = "/usr/share/gromacs/top";
 
@@ -44,7 +44,7 @@ int input_read(const char *path, const char *const *includes, int ninclude, stru
                struct err *e)
 {
     struct buf text = {0}, drawn = {0};
-    int rc = buf_read_file(&text, path, e);
+    int rc = gzip_read_file(&text, path, e);
     if (rc) {
         e->code = ERR_MISSING_FILE;
         rc = -(int)ERR_MISSING_FILE;

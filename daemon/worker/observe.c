@@ -296,7 +296,7 @@ static int observe(struct request *q, const struct spec *spec, struct system *sy
     struct buf out = {0};
     if (!sys->nobservables)
         return err_set(e, ERR_SPEC,
-                       "%s: expected observables, such as\nobservables:\n  - rdf: {between: [OW, OW], max: 1 nm}",
+                       "%s: expected observables, such as observables: [{rdf: {between: [OW, OW], max: 1 nm}}]",
                        q->spec);
     int rc = input_window(spec, q->window, e);
     if (!rc)

@@ -9,12 +9,6 @@
 #include "engine/base/xvg.h"
 #include "engine/plot/observed.h"
 
-static bool is_picture(const char *path)
-{
-    const char *dot = strrchr(path, '.');
-    return dot && !strcmp(dot, ".svg");
-}
-
 static int make_folder(const char *path, struct err *e)
 {
     struct stat about;
@@ -38,10 +32,12 @@ static int check_picture(const char *path, struct err *e)
 
 int observe_files_begin(const struct observe_files *f, struct err *e)
 {
-    int rc = make_folder(f->output, e);
+    int rc = f->plot ? plot_check_name(f->plot, true, e) : 0;
+    if (!rc)
+        rc = make_folder(f->output, e);
     if (rc || !f->plot)
         return rc;
-    return is_picture(f->plot) ? check_picture(f->plot, e) : make_folder(f->plot, e);
+    return plot_is_picture(f->plot) ? check_picture(f->plot, e) : make_folder(f->plot, e);
 }
 
 static int write_text(const struct observe_files *f, const char *name, const struct buf *text, const char *ending,
@@ -80,7 +76,7 @@ static int plot(struct observe_files *f, const struct observe_result *r, const c
 {
     struct plot_sheet own = {0};
     struct buf path = {0};
-    if (is_picture(f->plot))
+    if (plot_is_picture(f->plot))
         return draw(&f->figures, r, name, text, e);
     buf_printf(&path, "%s/%s.svg", f->plot, name);
     int rc = draw(&own, r, name, text, e);
@@ -125,7 +121,7 @@ int observe_files_add(struct observe_files *f, const struct observe_result *r, c
 
 int observe_files_end(struct observe_files *f, struct err *e)
 {
-    return f->plot && is_picture(f->plot) ? plot_write(&f->figures, f->plot, e) : 0;
+    return f->plot && plot_is_picture(f->plot) ? plot_write(&f->figures, f->plot, e) : 0;
 }
 
 void observe_files_close(struct observe_files *f)

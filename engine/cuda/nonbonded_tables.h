@@ -167,8 +167,8 @@ struct pair_lists {
     uint32_t needed;                  /* entries that the longest list of a build asks for */
     uint32_t crowd;                   /* members that the largest region asks for */
     uint32_t parts;                   /* struct region_part that have work; 0: before the first build */
-    uint32_t found;           /* perturbed pairs of the build under way */
-    uint32_t pairs;           /* in the list of perturbed pairs */
+    uint32_t found;                   /* perturbed pairs of the build under way */
+    uint32_t pairs;                   /* in the list of perturbed pairs */
     uint32_t extent[2];       /* bits of floats: how far a water's or another trio's atoms are from its first, nm */
     float searched_extent[2]; /* that the last search counted on */
 };

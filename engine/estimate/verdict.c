@@ -145,17 +145,17 @@ static void judge_samples(const struct result *r, const struct range *x, struct 
         if (w->used && w->uncorrelated < least)
             verdict_add(v, VERDICT_UNCONVERGED, "few_samples",
                         "window %d has %.0f uncorrelated %s (%zu %s, g = %.1f), below %d: it needs longer", k,
-                        w->uncorrelated, number_word(llrint(w->uncorrelated), "sample", "samples"), w->used,
+                        floor(w->uncorrelated), number_word((int64_t)w->uncorrelated, "sample", "samples"), w->used,
                         number_word((int64_t)w->used, "row", "rows"), w->inefficiency, ESTIMATE_UNCORRELATED);
     }
     if (v->nreasons > before || !(x->freedom > 0))
         return;
     if (few || x->freedom < ESTIMATE_FREEDOM)
         verdict_add(v, VERDICT_UNCONVERGED, "few_samples",
-                    "windows %d to %d have %.0f uncorrelated samples each on average, and the error is known to %.0f "
-                    "degrees of freedom: %d of the first, with their standard error, and %d of the second are needed; "
-                    "they need longer",
-                    x->from, x->to, x->uncorrelated, x->freedom, ESTIMATE_UNCORRELATED, ESTIMATE_FREEDOM);
+                    "windows %d to %d have %.0f uncorrelated samples each on average, "
+                    "and the error is known to %.0f degrees of freedom: "
+                    "%d of the first, with their standard error, and %d of the second are needed; they need longer",
+                    x->from, x->to, floor(x->uncorrelated), floor(x->freedom), ESTIMATE_UNCORRELATED, ESTIMATE_FREEDOM);
 }
 
 static void judge_windows(const struct result *r, const struct range *x, struct verdict *v)
@@ -166,35 +166,32 @@ static void judge_windows(const struct result *r, const struct range *x, struct 
             continue;
         if (w->visit * windows_used(r, x) < ESTIMATE_VISIT)
             verdict_add(v, VERDICT_UNCONVERGED, "slow",
-                        "window %d was somewhere else once, for a 32nd of its %.4g ps or less: it needs longer, until "
-                        "it has been "
-                        "there many times",
+                        "window %d was somewhere else once, for a 32nd of its %.4g ps or less: "
+                        "it needs longer, until it has been there many times",
                         k, w->sampled_ps - w->discarded_ps);
         if (w->drifted)
-            verdict_add(
-                v, VERDICT_UNCONVERGED, "discarded",
-                "the first %.4g ps of window %d lie off the rest and were left out, which moves the result by %.2g kT "
-                "(its error is %.2g): a state that was visited once looks like that, too; it needs longer",
-                w->discarded_ps, k, r->moved, r->allowed);
+            verdict_add(v, VERDICT_UNCONVERGED, "discarded",
+                        "the first %.4g ps of window %d lie off the rest and were left out, "
+                        "which moves the result by %.2g kT (its error is %.2g): "
+                        "a state that was visited once looks like that, too; it needs longer",
+                        w->discarded_ps, k, r->moved, r->allowed);
         if (w->foreign > ESTIMATE_SIGNIFICANT && !r->stretched) /* computed from energies at other windows */
             verdict_add(v, VERDICT_UNCONVERGED, "foreign",
-                        "samples of window %d are not those that the other windows expect of its lambdas, by %.1f "
-                        "standard errors: "
+                        "samples of window %d are not those that the other windows expect of its lambdas, "
+                        "by %.1f standard errors: "
                         "files are mixed up, or it is in another conformation than the others",
                         k, w->foreign);
         size_t taken = w->nonfinite + w->discarded + w->used; /* of the file, every `stride` of them */
         if ((double)w->nonfinite > ESTIMATE_NONFINITE * (double)taken)
-            verdict_add(
-                v, VERDICT_UNCONVERGED, "nonfinite",
-                "%zu of %zu rows of window %d are not finite and were left out, more than %g %%: what is left is "
-                "another ensemble",
-                w->nonfinite, taken, k, 100 * ESTIMATE_NONFINITE);
+            verdict_add(v, VERDICT_UNCONVERGED, "nonfinite",
+                        "%zu of %zu rows of window %d are not finite and were left out, more than %g %%: "
+                        "what is left is another ensemble",
+                        w->nonfinite, taken, k, 100 * ESTIMATE_NONFINITE);
         if (volume_refused_share(&w->moves) >= VOLUME_REFUSED_MANY)
-            verdict_add(
-                v, VERDICT_UNCONVERGED, "narrow",
-                "the box of window %d is too narrow for its pressure: its cut-off forbade %.3g %% of the volume "
-                "moves, %g %% or more",
-                k, 100 * volume_refused_share(&w->moves), 100 * VOLUME_REFUSED_MANY);
+            verdict_add(v, VERDICT_UNCONVERGED, "narrow",
+                        "the box of window %d is too narrow for its pressure: "
+                        "its cut-off forbade %.3g %% of the volume moves, %g %% or more",
+                        k, 100 * volume_refused_share(&w->moves), 100 * VOLUME_REFUSED_MANY);
     }
 }
 
@@ -209,8 +206,7 @@ static void judge_quadrature(const struct range *x, struct verdict *v)
     if (x->ok && blunt(x) && x->quadrature > ESTIMATE_QUADRATURE)
         verdict_add(v, VERDICT_UNCONVERGED, "quadrature",
                     "dH/dlambda bends so much between windows that its integral is off by about %.2g kT, more than %g: "
-                    "put windows where "
-                    "it is steep",
+                    "put windows where it is steep",
                     x->quadrature, ESTIMATE_QUADRATURE);
 }
 
@@ -220,14 +216,15 @@ static void judge_motions(const struct range *x, struct verdict *v)
     if (x->slow > ESTIMATE_SLOW)
         verdict_add(
             v, VERDICT_UNCONVERGED, "slow",
-            "windows %d to %d move too slowly for their length: means over each 32nd of a run are correlated by %.1f "
-            "standard errors more than fast motions explain, above %.2g: it needs longer",
+            "windows %d to %d move too slowly for their length: "
+            "means over each 32nd of a run are correlated by %.1f standard errors more than fast motions explain, "
+            "above %.2g: it needs longer",
             x->from, x->to, x->slow, ESTIMATE_SLOW);
     if (x->drift > ESTIMATE_DRIFT)
         verdict_add(
             v, VERDICT_UNCONVERGED, "drift",
-            "windows %d to %d drift together: what they add to the number changes along the run by %.1f standard "
-            "errors, above %.2g: it needs longer",
+            "windows %d to %d drift together: "
+            "what they add to the number changes along the run by %.1f standard errors, above %.2g: it needs longer",
             x->from, x->to, x->drift, ESTIMATE_DRIFT);
 }
 
@@ -271,14 +268,16 @@ static void judge_constraints(const struct result *r, enum estimator which, cons
         return;
     if (which == ESTIMATOR_MBAR || (which == ESTIMATOR_BAR && ladder_moves(r->ladder, LAMBDA_BONDED, x->from, x->to)))
         verdict_add(v, VERDICT_FAILED, "constraint",
-                    "a constraint changes its length along the ladder (%s): energies at windows with another length "
-                    "are known to first order only; take TI, or a bond in place of the constraint",
+                    "a constraint changes its length along the ladder (%s): "
+                    "energies at windows with another length are known to first order only; "
+                    "take TI, or a bond in place of the constraint",
                     r->stretched);
     for (int k = x->from; k <= x->to && !energies; k++)
         if (r->windows[k].frames.rows)
             verdict_add(v, VERDICT_FAILED, "constraint",
-                        "window %d has rows of frames, which have no velocities: the force of the constraint that "
-                        "changes its length (%s) is not known; submit the ensemble anew with all windows",
+                        "window %d has rows of frames, which have no velocities: "
+                        "the force of the constraint that changes its length (%s) is not known; "
+                        "submit the ensemble anew with all windows",
                         k, r->stretched);
 }
 
@@ -299,8 +298,8 @@ static void judge_alone(const struct result *r, const struct solutions *s, enum 
         verdict_add(
             v, VERDICT_UNCONVERGED, "no_change",
             "energies are the same in windows %d to %d, in every row: the free energy is 0 whatever is sampled; "
-            "expected ladders of what differs between the states (shoal validate names it), or "
-            "alchemy.allow-no-change where 0 is meant",
+            "expected ladders of what differs between the states (shoal validate names it), "
+            "or alchemy.allow-no-change where 0 is meant",
             x->from, x->to);
 }
 

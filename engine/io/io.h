@@ -5,7 +5,8 @@
  *
  * Names are paths with forward slashes, relative to the base (the folder of the spec), normalised: no ".", no "x/..".
  * #include "x" from file f is looked up as `<folder of f>/x`, then as `x`; a source may search include folders for
- * either.
+ * either. A name may lead above the base, or be absolute: where texts are kept in one folder, such a file lies in it under the name
+ * that path_kept makes (engine/base/path.h).
  */
 #ifndef SHOAL_ENGINE_IO_IO_H
 #define SHOAL_ENGINE_IO_IO_H
@@ -20,17 +21,16 @@ struct source {
     /* The whole text of a normalised name, NUL-terminated, owned by the source until it is freed; NULL: it has none. */
     const char *(*find)(struct source *s, const char *name, size_t *len);
     void (*close)(struct source *s);
-    bool confined; /* refuse names above the base and absolute ones */
     /* After ERR_MISSING_FILE: the names that were tried, best first; any one of them would do. NULL-terminated. */
     char *wanted[3];
 };
 
-/* Uploaded files. source_memory_add copies; a later text of the same name replaces the earlier. Its names obey the same
- * rule as includes: ERR_UNSUPPORTED for one that leaves the base. */
+/* Uploaded files. source_memory_add copies; a later text of the same name replaces the earlier. ERR_UNSUPPORTED: it names no file. */
 struct source *source_memory_new(void);
 int source_memory_add(struct source *s, const char *name, const void *text, size_t len, struct err *e);
-/* Files below a folder; include folders are searched after it, in the order they were added. A confined source refuses
- * names that leave the base and symbolic links that lead out of it. */
+/* Files of the disk, by names relative to a folder; include folders are searched after it, in the order they were added. A confined
+ * source opens nothing outside its folder, and follows no symbolic link out of it: files of other names are those kept there. Any
+ * other looks for such a file where its name leads first. */
 struct source *source_disk_new(const char *base, bool confined);
 void source_disk_include(struct source *s, const char *folder);
 /* File number i of those that were found, in that order: its name, where it is, and its text, all owned by the source. False: there
@@ -48,7 +48,7 @@ struct source_text {
     size_t len;
 };
 /* Looks `name` up, beside the file `from` first (NULL: from the base). ERR_MISSING_FILE fills s->wanted;
- * ERR_UNSUPPORTED for a name that leaves the base; ERR_IO for gzip data that are damaged. */
+ * ERR_UNSUPPORTED for a name of no file; ERR_IO for gzip data that are damaged. */
 int source_open(struct source *s, const char *from, const char *name, struct source_text *out, struct err *e);
 
 struct define {

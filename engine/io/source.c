@@ -10,7 +10,6 @@
 #include "engine/base/buf.h"
 #include "engine/base/gzip.h"
 #include "engine/base/path.h"
-#include "engine/io/path.h"
 #include "engine/io/table.h"
 
 static void forget_wanted(struct source *s)
@@ -33,7 +32,7 @@ void source_free(struct source *s)
 static int want(struct source *s, int n, const char *from, const char *name)
 {
     char *path = path_join(from, name);
-    bool skip = path[0] == '\0' || (s->confined && !path_is_below(path)) || (n && !strcmp(path, s->wanted[0]));
+    bool skip = !path_is_normal(path) || (n && !strcmp(path, s->wanted[0]));
     if (skip) {
         free(path);
         return n;
@@ -49,7 +48,7 @@ int source_open(struct source *s, const char *from, const char *name, struct sou
     if (from)
         n = want(s, n, NULL, name);
     if (n == 0)
-        return err_set(e, ERR_UNSUPPORTED, "\"%s\" is not a file in the folder of the spec or below it", name);
+        return err_set(e, ERR_UNSUPPORTED, "\"%s\" is not the name of a file", name);
     for (int i = 0; i < n; i++) {
         out->text = s->find(s, s->wanted[i], &out->len);
         if (out->text && gzip_is(out->text, out->len))
@@ -79,7 +78,9 @@ struct memory_source {
 static const char *memory_find(struct source *s, const char *name, size_t *len)
 {
     struct memory_source *m = (struct memory_source *)s;
-    int i = table_get(&m->names, name, strlen(name));
+    char *kept = path_kept(name);
+    int i = table_get(&m->names, kept, strlen(kept));
+    free(kept);
     if (i < 0)
         return NULL;
     *len = m->files[i].len;
@@ -101,7 +102,6 @@ struct source *source_memory_new(void)
     struct memory_source *m = xcalloc(1, sizeof *m);
     m->source.find = memory_find;
     m->source.close = memory_close;
-    m->source.confined = true;
     return &m->source;
 }
 
@@ -109,12 +109,14 @@ int source_memory_add(struct source *s, const char *name, const void *text, size
 {
     struct memory_source *m = (struct memory_source *)s;
     char *path = path_join(NULL, name);
-    if (!path_is_below(path)) {
+    if (!path_is_normal(path)) {
         free(path);
-        return err_set(e, ERR_UNSUPPORTED, "\"%s\" is not a file in the folder of the spec or below it", name);
+        return err_set(e, ERR_UNSUPPORTED, "\"%s\" is not the name of a file", name);
     }
-    int i = table_add(&m->names, path, strlen(path), m->nfiles);
+    char *kept = path_kept(path);
     free(path);
+    int i = table_add(&m->names, kept, strlen(kept), m->nfiles);
+    free(kept);
     if (i == m->nfiles)
         m->files = grow(m->files, m->nfiles++, &m->cap, sizeof *m->files);
     free(m->files[i].text);

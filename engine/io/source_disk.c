@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "engine/base/gzip.h"
+#include "engine/base/path.h"
 #include "engine/io/table.h"
 
 struct disk_text {
@@ -18,6 +19,7 @@ struct disk_text {
 
 struct disk_source {
     struct source source;
+    bool confined;  /* to the base */
     char **folders; /* the base, then include folders */
     int nfolders, folders_cap;
     struct table names; /* name -> index into texts */
@@ -36,16 +38,18 @@ static bool lies_below(const char *folder, const char *path)
     return ok;
 }
 
-static bool read_from(const struct disk_source *d, const char *folder, const char *name, struct disk_text *out)
+/* The text of a name, which lies in `file` as seen from `folder`. */
+static bool read_from(const struct disk_source *d, const char *folder, const char *file, const char *name,
+                      struct disk_text *out)
 {
     struct buf path = {0};
     struct stat st;
     struct err e;
-    if (name[0] == '/')
-        buf_printf(&path, "%s", name);
+    if (file[0] == '/')
+        buf_printf(&path, "%s", file);
     else
-        buf_printf(&path, "%s/%s", folder, name);
-    bool ok = !stat(path.data, &st) && S_ISREG(st.st_mode) && (!d->source.confined || lies_below(folder, path.data)) &&
+        buf_printf(&path, "%s/%s", folder, file);
+    bool ok = !stat(path.data, &st) && S_ISREG(st.st_mode) && (!d->confined || lies_below(folder, path.data)) &&
               !gzip_read_file(&out->text, path.data, &e);
     if (ok) {
         out->name = xstrdup(name);
@@ -62,15 +66,19 @@ static const char *disk_find(struct source *s, const char *name, size_t *len)
     struct disk_source *d = (struct disk_source *)s;
     int known = table_get(&d->names, name, strlen(name));
     struct disk_text text = {0};
-    for (int i = 0; known < 0 && i < d->nfolders; i++) {
-        if (!read_from(d, d->folders[i], name, &text))
-            continue;
+    if (known < 0) {
+        char *kept = path_kept(name);
+        bool found = false;
+        for (int i = 0; !found && !d->confined && i < d->nfolders; i++)
+            found = read_from(d, d->folders[i], name, name, &text);
+        found = found || read_from(d, d->folders[0], kept, name, &text);
+        free(kept);
+        if (!found)
+            return NULL;
         known = table_add(&d->names, name, strlen(name), d->ntexts);
         d->texts = grow(d->texts, d->ntexts, &d->texts_cap, sizeof *d->texts);
         d->texts[d->ntexts++] = text;
     }
-    if (known < 0)
-        return NULL;
     *len = d->texts[known].text.len;
     return d->texts[known].text.data;
 }
@@ -103,7 +111,7 @@ struct source *source_disk_new(const char *base, bool confined)
     struct disk_source *d = xcalloc(1, sizeof *d);
     d->source.find = disk_find;
     d->source.close = disk_close;
-    d->source.confined = confined;
+    d->confined = confined;
     source_disk_include(&d->source, base[0] ? base : ".");
     return &d->source;
 }

@@ -4,6 +4,7 @@
  * written out, since Inkscape and librsvg know of no variables in it.
  */
 #include <string.h>
+#include <strings.h>
 
 #include "engine/plot/parts.h"
 
@@ -80,6 +81,28 @@ static void put_style(struct buf *out)
         put_color(out, at, strcspn(at, ")"));
     }
     buf_add(out, at, strlen(at));
+}
+
+bool plot_is_picture(const char *path)
+{
+    const char *dot = strrchr(path, '.');
+    return dot && !strcasecmp(dot, ".svg");
+}
+
+int plot_check_name(const char *path, bool folder, struct err *e)
+{
+    static const char *const others[] = {".png", ".pdf", ".jpg", ".jpeg", ".eps",
+                                         ".ps",  ".gif", ".tif", ".tiff", ".webp"};
+    const char *dot = strrchr(path, '.');
+    bool bad = !folder && !plot_is_picture(path);
+    for (size_t i = 0; dot && i < sizeof others / sizeof *others; i++)
+        bad |= !strcasecmp(dot, others[i]);
+    return bad ? err_set(e, ERR_USAGE,
+                         "--plot %.300s: expected a name that ends in .svg: figures are SVG, of which rsvg-convert and "
+                         "Inkscape "
+                         "make PNG and PDF",
+                         path)
+               : 0;
 }
 
 int plot_write(const struct plot_sheet *picture, const char *path, struct err *e)

@@ -53,6 +53,11 @@ struct plot_sheet {
     double height; /* of the picture so far */
 };
 void plot_put(struct plot_sheet *to, const struct plot *p, const struct plot_series *series, int n);
+/* Whether a file of this name is a picture of ours: it ends in .svg. */
+bool plot_is_picture(const char *path);
+/* ERR_USAGE: it names a picture of another kind, which is not drawn; with `folder` any other name is one of a folder, else it is no
+ * picture either. */
+int plot_check_name(const char *path, bool folder, struct err *e);
 /* Into an .svg file that needs no other, with plain colours, as programs without a browser read it. ERR_IO. */
 int plot_write(const struct plot_sheet *picture, const char *path, struct err *e);
 void plot_sheet_close(struct plot_sheet *s);

@@ -31,7 +31,9 @@ spec:
 """
 
 
-class Campaign(Served):
+class Campaigns(Served):
+    """What tests of campaigns share."""
+
     def shoal(self, *words, code=0):
         """(stdout, stderr)"""
         done = subprocess.run([SHOAL, *words], env=self.environment, capture_output=True, text=True, check=False, timeout=120)
@@ -41,8 +43,8 @@ class Campaign(Served):
     def campaign(self, action, path, *words, code=0):
         return self.shoal("campaign", action, path, *words, code=code)
 
-    def json(self, action, path, code=0):
-        return json.loads(self.campaign(action, path, "--json", code=code)[0])
+    def json(self, action, path, *words, code=0):
+        return json.loads(self.campaign(action, path, "--json", *words, code=code)[0])
 
     def write(self, folder, name, text):
         path = os.path.join(self.folder, folder, name)
@@ -64,6 +66,8 @@ class Campaign(Served):
         self.write(folder, "molecules.csv", "name,experiment (kcal/mol),error (kcal/mol),molecule,file\na,1.0,0.1,MET,tiny.gro\nb,,,MET,tiny.gro\n")
         return self.write(folder, "campaign.yaml", text)
 
+
+class Campaign(Campaigns):
     def test_life(self):
         path = self.tiny_campaign("life")
         plan = self.json("plan", path)
@@ -135,10 +139,7 @@ class Campaign(Served):
         self.refused(path, "campaign.yaml", "repeats: 2", "repeat: 2", "campaign.yaml:7: repeat: unknown key; did you mean repeats?")
         self.refused(path, "campaign.yaml", "steps: 5", "step: 5",
                      f"{here}campaign.yaml:9: protocol[0].minimize.step: unknown key; did you mean steps?")
-        self.refused(path, "campaign.yaml", "retries: 3", "retries: -3", f"{here}campaign.yaml:5: run.retries: -3: out of range")
         self.refused(path, "campaign.yaml", "[[a, b]]", "[[a, c]]", "campaign.yaml:3: c: no system is called so")
-        self.refused(path, "tiny.yaml", "0.6 nm", "0.6", f"{here}tiny.yaml:4: nonbonded.cutoff: 0.6: no unit")
-        self.refused(path, "tiny.yaml", "$(molecule)", "$(molecul)", f"{here}tiny.yaml:7: $(molecul): no such value; did you mean $(molecule)?")
         self.refused(path, "molecules.csv", "a,1.0", "a,one", "molecules.csv:2: experiment: one: expected a free energy, such as 2.00 kcal/mol or a number")
         self.refused(path, "molecules.csv", "a,1.0,0.1", "a,1.0,-0.1", "molecules.csv:2: error: expected 0 or more")
         self.refused(path, "molecules.csv", "experiment (kcal", "Experiment(kcal",
@@ -147,10 +148,21 @@ class Campaign(Served):
         self.refused(path, "campaign.yaml", "repeats: 2\nspec:\n", "repeats: 2\nspec:\n  integrator: fast\n",
                      "campaign.yaml:9: integrator: fast: expected a mapping")
         self.refused(path, "molecules.csv", "b,,,", "a,,,", "molecules.csv:3: a: there is a system of that name already, in line 2")
+        self.refused(path, "campaign.yaml", "tiny.yaml", "../tiny.yaml", "campaign.yaml:5: leg solvent: ", code=66)
+        def submitted():
+            return {e["key"] for e in json.loads(self.shoal("list", "--label", "campaign=errors", "--json")[0])["ensembles"]}
+
+        self.assertEqual(submitted(), set())
+        # What is wrong with one leg, or one system, leaves what is right.
+        self.refused(path, "campaign.yaml", "retries: 3", "retries: -3", f"{here}campaign.yaml:5: run.retries: -3: out of range")
+        self.refused(path, "tiny.yaml", "0.6 nm", "0.6", f"{here}tiny.yaml:4: nonbonded.cutoff: 0.6: no unit")
+        self.refused(path, "tiny.yaml", "$(molecule)", "$(molecul)", f"{here}tiny.yaml:7: $(molecul): no such value; did you mean $(molecule)?")
+        self.assertEqual(submitted(), {"errors.a_b.change.1", "errors.a_b.change.2"})
         self.refused(path, "b/tiny.top", "[ settles ]", "[ settle ]", "b/tiny.top:")
         self.refused(path, "molecules.csv", "b,,,MET,tiny.gro", "b,,,MET,none.gro", "there is no file \"b/none.gro\"")
-        self.refused(path, "campaign.yaml", "tiny.yaml", "../tiny.yaml", "campaign.yaml:5: leg solvent: ", code=66)
-        self.assertEqual(json.loads(self.shoal("list", "--label", "campaign=errors", "--json")[0])["ensembles"], [])
+        self.assertEqual(submitted(), {f"errors.{key}.{r}" for key in ("a_b.change", "a.solvent") for r in (1, 2)})
+        self.shoal("wait", "--label", "campaign=errors", "--timeout", "100")
+        self.remove("errors")
         self.assertIn("did you mean plan?", self.campaign("plam", path, code=2)[1])
 
     def test_columns_beside_experiment(self):

@@ -112,7 +112,7 @@ class Client(Answered):
 
     def test_help(self):
         out, _ = self.shoal("--help")
-        self.assertTrue(out.startswith("  shoal submit"))
+        self.assertTrue(out.startswith("shoal COMMAND [OPTIONS]: "))
         table = json.loads(self.shoal("help", "--json")[0])
         for command in ("submit", "list", "status", "watch", "results", "cancel", "pause", "resume", "retry", "reestimate", "validate",
                         "energy", "bench", "version", "events", "wait", "top"):
@@ -121,12 +121,12 @@ class Client(Answered):
         for command in table["commands"]:
             self.assertIn(f"\n  {command['name']} ", out)
             told, _ = self.shoal(command["name"], "--help")
-            self.assertTrue(told.startswith(f"  shoal {command['name']}"), told)
+            self.assertTrue(told.startswith(f"shoal {command['name']} "), told)
             self.assertEqual(told, self.shoal("help", command["name"])[0])
             for option in command["options"]:
                 self.assertIn(f"--{option} ", told)
         for row in table["exit_codes"]:
-            self.assertIn(f"{row['code']}  {row['text']}\n", out)
+            self.assertIn(f"{row['code']}  {row['text']}\n", out.replace("\n       ", " "))
         self.shoal(code=2)
 
     def test_mistyped(self):
@@ -136,8 +136,8 @@ class Client(Answered):
         self.assertIn("no option '--stat'; did you mean '--state'?", self.shoal("list", "--stat", "done", code=2)[1])
         self.assertIn("no option '--replica'; did you mean '--replicas'?", self.shoal("bench", "x.yaml", "--replica=3", code=2)[1])
         self.assertIn("takes none", self.shoal("list", "--json=yes", code=2)[1])
-        self.assertIn("too few words", self.shoal("watch", code=2)[1])
-        self.assertIn("too many words", self.shoal("list", "x", code=2)[1])
+        self.assertIn("shoal watch: too few words, expected ID; ", self.shoal("watch", code=2)[1])
+        self.assertIn("shoal list: too many words, expected none; ", self.shoal("list", "x", code=2)[1])
         self.assertIn("lacks its value", self.shoal("list", "--state", code=2)[1])
         self.assertIn("--timeout wants", self.shoal("watch", "x", "--timeout", "-1", code=2)[1])
         for words in (("watch", "x", "--timeout", "inf"), ("watch", "x", "--timeout", "1e30"), ("list", "--state", "dnoe"),
@@ -453,11 +453,12 @@ class Client(Answered):
 
     def test_submit_adds_files(self):
         """The service asks for files until it has them; they come from beside the spec, then from include folders."""
-        spec = self.path("run/m.yaml", "name: m\n")
-        self.path("run/m.top", "top")
-        self.path("run/ff/a.itp", b"; 1 \xc5ngstr\xf6m\n")
+        spec = self.path("run/m.yaml", "system: {topology: m.top}\n")
+        top = '#include "ff/a.itp"\n'
+        self.path("run/m.top", top)
+        self.path("run/ff/a.itp", b'; 1 \xc5ngstr\xf6m\n#include "b.itp"\n')
         self.path("inc/b.itp", "b")
-        need = [[["m.top"], ["ff/a.itp", "a.itp"]], [["sub/b.itp", "b.itp"]]]
+        need = [[["m.top"], ["ff/a.itp", "a.itp"]], [["ff/b.itp", "b.itp"]]]
 
         def take(body):
             for wanted in need:
@@ -470,27 +471,39 @@ class Client(Answered):
         self.assertEqual(out, "3f2a9c00\n")
         self.assertIn("methane is 3f2a9c00, 4 windows", err)
         _, body = self.service.asked[-1]
-        self.assertEqual(body, {"spec": "name: m\n", "spec_name": "m.yaml", "id": "k-1", "labels": {"p": "h", "q": ""},
-                                "files": {"m.top": "top", "ff/a.itp": "; 1 Ångström\n", "b.itp": "b"}})
+        self.assertEqual(body, {"spec": "system: {topology: m.top}\n", "spec_name": "m.yaml", "id": "k-1", "labels": {"p": "h", "q": ""},
+                                "files": {"m.top": top, "ff/a.itp": '; 1 Ångström\n#include "b.itp"\n', "b.itp": "b"}})
         self.assertEqual(len(self.service.asked), 3)
         self.shoal("submit", spec, "--include", self.path("inc"), "--id", "k-2")  # what --key was called first
         self.assertEqual(self.service.asked[-1][1]["id"], "k-2")
 
     def test_submit_missing(self):
-        spec = self.path("m.yaml", "name: m\n")
+        spec = self.path("m.yaml", "name: m\nsystem: {topology: x.itp}\n")
         self.path("secret", "s")
         self.service.answers["POST /v1/ensembles"] = (422, error("MISSING_FILE", "m.top:7: x.itp: no such file",
                                                                  files=[["x.itp"]]))
         _, err = self.shoal("submit", spec, code=66)
         self.assertIn("m.top:7: x.itp: no such file; looked in " + self.folder, err)
-        # Only names below the folders are read, whatever is asked for.
-        for name in (self.path("secret"), "../secret", "a/../../secret", ""):
+        # Only files that the spec or one of its files names are read, whatever is asked for.
+        for name in (self.path("secret"), "../secret", "secret", "/etc/passwd"):
+            self.service.answers["POST /v1/ensembles"] = (422, error("MISSING_FILE", "m.top:7: no such file", files=[[name]]))
+            _, err = self.shoal("submit", spec, code=77)
+            self.assertIn(f"the service asks for the file {name}, which neither the spec nor a file it includes names", err)
+            self.assertEqual(self.service.asked[-1][1]["files"], {})
+        for name in ("a/../../secret", "", "..", "./m.top"):
             self.service.answers["POST /v1/ensembles"] = (422, error("MISSING_FILE", "m.top:7: no such file", files=[[name]]))
             self.shoal("submit", spec, code=66)
             self.assertEqual(self.service.asked[-1][1]["files"], {})
         # A service that asks for what it has gets its own error back, not an endless stream of files.
+        spec = self.path("m.yaml", "name: m\n# secret\n")
         self.service.answers["POST /v1/ensembles"] = (422, error("MISSING_FILE", "again", files=[["secret"]]))
         self.assertEqual(self.shoal("submit", spec, code=66)[1], "shoal: again\n")
+        # What is not a file, and would be read for ever, is none.
+        os.mkfifo(self.path("pipe"))
+        spec = self.path("m.yaml", "name: m\n# pipe /dev/zero\n")
+        for name in ("pipe", "/dev/zero"):
+            self.service.answers["POST /v1/ensembles"] = (422, error("MISSING_FILE", "none", files=[[name]]))
+            self.assertIn("none; looked in ", self.shoal("submit", spec, code=66)[1])
 
     def test_submit_warnings(self):
         odd = [{"kind": "timestep", "message": "m.yaml:5: integrator.timestep: too long"}]

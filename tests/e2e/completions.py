@@ -66,7 +66,8 @@ def check(shell, complete):
         return
     for words, wanted in ((["re"], {"reestimate", "report", "results", "resume", "retry"}), (["campaign", "ga"], {"gather"}), (["submit", "--la"], {"--label"}),
                           (["watch", "3"], {"3f2a9c00"}), (["list", "--state", "can"], {"cancelled"}),
-                          (["validate", "me"], {"methane.yaml"}), (["help", "subm"], {"submit"})):
+                          (["validate", "me"], {"methane.yaml"}), (["help", "subm"], {"submit"}), (["init", "hy"], {"hydration"}),
+                          (["bench", "--form", "ga"], {"gang"})):
         got = {w.rstrip("= ") for w in complete(words)}
         assert got == wanted or (words[0] == "validate" and wanted <= got), f"{shell}: {words}: {got}, expected {wanted}"
     print(f"{shell}: completes")

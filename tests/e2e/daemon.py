@@ -43,10 +43,10 @@ def bad_requests():
         expect(400, "USAGE", 'unknown key "colour"', *post, {**good, "colour": "red"})
         expect(400, "USAGE", '"spec" is missing', *post, {"files": {}})
         expect(400, "USAGE", '"spec": expected text', *post, {**good, "spec": 3})
-        expect(400, "USAGE", '"id": expected', *post, {**good, "id": "no spaces"})
+        expect(400, "USAGE", '"id" of a request): expected', *post, {**good, "id": "no spaces"})
         expect(400, "USAGE", '"files": expected an object', *post, {"spec": good["spec"]})
-        for name in ("/etc/passwd", "../up.top", "a/../b", "./a", "a//b", "", "spec.yaml", "a\nb"):
-            expect(400, "USAGE", "relative path", *post, {**good, "files": {**good["files"], name: "x"}})
+        for name in ("..", "/", "/etc/..", "../../", "a/../b", "./a", "a//b", "", "spec.yaml", "a\nb"):
+            expect(400, "USAGE", "expected a path", *post, {**good, "files": {**good["files"], name: "x"}})
         error = expect(422, "SPEC", "my.yaml:1: ", *post, {**good, "spec": good["spec"].replace("name:", "nmae:")})
         assert '"name"' in error["message"] or "'name'" in error["message"] or "name" in error["message"], error
         error = expect(422, "MISSING_FILE", "tiny.top", *post, {**good, "files": {}})
@@ -63,6 +63,15 @@ def bad_requests():
         status, answer = s.call("POST", "/v1/validate", good)
         assert status == 200 and answer["ok"] and answer["windows"] == 3 and answer["steps_per_window"] == 1500, answer
         assert s.call("GET", "/v1/ensembles")[1]["ensembles"] == [], "something bad was stored"
+        outside = {**good, "id": "outside", "files": {**good["files"], "/etc/passwd": "absolute", "../../up.top": "above"}}
+        status, answer = s.call(*post, outside)
+        assert status == 201, answer
+        s.wait(answer["id"], "running")  # so its inputs are written, below its own folder
+        s.act(answer["id"], "cancel")
+        for name, text in (("@root/etc/passwd", "absolute"), ("@up2/up.top", "above")):
+            with open(os.path.join(s.folder, "state/ensembles", answer["id"], "input", name), encoding="ascii") as f:
+                assert f.read() == text
+        assert not os.path.exists(os.path.join(s.folder, "state/ensembles/up.top")) and not os.path.exists(os.path.join(s.folder, "state/up.top"))
         ident = s.submit("good")
         expect(400, "USAGE", "since=-1", "GET", f"/v1/ensembles/{ident}/events?since=-1")
         expect(400, "USAGE", "follow=2", "GET", f"/v1/ensembles/{ident}/events?follow=2")

@@ -256,6 +256,9 @@ class Files(observe.Files):
         self.write("a.trr", observe.trr(observe.frames((0, 0, 0))))
         self.write("taken", b"")
         spec = "- rdf: {between: [OW, OW], max: 1 nm}\n"
+        for name in ("a.png", "a.PDF", "figures/a.jpg"):
+            self.assertIn(f"{name}: expected a name that ends in .svg", self.observe(spec, "a.trr", "--plot", self.path(name), code=2))
+            self.assertFalse(os.path.exists(self.path(name)))
         self.assertIn("taken: File exists", self.observe(spec, "a.trr", "--plot", self.path("taken"), code=73))
         self.assertIn("No such file or directory", self.observe(spec, "a.trr", "--plot", self.path("none/a.svg"), code=73))
         self.assertEqual(os.listdir(self.path("out")), [])  # before anything was computed

@@ -68,10 +68,17 @@ def filters():
         assert find(label=["project=water", "team=y"]) == {b}
         assert find(label="project") == {a, b, c} and find(label="team") == {a, b} and find(label="nothing") == set()
         assert find(label="project=") == set()
+        assert find(label=["project=water", "project=oil"]) == {a, b, c}, "values of one key are alternatives"
+        assert find(label=["project=water", "project=oil", "team=y"]) == {b} and find(label=["project=oil", "team=y"]) == set()
+        assert find(label=["team=x", "team"]) == {a, b} and find(label=["project=none", "project=oil"]) == {c}
         assert find(name="one") == {a, b} and find(name="on") == set()
         assert find(key="k2") == {b}
         assert find(state="done") == {a, b, c} and find(state="running") == set()
         assert find(state="done", label="project=oil") == {c}
+        assert find(state="queued,done") == find(state=["queued", "done"]) == find(state="done") != set()
+        assert find(state="queued,paused") == set()
+        for query in ("state=done,", "state=,done", "state=done,dead", "state="):
+            assert s.call("GET", "/v1/ensembles?" + query)[0] == 400, query
         assert find(owner=os.geteuid()) == {a, b, c} and find(owner=54321) == set()
         assert find(older_than=3600) == set()
         time.sleep(1.1)

@@ -72,7 +72,8 @@ class Import(unittest.TestCase):
             lines = f.read().splitlines()
         valid = self.shoal(check, "spec.yaml", "--json")
         self.assertEqual(valid.returncode, 0, valid.stderr)
-        said = [line.removeprefix("shoal: run.mdp:") for line in done.stderr.splitlines()]
+        *said, last = [line.removeprefix("shoal: run.mdp:") for line in done.stderr.splitlines()]
+        self.assertEqual(last, "shoal: spec.yaml is written; `shoal validate spec.yaml` checks it")
         self.assertEqual([line.removeprefix("#   run.mdp:") for line in lines if line.startswith("#   ")], said)
         return [line for line in lines if line[0] != "#"], said
 
@@ -370,10 +371,15 @@ class Import(unittest.TestCase):
         self.assertEqual(self.refused(lone), [":13: init-lambda = 2: refused: 2: expected lambdas of 0 to 1"])
 
     def test_temperatures(self):
-        """Zeros, as tutorials have them, are no temperatures."""
+        """Zeros, as tutorials have them, are no temperatures; nor do masses change by them."""
         for zeros in ("0 0 0 0 0", "300.0 300 300 300 300"):
             _, said = self.evaluated(BASE + FEP + f"temperature_lambdas = {zeros}\n")
             self.assertFalse([line for line in said if "temperature" in line])
+        spec, said = self.evaluated(BASE + FEP + "mass-lambdas = 0 0 0 0 0\n")
+        self.assertFalse([line for line in spec + said if "mass" in line])
+        spec, said = self.evaluated(BASE + FEP + "mass-lambdas = 0 0 0 0 1\n")
+        self.assertIn("    mass: [0, 0, 0, 0, 1]", spec)
+        self.assertIn("17: mass-lambdas = 0 0 0 0 1: changed: masses change along the ladder", " ".join(said))
         self.assertIn(":17: temperature-lambdas = 0 0 0 0 1: refused: expected one value throughout: windows have one temperature",
                       self.refused(BASE + FEP + "temperature-lambdas = 0 0 0 0 1\n"))
 
@@ -466,7 +472,7 @@ pull-nstxout = 50
         self.assertIsNone(answer["spec"])
 
     def test_names(self):
-        """Files are named relative to the spec, and lie below it."""
+        """Files are named relative to the spec, wherever they lie; the spec is one that validates there."""
         os.makedirs(os.path.join(self.folder, "runs"))
         self.write(BASE, "runs/prod 1.mdp")
         done = self.shoal("import", "runs/prod 1.mdp", "-o", "spec.yaml", "-p", "./topol.top")
@@ -475,9 +481,23 @@ pull-nstxout = 50
             self.assertIn("name: prod-1\nsystem:\n  topology: topol.top\n", f.read())
         done = self.shoal("import", "runs/prod 1.mdp", "-o", "spec.yaml")
         self.assertEqual((done.returncode, done.stderr), (3, "shoal: spec.yaml is there already: expected the name of a new file\n"))
-        done = self.shoal("import", "runs/prod 1.mdp", "-o", "runs/spec.yaml")
-        self.assertEqual(done.returncode, 2)
-        self.assertIn("topol.top: expected below the folder of the spec", done.stderr)
+        os.makedirs(os.path.join(self.folder, "data/sub"))
+        shutil.copy(os.path.join(self.folder, "conf.gro"), os.path.join(self.folder, "data/sub"))
+        os.symlink("data/sub", os.path.join(self.folder, "link"))
+        with tempfile.TemporaryDirectory(dir="/var/tmp", prefix="shoal-import-") as elsewhere:
+            shutil.copy(os.path.join(self.folder, "topol.top"), elsewhere)
+            for spec, topology, coordinates, names in (
+                    ("runs/spec.yaml", "topol.top", "data/sub/conf.gro", ("../topol.top", "../data/sub/conf.gro")),
+                    ("data/sub/a.yaml", os.path.join(self.folder, "topol.top"), "data/sub/conf.gro", ("../../topol.top", "conf.gro")),
+                    ("link/b.yaml", "topol.top", "link/conf.gro", ("../../topol.top", "conf.gro")),
+                    ("runs/far.yaml", f"{elsewhere}/topol.top", "conf.gro", (f"{elsewhere}/topol.top", "../conf.gro"))):
+                done = self.shoal("import", "runs/prod 1.mdp", "-o", spec, "-p", topology, "-c", coordinates)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                with open(os.path.join(self.folder, spec), encoding="utf-8") as f:
+                    text = f.read()
+                for key, name in zip(("topology", "coordinates"), names):
+                    self.assertIn(f"  {key}: {name}\n", text)
+                self.assertEqual(self.shoal("validate", spec).returncode, 0)
         done = self.shoal("import", "runs/prod 1.mdp", "-p", "none.top")
         self.assertEqual((done.returncode, done.stderr), (66, "shoal: none.top: no such file\n"))
         done = self.shoal("import", "none.mdp")

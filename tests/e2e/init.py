@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""shoal init: what it writes is accepted as it stands but for the names of files and molecule.
+"""shoal init: what it writes is accepted as it stands, and is of the molecule that is neither solvent nor ion.
 
 Usage: init.py SHOAL EXAMPLES
 """
@@ -33,8 +33,8 @@ class Init(unittest.TestCase):
     def shoal(self, *words):
         return subprocess.run([SHOAL, *words], cwd=self.folder, capture_output=True, text=True, check=False)
 
-    def check(self, kind, topology, coordinates, molecule="", more=""):
-        """The warnings of shoal validate; the spec's molecule is put in place, and `more` at the end of the topology."""
+    def check(self, kind, topology, coordinates, molecule, more=""):
+        """The warnings of shoal validate of a spec of this molecule; `more` stands at the end of the topology."""
         shutil.copy(os.path.join(EXAMPLES, coordinates), os.path.join(self.folder, "a.gro"))
         with open(os.path.join(EXAMPLES, topology), encoding="utf-8") as f, open(os.path.join(self.folder, "a.top"), "w", encoding="utf-8") as to:
             to.write(f.read() + more)
@@ -43,10 +43,9 @@ class Init(unittest.TestCase):
         path = os.path.join(self.folder, "a.yaml")
         with open(path, encoding="utf-8") as f:
             text = f.read()
-        self.assertIn("name: " + kind, text)
+        self.assertIn(f"name: {molecule}\n", text)
         self.assertNotIn("@", text)
-        with open(path, "w", encoding="utf-8") as f:
-            f.write(text.replace("LIG", molecule))
+        self.assertEqual(f"decouple: {molecule} " in text, kind != "relative")
         done = self.shoal("validate", "a.yaml", "--json")
         self.assertEqual(done.returncode, 0, done.stdout)
         return json.loads(done.stdout)
@@ -56,7 +55,7 @@ class Init(unittest.TestCase):
         self.assertEqual((answer["windows"], answer["stages"], answer["warnings"]), (16, 4, []))
 
     def test_relative(self):
-        answer = self.check("relative", "methane-to-methanol/hybrid.top", "methane-to-methanol/water.gro")
+        answer = self.check("relative", "methane-to-methanol/hybrid.top", "methane-to-methanol/water.gro", "HYB")
         self.assertEqual((answer["windows"], answer["warnings"]), (11, []))
 
     def test_absolute(self):
@@ -71,12 +70,78 @@ class Init(unittest.TestCase):
         self.assertAlmostEqual(state["release_kcal_per_mol"], rt / 4.184 * math.log(held / (8 * math.pi**2 * volume)), delta=2e-3)
         self.assertIn("3 restraints hold MOH and SOL together", self.shoal("validate", "a.yaml").stdout)
 
+    HEAD = """[ defaults ]
+1 2 no 1 1
+[ atomtypes ]
+A 6 12 0 A 0.3 0.3
+"""
+
+    def topology(self, molecules):
+        """The path of one with these: (name, copies, masses of atoms, charges of atoms, charges in state B)."""
+        text = self.HEAD
+        for name, _, masses, charges, b_charges in molecules:
+            text += f"[ moleculetype ]\n{name} 1\n[ atoms ]\n"
+            for i, (mass, charge) in enumerate(zip(masses, charges), 1):
+                b = f" A {b_charges[i - 1]} {mass}" if b_charges else ""
+                text += f"{i} A 1 {name} X{i} {i} {charge} {mass}{b}\n"
+        text += "[ system ]\nx\n[ molecules ]\n" + "".join(f"{m[0]} {m[1]}\n" for m in molecules if m[1])
+        os.makedirs(os.path.join(self.folder, "top"), exist_ok=True)
+        with open(os.path.join(self.folder, "top/topol.top"), "w", encoding="utf-8") as f:
+            f.write(text)
+        return "top/topol.top"
+
+    WATER = ("SOL", 3, (15.9994, 1.008, 1.008), (-0.8, 0.4, 0.4), None)
+    HEAVY = ("HEAVY", 2, (9.9514, 4.032, 4.032), (-1, 0.5, 0.5), None)
+    ION = ("CL", 1, (35.45,), (-1,), None)
+    HEXANE = ("HEX", 12, (14, 14), (0, 0), None)
+    DRUG, HOST = ("D7-x", 1, (12, 12), (0.1, -0.1), None), ("HOST", 1, (12,), (0.2,), None)
+
+    def test_molecules(self):
+        """The one that is neither water, an ion nor there many times; --ligand where there are several or none; B states make it relative."""
+        def made(molecules, *words, code=0):
+            done = self.shoal("init", *words, "-p", self.topology(molecules))
+            self.assertEqual(done.returncode, code, done.stderr)
+            return done.stdout if code == 0 else done.stderr
+
+        for others in ([self.WATER, self.ION], [self.HEAVY], [self.HEXANE, self.WATER], [self.ION], [("UNUSED", 0, (1,), (0,), None)]):
+            text = made([*others, self.DRUG])
+            self.assertIn("name: D7-x\n", text)
+            self.assertIn("  decouple: D7-x ", text)
+            self.assertIn("  topology: top/topol.top ", text)
+        self.assertIn("  decouple: CL ", made([self.WATER, self.ION], "--ligand", "CL"))
+        err = made([self.WATER, self.HOST, self.DRUG], "hydration", code=2)
+        self.assertIn("has several molecules that are neither solvent nor ions: HOST, D7-x; --ligand NAME", err)
+        self.assertIn("  decouple: D7-x ", made([self.WATER, self.HOST, self.DRUG], "absolute", "--ligand", "D7-x"))
+        self.assertIn("has no molecule that is neither solvent nor ion, but SOL, CL; --ligand", made([self.WATER, self.ION], code=2))
+        self.assertIn("--ligand LIG: top/topol.top has no molecule of this type; it has SOL, D7-x",
+                      made([self.WATER, self.DRUG], "--ligand", "LIG", code=65))
+        changes = ("HYB", 1, (12, 12), (0.1, -0.1), (0, 0))
+        self.assertIn("perturb: b-states", made([self.WATER, changes]))
+        self.assertIn("name: HYB\n", made([self.WATER, changes], "relative"))
+        self.assertIn("perturb: b-states", made([self.HOST, changes], "relative"))
+        self.assertIn("shoal init: top/topol.top:6: ", made([("A", 1, (0,), (0,), None)], code=65))
+
+    def test_spec_elsewhere(self):
+        """Names are seen from the folder of the spec."""
+        self.topology([self.WATER, self.DRUG])
+        os.makedirs(os.path.join(self.folder, "runs"))
+        self.assertEqual(self.shoal("init", "-p", "top/topol.top", "-c", "top/topol.top", "-o", "runs/a.yaml").returncode, 0)
+        with open(os.path.join(self.folder, "runs/a.yaml"), encoding="utf-8") as f:
+            text = f.read()
+        self.assertIn("  topology: ../top/topol.top ", text)
+        self.assertIn("  coordinates: ../top/topol.top ", text)
+
     def test_words(self):
         done = self.shoal("init", "hydraton")
         self.assertEqual((done.returncode, done.stdout), (2, ""))
         self.assertEqual(done.stderr, "shoal: hydraton: expected hydration, relative or absolute; did you mean hydration?\n")
+        shutil.copy(os.path.join(EXAMPLES, "methanol/methanol.top"), os.path.join(self.folder, "my top.top"))
         done = self.shoal("init", "absolute", "-p", "my top.top")
         self.assertIn('\n  topology: "my top.top"\n', done.stdout)
+        self.assertIn("  decouple: LIG ", self.shoal("init", "absolute").stdout)
+        for name in ("-p", "-c"):
+            done = self.shoal("init", "absolute", name, "none")
+            self.assertEqual((done.returncode, done.stdout, done.stderr), (66, "", "shoal: none: no such file\n"))
         self.assertEqual(self.shoal("init", "relative", "-o", "a.yaml").returncode, 0)
         self.assertEqual(self.shoal("init", "relative", "-o", "a.yaml").returncode, 3)
 

@@ -67,7 +67,7 @@ class Report(Pages):
     def column(self, page, name):
         """Of the table of windows; None: it has no such column."""
         rows = next([["".join(cell.itertext()) for cell in row] for row in table] for table in xml.etree.ElementTree.fromstring(page).iter(HTML + "table")
-                    if "lambda" in "".join(table[0].itertext()))
+                    if "uncorrelated" in "".join(table[0].itertext()))
         return [row[rows[0].index(name)] for row in rows[1:]] if name in rows[0] else None
 
     def test_page(self):

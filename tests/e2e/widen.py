@@ -288,7 +288,7 @@ def refused(program, s):
     ident = submit(s, "short", steps=200)
     s.wait_done(ident)
     for windows, said in (("bonded: 1.5", "numbers from 0 to 1"), ("bonded 0.5", "expected components"), ("", "an empty window"),
-                          ("vdw: 0.5", "has no ladder of vdw"), ("bonded: 1", "lies between no two windows"),
+                          ("vdw: 0.5", "has no ladder of vdw"), ("bonded: 1", "has it already: it is window "),
                           ("bonded: 0.5; bonded: 0.5", "lies between no two windows"), ("bonded: 0.00001", "one state to four decimals")):
         message = widen(s, ident, windows, 422 if "four decimals" in said else 400)
         assert said in message, (windows, message)

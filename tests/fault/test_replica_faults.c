@@ -20,10 +20,9 @@
 #include <cmocka.h>
 
 #include "daemon/worker/device.h"
-#include "daemon/worker/replica.h"
-#include "daemon/worker/runner.h"
 #include "engine/run/model.h"
 #include "tests/lib/dev_fault.h"
+#include "tests/lib/replica_task.h"
 
 enum { REPLICAS = 2, SIDE = 3, FILES = 5 };
 /* How a child process ended. */
@@ -125,21 +124,6 @@ static void hear(void *ctx, const struct replica *r, const struct replica_report
         t->why = *what->why;
 }
 
-static void run_one(void *arg)
-{
-    replica_run(((struct told *)arg)->replica);
-}
-
-static bool ready_one(const void *arg)
-{
-    return replica_ready(((const struct told *)arg)->replica);
-}
-
-static void ended_one(void *arg)
-{
-    replica_free(((struct told *)arg)->replica);
-}
-
 static bool is_planted(const struct err *e)
 {
     return e->code == ERR_DEVICE && (strstr(e->msg, "planted fault in ") || strstr(e->msg, "planted loss of"));
@@ -174,7 +158,7 @@ static int run_all(struct runner *runner, struct models *models, struct told tol
                                                               .replica = (uint32_t)i,
                                                               .report = hear,
                                                               .ctx = &told[i]});
-        rc = runner_add(runner, run_one, ready_one, ended_one, &told[i], e);
+        rc = replica_task_add(runner, told[i].replica, e);
     }
     while (!rc && runner->count)
         rc = runner_turn(runner, NULL, 0, 1000, e);

@@ -110,12 +110,6 @@ const char *words(json_t *r, const char *where)
     return json_string_value(at(r, where));
 }
 
-void near(double value, double expected, double tolerance)
-{
-    if (!(fabs(value - expected) <= tolerance))
-        fail_msg("%.12g, expected %.12g within %g", value, expected, tolerance);
-}
-
 int count_warnings(json_t *r, const char *part)
 {
     int n = 0;

@@ -9,6 +9,7 @@
 #include <jansson.h>
 
 #include "engine/estimate/result.h"
+#include "tests/lib/near.h"
 #include "tests/lib/oscillators.h"
 
 #define STATES 6
@@ -37,8 +38,6 @@ json_t *estimate(const struct ensemble *x, struct buf *text);
 json_t *at(json_t *r, const char *where);
 double number(json_t *r, const char *where);
 const char *words(json_t *r, const char *where);
-/* Fails beyond the tolerance. */
-void near(double value, double expected, double tolerance);
 /* Warnings that hold this text. */
 int count_warnings(json_t *r, const char *part);
 /* How often a code is among the reasons of a verdict. */

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "daemon/worker/runner.h"
+#include "tests/lib/replica_task.h"
 
 struct stage protocol[PROTOCOL_STAGES] = {
     {.kind = STAGE_MINIMIZE, .phase = 1, .timestep = 0.002, .steps = 100},
@@ -77,21 +77,6 @@ static void hear(void *ctx, const struct replica *r, const struct replica_report
     t->ends++;
 }
 
-static void run_one(void *arg)
-{
-    replica_run(((struct told *)arg)->replica);
-}
-
-static bool ready_one(const void *arg)
-{
-    return replica_ready(((const struct told *)arg)->replica);
-}
-
-static void ended_one(void *arg)
-{
-    replica_free(((struct told *)arg)->replica);
-}
-
 void run_replicas(struct told *told, int n)
 {
     struct models models = {.dev = &fake_dev};
@@ -109,7 +94,7 @@ void run_replicas(struct told *told, int n)
                                                               .steps = told[i].target,
                                                               .report = hear,
                                                               .ctx = &told[i]});
-        assert_int_equal(runner_add(&runner, run_one, ready_one, ended_one, &told[i], &e), 0);
+        assert_int_equal(replica_task_add(&runner, told[i].replica, &e), 0);
     }
     int before = fake.calls;
     while (runner.count) {

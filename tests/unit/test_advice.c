@@ -188,6 +188,23 @@ static void test_box(void **state)
     expect_none("GPU", (struct change){.nonbonded = "nonbonded: {cutoff: 1.49 nm}\n"});
 }
 
+/* Displacements of production at constant pressure are those of the box too; only they, and only there. */
+static void diffusion_at_constant_pressure(void **state)
+{
+    (void)state;
+#define MSD "observables: [{msd: {of: AR, max: 10 ps, every: 0.1 ps}}]\n"
+#define STAGES(kind)                                                                                                   \
+    "  - minimize: {steps: 10}\n  - equilibrate: {time: 1 ns, ensemble: npt}\n  - produce: {time: 1 ns, "              \
+    "ensemble: " kind "}"
+    expect("ensemble", "s.yaml:9: protocol: production with ensemble npt moves molecules with the box",
+           (struct change){.barostat = BAROSTAT, .nonbonded = MSD, .protocol = STAGES("npt")});
+    expect("", "", (struct change){.barostat = BAROSTAT, .nonbonded = MSD, .protocol = STAGES("nvt")});
+    expect_none("moves molecules with the box",
+                (struct change){.barostat = BAROSTAT,
+                                .nonbonded = "observables: [{rdf: {between: [AR, AR], max: 0.5 nm}}]\n",
+                                .protocol = STAGES("npt")});
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -199,6 +216,7 @@ int main(void)
         cmocka_unit_test(protocols),
         cmocka_unit_test(no_sense),
         cmocka_unit_test(test_box),
+        cmocka_unit_test(diffusion_at_constant_pressure),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -428,14 +428,45 @@ static void test_averages_from_start(void **state)
     }
 }
 
+/* 29.6 samples are not "30, below 30". */
+static void test_few_samples_are_rounded_down(void **state)
+{
+    int close = 0;
+    for (int rows = 31; rows < 60; rows++) {
+        struct ensemble x;
+        make(&x, rows);
+        json_t *r = estimate(&x, NULL), *reason;
+        size_t i;
+        json_array_foreach (at(r, "verdict>reasons"), i, reason) {
+            int window, samples;
+            if (sscanf(json_string_value(json_object_get(reason, "text")), "window %d has %d uncorrelated", &window,
+                       &samples) != 2)
+                continue;
+            double exact = json_number_value(json_object_get(
+                json_object_get(json_array_get(at(r, "windows"), (size_t)window), "samples"), "uncorrelated"));
+            assert_in_range(samples, 1, 29);
+            close += exact > 29.5;
+        }
+        json_decref(r);
+        drop(&x);
+    }
+    assert_true(close > 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_two_legs),      cmocka_unit_test(test_stretched),
-        cmocka_unit_test(test_bytes),         cmocka_unit_test(test_repeats),
-        cmocka_unit_test(test_gauss_ladder),  cmocka_unit_test(test_equal_windows),
-        cmocka_unit_test(test_idle_leg),      cmocka_unit_test(test_no_change),
-        cmocka_unit_test(test_single_window), cmocka_unit_test(test_averages_from_start),
+        cmocka_unit_test(test_two_legs),
+        cmocka_unit_test(test_stretched),
+        cmocka_unit_test(test_bytes),
+        cmocka_unit_test(test_repeats),
+        cmocka_unit_test(test_gauss_ladder),
+        cmocka_unit_test(test_equal_windows),
+        cmocka_unit_test(test_idle_leg),
+        cmocka_unit_test(test_no_change),
+        cmocka_unit_test(test_single_window),
+        cmocka_unit_test(test_averages_from_start),
+        cmocka_unit_test(test_few_samples_are_rounded_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -18,10 +18,9 @@
 #include <cmocka.h>
 
 #include "daemon/worker/exchange.h"
-#include "daemon/worker/replica.h"
-#include "daemon/worker/runner.h"
 #include "daemon/worker/swaps.h"
 #include "tests/lib/oscillators.h"
+#include "tests/lib/replica_task.h"
 #include "tests/unit/fake_sim.h"
 
 /* ---- the draw ---- */
@@ -206,21 +205,6 @@ static void hear(void *ctx, const struct replica *r, const struct replica_report
     t->ends++;
 }
 
-static void run_one(void *arg)
-{
-    replica_run(((struct told *)arg)->replica);
-}
-
-static bool ready_one(const void *arg)
-{
-    return replica_ready(((const struct told *)arg)->replica);
-}
-
-static void ended_one(void *arg)
-{
-    replica_free(((struct told *)arg)->replica);
-}
-
 /* Some of the set's windows, the last one first; stopped after so many calls into simulations, 0: never. */
 static void run_some(struct told told[WINDOWS], unsigned windows, int stop_after, uint64_t target, uint32_t salt)
 {
@@ -244,7 +228,7 @@ static void run_some(struct told told[WINDOWS], unsigned windows, int stop_after
                                                               .exchange = exchange,
                                                               .report = hear,
                                                               .ctx = &told[w]});
-        assert_int_equal(runner_add(&runner, run_one, ready_one, ended_one, &told[w], &e), 0);
+        assert_int_equal(replica_task_add(&runner, told[w].replica, &e), 0);
     }
     int before = fake.calls;
     while (runner.count) {

@@ -20,9 +20,10 @@ from unittest import mock
 ROOT = sys.argv[1]
 sys.path.insert(0, os.path.join(ROOT, "client/python"))
 
-from shoal import campaigns, ensembles, errors, frames, inputs, place, transport
+from shoal import ensembles, errors, frames, inputs, place, program, transport
 from shoal.decode import decode, fields_of
 from shoal.results import Energy, Results, Value, Window
+from shoal.rows import Rows
 
 try:
     import yaml
@@ -63,7 +64,7 @@ class Mirror:
             self.found.append(f"{where}: null is {'' if maybe else 'not '}admitted")
         if dataclasses.is_dataclass(kind):
             self.compare_object(schema, kind, where)
-        elif typing.get_origin(kind) is tuple and schema.get("type") == "array":
+        elif typing.get_origin(kind) in (tuple, Rows) and schema.get("type") == "array":
             self.compare(schema["items"], typing.get_args(kind)[0], where + "[]")
         elif isinstance(schema.get("additionalProperties"), dict):
             self.compare(schema["additionalProperties"], typing.get_args(kind)[1], where + ".*")
@@ -163,9 +164,9 @@ class Decoding(unittest.TestCase):
         self.assertIn(shown, "".join(traceback.format_exception(problem)))
 
     def test_exit_codes(self):
-        """Those that a campaign's errors are told by are the program's."""
+        """Those that errors of the program are told by are its own."""
         known = set(re.findall(r"(?m)^ERR\((\w+), \d+, \d+, (\d+),", read("schemas/errors.def")))
-        self.assertLessEqual({(name, str(code)) for code, name in campaigns.CODES.items()}, known)
+        self.assertLessEqual({(name, str(code)) for code, name in program.CODES.items()}, known)
 
 
 class Place(unittest.TestCase):
@@ -207,13 +208,17 @@ class Inputs(unittest.TestCase):
                 folders = inputs.folders_of("run/spec.yaml", ["more"])
             self.assertEqual(folders, ["run", "more", "gmxlib", inputs.GROMACS_FOLDER])
             service = Asked(("t.top",), ("b.itp", "ff/a.itp"))
-            self.assertEqual(inputs.post(service, "/", {"files": {}}, folders), {"t.top": "top", "ff/a.itp": "\xb5"})
+            body = {"spec": "topology: t.top\n# ff/a.itp none g ../out\n", "files": {}}
+            self.assertEqual(inputs.post(service, "/", body, folders), {"t.top": "top", "ff/a.itp": "\xb5"})
             self.assertEqual(service.asked, 2)
-            for names, message in ((("../secret",), "spec.yaml:1: no ../secret; looked in run, more, gmxlib, "), (("none",), "no none; looked in run")):
-                with self.assertRaisesRegex(errors.Problem, message):
-                    inputs.post(Asked(names), "/", {"files": {}}, folders)
+            for names, message in ((("../out",), "spec.yaml:1: no ../out; looked in run, more, gmxlib, "), (("none",), "no none; looked in run")):
+                with self.assertRaisesRegex(errors.MissingFile, message):
+                    inputs.post(Asked(names), "/", body, folders)
+            for name in ("../secret", "secret", os.path.join(folder, "secret")):
+                with self.assertRaisesRegex(errors.Forbidden, f"asks for the file {name}, which neither"):
+                    inputs.post(Asked((name,)), "/", body, folders)
             with self.assertRaisesRegex(errors.Problem, "^g: no such file; looked in run"):
-                inputs.post(Asked(("t.top",), ("g",)), "/", {"files": {}}, folders)
+                inputs.post(Asked(("t.top",), ("g",)), "/", body, folders)
             self.assertRaisesRegex(errors.ShoalError, "none.yaml: No such file", inputs.read_spec, "none.yaml")
             self.assertRaisesRegex(errors.ShoalError, "a.itp: not UTF-8", inputs.read_spec, "more/ff/a.itp")
 

@@ -16,8 +16,7 @@
 
 #include <cmocka.h>
 
-#include "daemon/worker/replica.h"
-#include "daemon/worker/runner.h"
+#include "tests/lib/replica_task.h"
 #include "tests/unit/fake_sim.h"
 
 enum { FILES = FAKE_FILES, STEPS = 260, FRAME = 50, ROW = 10, MORE = 75 };
@@ -62,16 +61,6 @@ static void hear(void *ctx, const struct replica *r, const struct replica_report
         snprintf(told.event, sizeof told.event, "%.50s: %s", what->event, what->why->msg);
 }
 
-static void run_one(void *replica)
-{
-    replica_run(replica);
-}
-
-static void ended(void *replica)
-{
-    replica_free(replica);
-}
-
 /* In lambda_00; stop: after so many calls into the simulation, 0: never. */
 static enum report_kind run(const char *origin, uint64_t steps, int stop)
 {
@@ -86,7 +75,7 @@ static enum report_kind run(const char *origin, uint64_t steps, int stop)
                                                             .ladder = origin ? 2 : 1,
                                                             .steps = steps,
                                                             .report = hear});
-    assert(!runner_add(&runner, run_one, replica_ready, ended, r, &e));
+    assert(!replica_task_add(&runner, r, &e));
     for (int before = fake.calls; runner.count;) {
         assert(!runner_turn(&runner, NULL, 0, -1, &e));
         if (stop && fake.calls - before >= stop && runner.count)

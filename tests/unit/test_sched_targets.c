@@ -451,20 +451,6 @@ static void results_are_made_again(void **state)
     play_end(&p);
 }
 
-/* What a cancelled ensemble has is estimated when somebody asks for it. */
-static void a_cancelled_ensemble_stays_so(void **state)
-{
-    struct play p;
-    struct ensemble *e = play_ensemble(1, 2, 0);
-    play_begin(&p, 1);
-    play_add(&p, e);
-    play_wish(&p, SCHED_CANCEL, e);
-    assert_int_equal(play_wish(&p, SCHED_REESTIMATE, e), 0);
-    assert_int_equal(p.d.n, 0);
-    assert_int_equal(e->sm.state, ENSEMBLE_CANCELLED);
-    play_end(&p);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -479,7 +465,6 @@ int main(void)
         cmocka_unit_test(what_is_good_enough_is_given_nothing),
         cmocka_unit_test(a_look_that_failed_for_the_machine_is_made_again),
         cmocka_unit_test(results_are_made_again),
-        cmocka_unit_test(a_cancelled_ensemble_stays_so),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -161,6 +161,41 @@ static void test_table_fits(void **state)
     }
 }
 
+/* Empty columns are not shown, before anything is cut; names are cut in the middle; others leave before what is worth more columns. */
+static void test_table_cuts(void **state)
+{
+    static const char *const cells[] = {"name",
+                                        "why",
+                                        "key",
+                                        "n",
+                                        "m\303\251thane-to-ethane-number-one",
+                                        "",
+                                        "",
+                                        "12",
+                                        "m\303\251thane-to-ethane-number-two",
+                                        "",
+                                        "",
+                                        "9"};
+    static const struct {
+        const char *layout;
+        int width;
+        const char *text;
+    } cases[] = {
+        {"l= l~ l r1", 19, "name\nm\303\251thane-t~umber-one\nm\303\251thane-t~umber-two\n"},
+        {"l~ l~ l r1", 19, "name\nm\303\251thane-to-ethane-~\nm\303\251thane-to-ethane-~\n"},
+        {"l= l~ l r1", 20, "name               n\nm\303\251thane-~ber-one  12\nm\303\251thane-~ber-two   9\n"},
+        {"l== l~ l r1", 21, "name\nm\303\251thane-to~number-one\nm\303\251thane-to~number-two\n"},
+        {"l= l~ l r1", 5, "name\nm\303\251t~ne\nm\303\251t~wo\n"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct table t;
+        struct buf b = {0};
+        cells_of(&t, cases[i].layout, cells, 12);
+        table_put(&t, cases[i].width, &b);
+        assert_text(&b, cases[i].text);
+    }
+}
+
 static void test_suggest(void **state)
 {
     static const char *const words[] = {"submit", "status", "results", "resume"};
@@ -250,9 +285,9 @@ static void test_results(void **state)
                 "  RIP: needs more\n"
                 "  DSC\n"
                 "\n"
-                "window  lambda               state     ns  samples  used    g  uncorrelated  error/%  reason\n"
-                "     0  coulomb 0, vdw 0.25  ok      0.03      100    90  2.5            36    100.0\n"
-                "     1  coulomb 1, vdw 0.25  failed     0        -     -    -             -        -  blew up\n"
+                "window  coulomb/vdw  state     ns  samples  used    g  uncorrelated  error/%  reason\n"
+                "     0  0/0.25       ok      0.03      100    90  2.5            36    100.0\n"
+                "     1  1/0.25       failed     0        -     -    -             -        -  blew up\n"
                 "\n"
                 "MBAR unconverged:\n"
                 "  window 0 has few\n"
@@ -266,10 +301,10 @@ static void test_results(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_durations),    cmocka_unit_test(test_progress), cmocka_unit_test(test_bytes),
-        cmocka_unit_test(test_times),        cmocka_unit_test(test_table),    cmocka_unit_test(test_table_fits),
-        cmocka_unit_test(test_table_widest), cmocka_unit_test(test_suggest),  cmocka_unit_test(test_escape),
-        cmocka_unit_test(test_exit_codes),   cmocka_unit_test(test_results),
+        cmocka_unit_test(test_durations),    cmocka_unit_test(test_progress),   cmocka_unit_test(test_bytes),
+        cmocka_unit_test(test_times),        cmocka_unit_test(test_table),      cmocka_unit_test(test_table_fits),
+        cmocka_unit_test(test_table_widest), cmocka_unit_test(test_table_cuts), cmocka_unit_test(test_suggest),
+        cmocka_unit_test(test_escape),       cmocka_unit_test(test_exit_codes), cmocka_unit_test(test_results),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

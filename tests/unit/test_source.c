@@ -14,8 +14,8 @@
 #include <cmocka.h>
 
 #include "engine/base/buf.h"
+#include "engine/base/path.h"
 #include "engine/io/io.h"
-#include "engine/io/path.h"
 #include "engine/io/table.h"
 
 static void joined(const char *from, const char *name, const char *expected)
@@ -41,6 +41,29 @@ static void test_paths(void **state)
     joined("a/x.top", "..", "");
 }
 
+/* Where a file is kept for a name, which is the same for that name itself. */
+static void kept(const char *name, const char *expected)
+{
+    char *once = path_kept(name), *again = path_kept(once);
+    assert_true(path_is_normal(name) && path_is_below(once));
+    assert_string_equal(once, expected);
+    assert_string_equal(again, expected);
+    free(again);
+    free(once);
+}
+
+static void test_kept(void **state)
+{
+    kept("a.top", "a.top");
+    kept("a/..b/c", "a/..b/c");
+    kept("../a.top", "@up1/a.top");
+    kept("../../ff/a.itp", "@up2/ff/a.itp");
+    kept("/usr/a.itp", "@root/usr/a.itp");
+    static const char *const other[] = {"", ".", "..", "../..", "/", "a/", "./a", "a/../b", "a//b", "/../a", "/a/.."};
+    for (size_t i = 0; i < sizeof other / sizeof *other; i++)
+        assert_false(path_is_normal(other[i]));
+}
+
 static void add(struct source *s, const char *name, const char *text)
 {
     struct err e = {0};
@@ -63,7 +86,8 @@ static void lacks(struct source *s, const char *from, const char *name, enum err
     struct err e = {0};
     struct source_text t;
     assert_int_equal(source_open(s, from, name, &t, &e), -(int)code);
-    assert_string_equal(e.msg, message);
+    if (strncmp(e.msg, message, strlen(message)) != 0)
+        fail_msg("\"%s\" does not begin with \"%s\"", e.msg, message);
 }
 
 static void test_memory(void **state)
@@ -83,12 +107,23 @@ static void test_memory(void **state)
     assert_null(s->wanted[2]);
     lacks(s, "a.top", "d.itp", ERR_MISSING_FILE, "there is no file \"d.itp\"");
     assert_null(s->wanted[1]);
-    lacks(s, NULL, "/etc/passwd", ERR_UNSUPPORTED,
-          "\"/etc/passwd\" is not a file in the folder of the spec or below it");
-    lacks(s, "a.top", "../a.top", ERR_UNSUPPORTED, "\"../a.top\" is not a file in the folder of the spec or below it");
+    lacks(s, NULL, "/etc/passwd", ERR_MISSING_FILE, "there is no file \"/etc/passwd\"");
+    lacks(s, "ff/b.itp", "../../x.itp", ERR_MISSING_FILE, "there is no file \"../x.itp\" or \"../../x.itp\"");
+    assert_string_equal(s->wanted[0], "../x.itp");
+    /* What is above the base or absolute, and what it includes; also under the names that such files are kept by. */
+    add(s, "../x.itp", "above");
+    add(s, "@up2/y.itp", "higher");
+    add(s, "/lib/z.itp", "absolute");
+    finds(s, "ff/b.itp", "../../x.itp", "../x.itp", "above");
+    finds(s, "../x.itp", "../y.itp", "../../y.itp", "higher");
+    finds(s, "../x.itp", "a.top", "a.top", "four"); /* not beside it: as named */
+    finds(s, "/lib/q.itp", "z.itp", "/lib/z.itp", "absolute");
+    finds(s, "a.top", "/lib/../lib/z.itp", "/lib/z.itp", "absolute");
     struct err e = {0};
-    assert_int_equal(source_memory_add(s, "../x", "", 0, &e), -ERR_UNSUPPORTED);
-    assert_int_equal(source_memory_add(s, "", "", 0, &e), -ERR_UNSUPPORTED);
+    static const char *const none[] = {"..", "", "/", "../..", "a/.."};
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++)
+        assert_int_equal(source_memory_add(s, none[i], "", 0, &e), -ERR_UNSUPPORTED);
+    lacks(s, "ff/b.itp", "..", ERR_UNSUPPORTED, "\"..\" is not the name of a file");
     source_free(s);
     source_free(NULL);
 }
@@ -125,7 +160,17 @@ static char *make_folders(void)
 
 static void remove_folders(char *top)
 {
-    static const char *const names[] = {"base/link.itp", "base/a.top", "base", "inc/a.top", "inc/b.itp", "inc", ""};
+    static const char *const names[] = {"base/@up1/inc/a.top",
+                                        "base/@up1/inc",
+                                        "base/@up1/k.itp",
+                                        "base/@up1",
+                                        "base/link.itp",
+                                        "base/a.top",
+                                        "base",
+                                        "inc/a.top",
+                                        "inc/b.itp",
+                                        "inc",
+                                        ""};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         struct buf b = {0};
         buf_printf(&b, "%s/%s", top, names[i]);
@@ -154,9 +199,28 @@ static void test_disk(void **state)
     s = source_disk_new(base.data, true);
     finds(s, NULL, "a.top", "a.top", "base a");
     lacks(s, NULL, "link.itp", ERR_MISSING_FILE, "there is no file \"link.itp\"");
-    lacks(s, NULL, "../inc/a.top", ERR_UNSUPPORTED,
-          "\"../inc/a.top\" is not a file in the folder of the spec or below it");
+    lacks(s, NULL, "../inc/a.top", ERR_MISSING_FILE, "there is no file \"../inc/a.top\"");
+    base.len = 0;
+    buf_printf(&base, "%s/base/a.top", top);
+    lacks(s, NULL, base.data, ERR_MISSING_FILE, "there is no file \"");
     source_free(s);
+
+    /* What is kept in a folder for a name that leads out of it: all that a confined source reads; for another one it comes last. */
+    base.len = inc.len = 0;
+    buf_printf(&base, "%s/base", top);
+    buf_printf(&inc, "%s/base/@up1", top);
+    assert_int_equal(mkdir(inc.data, 0700), 0);
+    write_file(inc.data, "k.itp", "kept k");
+    inc.len = 0;
+    buf_printf(&inc, "%s/base/@up1/inc", top);
+    assert_int_equal(mkdir(inc.data, 0700), 0);
+    write_file(inc.data, "a.top", "kept a");
+    for (int confined = 0; confined < 2; confined++) {
+        s = source_disk_new(base.data, confined);
+        finds(s, NULL, "../inc/a.top", "../inc/a.top", confined ? "kept a" : "inc a");
+        finds(s, "../inc/a.top", "../k.itp", "../k.itp", "kept k");
+        source_free(s);
+    }
     buf_free(&base);
     buf_free(&inc);
     remove_folders(top);
@@ -215,8 +279,8 @@ static void test_table(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_paths), cmocka_unit_test(test_memory), cmocka_unit_test(test_disk),
-        cmocka_unit_test(test_gzip),  cmocka_unit_test(test_table),
+        cmocka_unit_test(test_paths), cmocka_unit_test(test_kept), cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_disk),  cmocka_unit_test(test_gzip), cmocka_unit_test(test_table),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

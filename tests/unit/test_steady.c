@@ -26,8 +26,8 @@
 #include "daemon/worker/commands.h"
 #include "daemon/worker/exchange.h"
 #include "daemon/worker/replica_parts.h"
-#include "daemon/worker/runner.h"
 #include "tests/lib/dev_count.h"
+#include "tests/lib/replica_task.h"
 
 enum { WINDOWS = 3, STEPS = 240, BEFORE = 20, GRAPHS = 100 /* steps of production until all are there */ };
 enum { BEHIND = 40 /* times that the CPU's queue may take memory after that: a tenth of the steps of all windows */ };
@@ -271,16 +271,6 @@ static void hear(void *ctx, const struct replica *r, const struct replica_report
     ended += what->kind >= REPORT_DONE;
 }
 
-static void run_one(void *arg)
-{
-    replica_run(arg);
-}
-
-static void ended_one(void *arg)
-{
-    replica_free(arg);
-}
-
 static void make_replicas(struct runner *runner, struct models *models)
 {
     struct err e = {0};
@@ -293,7 +283,7 @@ static void make_replicas(struct runner *runner, struct models *models)
                                                           .replica = (uint32_t)w,
                                                           .exchange = exchange,
                                                           .report = hear});
-        assert_int_equal(runner_add(runner, run_one, replica_ready, ended_one, replicas[w], &e), 0);
+        assert_int_equal(replica_task_add(runner, replicas[w], &e), 0);
     }
 }
 

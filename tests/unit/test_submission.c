@@ -54,9 +54,17 @@ static json_t *with_file(const char *name)
 
 static void test_names(void **state)
 {
-    static const char *const bad[] = {"/a", "..", "a/../c", "./c", "a//c", "c/", "", "spec.yaml", "c\td", "a\x7f"};
+    static const char *const bad[] = {"/",     "..", "a/../c", "./c",       "a//c", "c/",
+                                      "/a/..", "",   "/../a",  "spec.yaml", "c\td", "a\x7f"};
+    static const char *const outside[] = {"/a", "../a", "../../a/b", "../spec.yaml"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        assert_refused(with_file(bad[i]), "USAGE", "relative path");
+        assert_refused(with_file(bad[i]), "USAGE", "expected a path");
+    for (size_t i = 0; i < sizeof outside / sizeof *outside; i++)
+        assert_refused(with_file(outside[i]), "MISSING_FILE", "t.top"); /* the name is taken */
+    assert_refused(json_pack("{s:s,s:{s:s,s:s}}", "spec", spec, "files", "../a", "x", "@up1/a", "y"), "USAGE",
+                   "another file is kept as \"@up1/a\" too");
+    assert_refused(json_pack("{s:s,s:{s:s,s:s}}", "spec", spec, "files", "../a", "x", "../a/b", "y"), "USAGE",
+                   "\"@up1/a\" is a file");
     assert_refused(with_file("a"), "USAGE", "\"a\" is a file");
     assert_refused(with_file("a/b/c"), "USAGE", "\"a/b\" is a file");
     assert_refused(with_file("spec.yaml/c"), "USAGE", "\"spec.yaml\" is a file");
@@ -114,7 +122,7 @@ static void test_texts(void **state)
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         assert_refused(json_pack("{s:s,s:s,s:{}}", "spec", spec, "spec_name", bad[i], "files"), "USAGE",
                        "\"spec_name\"");
-        assert_refused(with_file(bad[i]), "USAGE", "relative path");
+        assert_refused(with_file(bad[i]), "USAGE", "expected a path");
     }
     assert_refused(json_pack("{s:s,s:{},s:s}", "spec", spec, "files", "id", "a b"), "USAGE", "\"id\"");
     assert_refused(json_pack("{s:s,s:{},s:s%}", "spec", spec, "files", "id", "a\0b", 3), "USAGE", "\"id\"");

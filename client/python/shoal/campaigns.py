@@ -6,7 +6,6 @@ campaign.yaml has one reader, which the program has; here its answers become dat
 from __future__ import annotations
 
 import os
-import subprocess
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,16 +13,15 @@ from typing import TypeVar
 
 from shoal.decode import decode
 from shoal.ensembles import Ensemble
-from shoal.errors import OutOfTime, Problem, ShoalError, Unreachable
+from shoal.errors import OutOfTime
 from shoal.inputs import StrPath
+from shoal.program import BAD_SPEC, FAILED, OK, TRY_LATER, Program, included, options
 from shoal.results import MolarEnergy
+from shoal.rows import Rows
 from shoal.service import Service
-from shoal.transport import parse_object
+from shoal.show import html_table
 
 T = TypeVar("T")
-# Exit codes of the program, as schemas/errors.def has them.
-BAD_SPEC, FAILED, TRY_LATER = 65, 1, 75
-CODES = {2: "USAGE", 3: "CONFLICT", BAD_SPEC: "SPEC", 66: "MISSING_FILE", 69: "UNREACHABLE", TRY_LATER: "BUSY", 77: "FORBIDDEN"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,20 +65,22 @@ class Plan:
     ns: float
     disk_bytes: float
     budget: Budget | None
-    ensembles: tuple[Planned, ...]
+    ensembles: Rows[Planned]
     errors: tuple[str, ...]
     warnings: tuple[str, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Submitted:
-    """What was made, of how many; so many were there before, so many of them with other content."""
+    """What was made, of how many; so many were there before, so many of them with other content; wrong: so many cannot be submitted, for
+    what `Plan.errors` says."""
 
     submitted: tuple[Ensemble, ...]
     planned: int
     present: int
     differ: int
     refused: int
+    wrong: int | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,14 +88,30 @@ class Status:
     """ensemble of each is None where it was not submitted."""
 
     name: str
-    ensembles: tuple[Planned, ...]
+    ensembles: Rows[Planned]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Moved:
-    """What was extended or cancelled."""
+    """What something was done to."""
 
     ensembles: tuple[Ensemble, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Gone:
+    """An ensemble that was removed, and the bytes that frees."""
+
+    id: str
+    name: str
+    bytes: int | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cleared:
+    """What was removed."""
+
+    ensembles: tuple[Gone, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -138,7 +154,7 @@ class SystemSum:
     """The sum of a system's legs, each times its sign. verdict: None where all signs are 0."""
 
     system: str
-    legs: tuple[LegSum, ...]
+    legs: Rows[LegSum]
     free_energy: MolarEnergy | None
     experiment: MolarEnergy | None
     verdict: str | None
@@ -151,7 +167,7 @@ class EdgeSum:
 
     ligand_i: str
     ligand_j: str
-    legs: tuple[LegSum, ...]
+    legs: Rows[LegSum]
     free_energy: MolarEnergy | None
     experiment: MolarEnergy | None
     verdict: str | None
@@ -230,41 +246,64 @@ class Gathered:
 
     name: str
     so_far: bool
-    ensembles: tuple[Row, ...]
-    systems: tuple[SystemSum, ...]
-    edges: tuple[EdgeSum, ...]
-    loops: tuple[Loop, ...]
+    ensembles: Rows[Row]
+    systems: Rows[SystemSum]
+    edges: Rows[EdgeSum]
+    loops: Rows[Loop]
     contradictions: tuple[Contradiction, ...]
-    values: tuple[SystemValue, ...]
+    values: Rows[SystemValue]
     covariance: tuple[tuple[float | None, ...], ...]
     experiment: Comparisons
     remarks: tuple[str, ...]
 
+    def __repr__(self) -> str:
+        return f"<Gathered {self.name}: {sum(one.free_energy is not None for one in self._of_systems())} of {len(self._of_systems())} systems " \
+            f"have a free energy, {len(self.edges)} edges>"
+
+    def _of_systems(self) -> Sequence[SystemValue | SystemSum]:
+        """The network's values, where there is one."""
+        return self.values or self.systems
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: edges, then values of systems, in kcal/mol."""
+        def cells(one: EdgeSum | SystemValue | SystemSum) -> tuple[object, ...]:
+            return one.free_energy or "-", one.experiment or "", one.verdict or ""
+
+        edges = html_table(f"{self.name}: edges", ("from", "to", "free energy", "experiment", "verdict"),
+                           [(edge.ligand_i, edge.ligand_j, *cells(edge)) for edge in self.edges])
+        values = html_table(f"{self.name}: values", ("system", "free energy", "experiment", "verdict"),
+                            [(one.system, *cells(one)) for one in self._of_systems()])
+        return (edges if self.edges else "") + values
+
 
 class Campaign:
-    """A campaign.yaml and what a service has of it. `program` is shoal's, `includes` are folders for #include files.
+    """A campaign.yaml and what a service has of it. `program` is shoal's, `includes` are folders for #include files. only and skip
+    (systems, edges, keys) and legs choose some of its ensembles.
 
-    Every method may raise Problem with what the program said, and Unreachable.
+    Every method may raise a Problem with what the program said, and Unreachable.
     """
 
-    def __init__(self, file: StrPath, service: Service | None = None, *, program: StrPath = "shoal", includes: Sequence[StrPath] = ()) -> None:
+    def __init__(self, file: StrPath, service: Service | None = None, *, program: StrPath = "shoal", includes: Sequence[StrPath] = (),
+                 only: Sequence[str] = (), skip: Sequence[str] = (), legs: Sequence[str] = ()) -> None:
         self.file = os.fspath(file)
+        self.part = [word for name, words in (("--only", only), ("--skip", skip), ("--leg", legs)) for one in words for word in (name, one)]
         self.service = service or Service()
-        self.program = os.fspath(program)
-        self.includes = [os.fspath(folder) for folder in includes]
+        self.program = Program(program)
+        self.includes = tuple(includes)
 
     def plan(self) -> Plan:
         """What would be submitted, checked; what is wrong with it is in `errors`."""
-        return self._run(Plan, "plan", fine=(0, BAD_SPEC))
+        return self._run(Plan, "plan", *self.part, fine=(OK, BAD_SPEC))
 
-    def submit(self) -> Submitted:
-        """What the service does not have yet. Problem where something was refused or was there with other content; what
-        else there is was submitted then, but where the campaign itself is wrong."""
-        return self._run(Submitted, "submit")
+    def submit(self, *, replace: bool = False) -> Submitted:
+        """What the service does not have yet. BadSpec, Conflict or another Problem where something is wrong, was there with other content
+        or was refused; what else there is was submitted then. replace: what was there with other content is removed, with its results, and
+        submitted as it is now."""
+        return self._run(Submitted, "submit", *self.part, *options(replace=replace))
 
     def status(self) -> Status:
         """How its ensembles do."""
-        return self._run(Status, "status")
+        return self._run(Status, "status", *self.part)
 
     def wait(self, timeout: float | None = None) -> Status:
         """Stays until all that were submitted have ended. OutOfTime after timeout s."""
@@ -280,33 +319,38 @@ class Campaign:
     def gather(self, output: StrPath | None = None) -> Gathered:
         """The table; into a folder too, in the forms of OpenFE and cinnabar and as a page. Numbers of ensembles that
         have not ended are of their samples so far, and what depends on them is so_far too; without samples the verdict is pending."""
-        words = [] if output is None else ["--output", os.fspath(output)]
-        return self._run(Gathered, "gather", *words, fine=(0, FAILED, TRY_LATER))
+        return self._run(Gathered, "gather", *self.part, *options(output=output), fine=(OK, FAILED, TRY_LATER))
 
     def run(self, output: StrPath | None = None) -> Gathered:
         """Submits, waits, hands out the campaign's budget to what needs it most and gathers. Where the program ends on the
         way it is to be run again: it goes on from what the service has."""
-        words = [] if output is None else ["--output", os.fspath(output)]
-        return self._run(Gathered, "run", *words, fine=(0, FAILED, TRY_LATER))
+        return self._run(Gathered, "run", *self.part, *options(output=output), fine=(OK, FAILED, TRY_LATER))
 
-    def extend(self, *, time: str | None = None, until: str | None = None) -> Moved:
-        """All of them: production longer by `time`, or as long as `until`, as in "2 ns"."""
-        given = [("--time", time), ("--until", until)]
-        return self._run(Moved, "extend", *(word for pair in given if pair[1] is not None for word in pair if word is not None))
+    def extend(self, *, time: str | None = None, until: str | None = None, by_need: bool = False) -> Moved:
+        """All of them: production longer by `time`, or as long as `until`, as in "2 ns". by_need: as much in all as `time` adds to each, to
+        those where it cuts the errors most."""
+        return self._run(Moved, "extend", *self.part, *options(time=time, until=until, by_need=by_need))
 
     def cancel(self) -> Moved:
         """All of them that have not ended."""
-        return self._run(Moved, "cancel")
+        return self._run(Moved, "cancel", *self.part)
 
-    def _run(self, kind: type[T], action: str, *words: str, fine: Sequence[int] = (0,)) -> T:
-        includes = [word for folder in self.includes for word in ("--include", folder)]
-        command = [self.program, "campaign", action, self.file, "--json", "--socket", self.service.socket, *includes, *words]
-        try:
-            done = subprocess.run(command, capture_output=True, check=False)
-        except OSError as error:
-            raise ShoalError("MISSING_FILE", f"{self.program}: {error.strerror}; `program` names shoal's") from error
-        answer = parse_object(done.stdout or b"{}", f"{self.program} campaign {action}")
-        if done.returncode in fine and answer and "error" not in answer:
-            return decode(kind, answer, kind.__name__)
-        code, said = CODES.get(done.returncode, "INTERNAL"), done.stderr.decode(errors="replace").replace("shoal: ", "").strip()
-        raise Unreachable(code, said) if code == "UNREACHABLE" else Problem(code, said)
+    def pause(self) -> Moved:
+        """All of them that wait or run, until resume()."""
+        return self._run(Moved, "pause", *self.part)
+
+    def resume(self) -> Moved:
+        """Those that are paused."""
+        return self._run(Moved, "resume", *self.part)
+
+    def retry(self) -> Moved:
+        """Failed and cancelled windows of all of them again."""
+        return self._run(Moved, "retry", *self.part)
+
+    def remove(self) -> Cleared:
+        """Those that have ended, with their files, for good."""
+        return self._run(Cleared, "rm", *self.part)
+
+    def _run(self, kind: type[T], action: str, *words: str, fine: Sequence[int] = (OK,)) -> T:
+        answer = self.program.ask("campaign", action, self.file, "--socket", self.service.socket, *included(self.includes), *words, fine=fine)
+        return decode(kind, answer, kind.__name__)

@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from typing import Any, TypeVar
 
 from shoal.errors import Malformed
+from shoal.rows import Rows
 
 T = TypeVar("T")
 
@@ -38,9 +39,9 @@ def _decode(kind: Any, value: Any, where: str) -> Any:
     if origin is types.UnionType:  # X | None, the only union there is
         present = next(one for one in typing.get_args(kind) if one is not types.NoneType)
         return None if value is None else _decode(present, value, where)
-    if origin is tuple:
+    if origin in (tuple, Rows):
         item = typing.get_args(kind)[0]
-        return tuple(_decode(item, one, f"{where}[{i}]") for i, one in enumerate(_expect(list, value, where, "a list")))
+        return origin(_decode(item, one, f"{where}[{i}]") for i, one in enumerate(_expect(list, value, where, "a list")))
     if origin is Mapping:
         item = typing.get_args(kind)[1]
         return {key: _decode(item, one, f"{where}.{key}") for key, one in _expect(dict, value, where, "an object").items()}

@@ -8,6 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from shoal.rows import Rows
+from shoal.show import html_table, with_error
+
 ENDED = ("done", "failed", "cancelled")
 
 
@@ -20,6 +23,9 @@ class Estimate:
     unit: str
     verdict: str
     time: str
+
+    def __str__(self) -> str:
+        return f"{with_error(self.value, self.error)} {self.unit}, {self.verdict}" if self.value is not None else "no free energy yet"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,7 +107,20 @@ class Ensemble:
     progress: float
     seq: int | None
     warnings: tuple[SpecWarning, ...] | None  # of a submission's answer alone
-    replicas: tuple[Replica, ...] | None  # not of lists
+    replicas: Rows[Replica] | None  # not of lists
+
+    def __str__(self) -> str:
+        """"methane (3f2a9c00): running, 50 %, so far 2.1 +- 0.2 kcal/mol, unconverged"."""
+        so_far = f", so far {self.estimate}" if self.estimate else ""
+        return f"{self.name} ({self.id}): {self.state}{': ' + self.reason if self.reason else ''}, {self.progress:.0%}{so_far}"
+
+    def __repr__(self) -> str:
+        return f"<Ensemble {self}>"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: how it does, and each of its replicas."""
+        rows = [(r.window, r.repeat or 0, r.state, f"{r.step} of {r.steps}", r.reason or "") for r in self.replicas or ()]
+        return html_table(str(self), ("window", "repeat", "state", "steps", "reason"), rows)
 
     @property
     def ended(self) -> bool:
@@ -137,6 +156,10 @@ class Event:
     state: str | None
     message: str | None
     ensemble: Ensemble | None
+
+    def __str__(self) -> str:
+        where = "" if self.window is None else f" window {self.window}" + (f" of repeat {self.repeat}" if self.repeat else "")
+        return f"{self.time} {self.kind}{where}: {self.state or self.message or ''}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -178,7 +201,17 @@ class File:
 class Files:
     """Sorted by path."""
 
-    files: tuple[File, ...]
+    files: Rows[File]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ladder:
+    """Windows that a pilot's samples propose. windows: by component of lambda; length: thermodynamic, in kT; expected_overlap: the least of
+    neighbours, None: of one window."""
+
+    windows: Mapping[str, tuple[float, ...]]
+    length: float
+    expected_overlap: float | None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -24,7 +24,8 @@ class ShoalError(Exception):
 
 
 class Problem(ShoalError):
-    """The service, or the program `shoal`, refused. `status` is the answer's, None of a program's."""
+    """The service, the program `shoal` or this package refused. `status` is that of the service's answer, else None. Most codes have a class
+    of their own."""
 
     def __init__(self, code: str, message: str, status: int | None = None, files: Sequence[Sequence[str]] = (),
                  candidates: Sequence[Mapping[str, object]] = (), retry_after: float | None = None) -> None:
@@ -33,6 +34,41 @@ class Problem(ShoalError):
         self.files = tuple(tuple(names) for names in files)  # with MISSING_FILE: names to try, for each missing file
         self.candidates = tuple(candidates)  # with CONFLICT: id, name, key and state of what a word may stand for
         self.retry_after = retry_after  # s, with LIMIT and BUSY
+
+
+class NotFound(Problem):
+    """There is no such ensemble, window or file (code NOT_FOUND)."""
+
+
+class Conflict(Problem):
+    """The state of the ensemble does not allow it, or a key or a word stands for something else (code CONFLICT)."""
+
+
+class Forbidden(Problem):
+    """It is another user's, or nothing that may be sent (code FORBIDDEN)."""
+
+
+class BadSpec(Problem):
+    """The spec, its topology or its coordinates are wrong or not supported: the message has the place (codes SPEC, TOPOLOGY, COORDINATES,
+    UNSUPPORTED)."""
+
+
+class MissingFile(Problem):
+    """A file that a spec or a topology names is not there (code MISSING_FILE)."""
+
+
+class Busy(Problem):
+    """Not now: try again, after `retry_after` s where that is known (codes BUSY, LIMIT)."""
+
+
+CLASSES: dict[str, type[Problem]] = {"NOT_FOUND": NotFound, "CONFLICT": Conflict, "FORBIDDEN": Forbidden, "SPEC": BadSpec, "TOPOLOGY": BadSpec,
+                                     "COORDINATES": BadSpec, "UNSUPPORTED": BadSpec, "MISSING_FILE": MissingFile, "BUSY": Busy, "LIMIT": Busy}
+
+
+def refusal(code: str, message: str, status: int | None = None, files: Sequence[Sequence[str]] = (),
+            candidates: Sequence[Mapping[str, object]] = (), retry_after: float | None = None) -> Problem:
+    """A Problem, of the class of its code."""
+    return CLASSES.get(code, Problem)(code, message, status, files, candidates, retry_after)
 
 
 class Unreachable(ShoalError):

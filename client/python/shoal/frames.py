@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""dhdl.xvg as the DataFrames that alchemlyb's estimators take: what alchemlyb.parsing.gmx makes of the same file.
-
-Energies are in kT (attrs: energy_unit, temperature), the index is time (ps) and the window's lambdas.
+""".xvg files as DataFrames: dhdl.xvg as alchemlyb's estimators take it, which is what alchemlyb.parsing.gmx makes of the same file, with
+energies in kT (attrs: energy_unit, temperature) and an index of time (ps) and the window's lambdas; any other as it is.
 """
 from __future__ import annotations
 
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
 
 R = 8.31446261815324e-3  # kJ/(mol K)
 SUBTITLE = re.compile(r"T = (\S+) \(K\) .*state \d+: (.+) = (.+)")
-HEADER = re.compile(r'@\s*(subtitle|s\d+ legend)\s+"(.*)"')
+HEADER = re.compile(r'@\s*(title|subtitle|xaxis\s+label|s\d+ legend)\s+"(.*)"')
 DELTA = "\\xD\\f{}H \\xl\\f{} to "  # legends of energy differences to the windows
 GRADIENT = "dH/d\\xl\\f{} "         # legends of dH/dlambda
 
@@ -37,18 +36,25 @@ class Sheet:
         return [i for i, legend in enumerate(self.legends, 1) if legend.startswith(beginning)]
 
 
-def read_sheet(text: str, name: str) -> Sheet:
-    """Malformed, with name and line."""
-    subtitle, legends, rows = "", [], []
+def read_xvg(text: str, name: str) -> tuple[dict[str, str], list[str], list[tuple[float, ...]]]:
+    """Texts of a header (title, subtitle, xaxis), legends of the columns behind the first, and rows. Malformed, with name and line."""
+    texts, legends, rows = {}, [], []
     for number, line in enumerate(text.splitlines(), 1):
         if line.startswith("@"):
             header = HEADER.match(line)
-            if header and header[1] == "subtitle":
-                subtitle = header[2]
-            elif header:
+            if header and header[1].endswith("legend"):
                 legends.append(header[2])
+            elif header:
+                texts[header[1].split()[0]] = header[2]
         elif line and not line.startswith("#"):
             rows.append(_row(line, 1 + len(legends), f"{name}:{number}"))
+    return texts, legends, rows
+
+
+def read_sheet(text: str, name: str) -> Sheet:
+    """Malformed, with name and line."""
+    texts, legends, rows = read_xvg(text, name)
+    subtitle = texts.get("subtitle", "")
     parts = SUBTITLE.match(subtitle)
     if not parts:
         raise Malformed(f"{name}: expected a subtitle with temperature and lambda state, read \"{subtitle}\"")
@@ -97,6 +103,16 @@ def _frame(sheet: Sheet, names: Any, columns: Sequence[int], added: int | None) 
     index = pandas.MultiIndex.from_arrays([times, *([value] * len(times) for value in sheet.state)], names=["time", *sheet.lambdas])
     frame = pandas.DataFrame(data, index=index, columns=names, dtype=float)
     frame.attrs = {"temperature": sheet.temperature, "energy_unit": "kT"}
+    return frame
+
+
+def xvg_frame(text: str, name: str) -> DataFrame:
+    """The columns of any .xvg file by their legends; the first is the index, by the label of its axis."""
+    pandas = import_pandas()
+    texts, legends, rows = read_xvg(text, name)
+    index = pandas.Index([row[0] for row in rows], dtype=float, name=texts.get("xaxis", ""))
+    frame = pandas.DataFrame([row[1:] for row in rows], index=index, columns=legends or None, dtype=float)
+    frame.attrs = {"title": texts.get("title", "")}
     return frame
 
 

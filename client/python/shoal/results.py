@@ -9,6 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from shoal.rows import Rows
+from shoal.show import html_table, short_unit, with_error
+
 
 @dataclass(frozen=True, kw_only=True)
 class Quantity:
@@ -16,6 +19,9 @@ class Quantity:
 
     magnitude: float
     unit: str
+
+    def __str__(self) -> str:
+        return f"{self.magnitude:.6g} {short_unit(self.unit)}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,6 +31,9 @@ class Value:
     value: float
     error: float | None
 
+    def __str__(self) -> str:
+        return with_error(self.value, self.error)
+
 
 @dataclass(frozen=True, kw_only=True)
 class MolarEnergy:
@@ -32,6 +41,9 @@ class MolarEnergy:
 
     kj_mol: Value = field(metadata={"key": "kJ/mol"})
     kcal_mol: Value = field(metadata={"key": "kcal/mol"})
+
+    def __str__(self) -> str:
+        return f"{self.kcal_mol} kcal/mol"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,6 +61,9 @@ class Average:
     error: float | None
     unit: str
 
+    def __str__(self) -> str:
+        return f"{with_error(self.value, self.error)} {short_unit(self.unit)}"
+
 
 @dataclass(frozen=True, kw_only=True)
 class Reason:
@@ -64,6 +79,9 @@ class Verdict:
 
     verdict: str
     reasons: tuple[Reason, ...]
+
+    def __str__(self) -> str:
+        return self.verdict
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -157,9 +175,9 @@ class Estimator:
     total: Energy | None
     verdict: Verdict
     quadrature_error: Quantity | None
-    legs: tuple[Leg, ...]
-    steps: tuple[Range, ...]
-    cumulative: tuple[Range, ...]
+    legs: Rows[Leg]
+    steps: Rows[Range]
+    cumulative: Rows[Range]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -477,7 +495,7 @@ class Profile:
 
     coordination: int
     verdict: str
-    bins: tuple[ProfileBin, ...]
+    bins: Rows[ProfileBin]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -498,15 +516,32 @@ class Results:
     finite_size: FiniteSize | None
     version: str
     ensemble: Origin
-    repeats: tuple[Repeat, ...] | None
-    estimators: tuple[Estimator, ...]
-    windows: tuple[Window, ...]
+    repeats: Rows[Repeat] | None
+    estimators: Rows[Estimator]
+    windows: Rows[Window]
     overlap: Overlap | None
     thermodynamic_length: ThermodynamicLength | None
     exchange: tuple[Exchange, ...]
-    convergence: tuple[Convergence, ...]
+    convergence: Rows[Convergence]
     profiles: tuple[Profile, ...] | None  # only of windows that differ in biases alone
     production: tuple[int, ...] | None  # only of live ones
-    observables: tuple[Observable, ...] | None  # only where the spec has some
+    observables: Rows[Observable] | None  # only where the spec has some
     torsions: Torsions | None  # only where what the alchemy changes has bonds that can turn, and not of live ones
     warnings: tuple[str, ...]
+
+    def __str__(self) -> str:
+        """"3.57 +- 0.19 kcal/mol, converged": the estimate, or why there is none."""
+        if self.estimate is None:
+            return f"no free energy: {self.reason or self.status}"
+        error = self.uncertainty.magnitude if self.uncertainty else None
+        verdict = f", {self.verdict}" if self.verdict else ""
+        return f"{with_error(self.estimate.magnitude, error)} {short_unit(self.estimate.unit)}{verdict}"
+
+    def __repr__(self) -> str:
+        return f"<Results of {self.ensemble.name or self.ensemble.id or 'files'}: {self}>"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the answer, and each estimator's."""
+        rows = [(e.name, e.total.kj_mol if e.total else "-", e.total.kcal_mol if e.total else "-", e.verdict) for e in self.estimators]
+        reasons = "".join(f"; {reason.text}" for reason in (self.verdict.reasons if self.verdict else ()))
+        return html_table(f"{self.ensemble.name or 'files'}: {self.quantity} = {self}{reasons}", ("", "kJ/mol", "kcal/mol", "verdict"), rows)

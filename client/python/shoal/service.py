@@ -2,22 +2,26 @@
 """The service: submit, wait, results."""
 from __future__ import annotations
 
+import asyncio
 import math
 import os
 import re
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, TypeVar
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 from urllib.parse import quote, urlencode
 
 from shoal import frames, inputs
 from shoal.decode import decode
-from shoal.ensembles import Ensemble, Event, File, Files, Page, Removed, Summary, Usage, Users, Version
-from shoal.errors import OutOfTime, Problem, Unreachable
+from shoal.ensembles import Ensemble, Event, File, Files, Ladder, Page, Removed, Summary, Usage, Users, Version
+from shoal.errors import OutOfTime, Unreachable, refusal
 from shoal.inputs import StrPath
 from shoal.place import find_socket
+from shoal.program import FAILED, TRY_LATER, Program, options
 from shoal.results import Results
+from shoal.rows import Rows
 from shoal.transport import Answer, Transport, parse_object
 
 if TYPE_CHECKING:
@@ -27,29 +31,38 @@ T = TypeVar("T")
 PIECE = 1 << 20  # bytes of a file at once
 PATIENCE_S = 60.0  # for a service that went away while it was listened to
 RETRY_S = 0.5
+ASYNC_S = 5.0  # a thread of asyncio's listens at most so long
 DHDL = re.compile(r"(?:repeat_(\d+)/)?lambda_(\d+)/dhdl\.xvg")
+ENERGY = re.compile(r"(?:repeat_(\d+)/)?lambda_(\d+)/energy\.xvg")
 
 
 class Service:
     """A service, by its socket: the one given, SHOAL_SOCKET's, else the user's own or the system's.
 
     Where an ensemble is asked for, `which` is its id, the beginning of one, its key or its name, or an Ensemble. Every method
-    may raise Problem (the service refuses), Unreachable, OutOfTime and Malformed. Threads may share it.
+    may raise a Problem (the service refuses), Unreachable, OutOfTime and Malformed. Threads may share it, and a `with` may hold it.
+    `program` is shoal's, which makes pages and ladders.
     """
 
-    def __init__(self, socket: StrPath | None = None) -> None:
+    def __init__(self, socket: StrPath | None = None, *, program: StrPath = "shoal") -> None:
         path, tried = find_socket(socket)
         self.socket = path
+        self.program = Program(program)
         self._transport = Transport(path, tried)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        """Every request has a connection of its own, so that nothing is left to close."""
 
     # ---- submitting ----
 
-    def submit(self, spec: StrPath, *, key: str | None = None, labels: Mapping[str, str] | None = None,
-               includes: Sequence[StrPath] = ()) -> Ensemble:
-        """Submits the spec of this path with the files it names, which are looked for beside it, in the folders of
-        `includes` and where GROMACS has its own. The same key finds the same ensemble again."""
-        body = _submission(inputs.read_spec(spec), os.path.basename(spec), {}, key, labels)
-        return decode(Ensemble, inputs.post(self._transport, "/v1/ensembles", body, inputs.folders_of(spec, includes)), "Ensemble")
+    def submit(self, spec: StrPath | Mapping[str, Any], *, key: str | None = None, labels: Mapping[str, str] | None = None,
+               includes: Sequence[StrPath] = (), folder: StrPath = ".") -> Ensemble:
+        """Submits the spec of this path, or one that is a mapping, with the files it names, which are looked for beside it (beside a
+        mapping: in `folder`), in the folders of `includes` and where GROMACS has its own. The same key finds the same ensemble again."""
+        return decode(Ensemble, self._post("/v1/ensembles", spec, includes, folder, key, labels), "Ensemble")
 
     def submit_text(self, spec: str, files: Mapping[str, str], *, key: str | None = None,
                     labels: Mapping[str, str] | None = None, spec_name: str = "spec.yaml") -> Ensemble:
@@ -57,10 +70,17 @@ class Service:
         body = _submission(spec, spec_name, files, key, labels)
         return decode(Ensemble, inputs.post(self._transport, "/v1/ensembles", body, ()), "Ensemble")
 
-    def validate(self, spec: StrPath, *, includes: Sequence[StrPath] = ()) -> Summary:
+    def validate(self, spec: StrPath | Mapping[str, Any], *, includes: Sequence[StrPath] = (), folder: StrPath = ".") -> Summary:
         """Checks a submission and stores nothing."""
-        body = _submission(inputs.read_spec(spec), os.path.basename(spec), {}, None, None)
-        return decode(Summary, inputs.post(self._transport, "/v1/validate", body, inputs.folders_of(spec, includes)), "Summary")
+        return decode(Summary, self._post("/v1/validate", spec, includes, folder, None, None), "Summary")
+
+    def _post(self, path: str, spec: StrPath | Mapping[str, Any], includes: Sequence[StrPath], folder: StrPath, key: str | None,
+              labels: Mapping[str, str] | None) -> dict[str, Any]:
+        if isinstance(spec, Mapping):
+            text, name = inputs.write_spec(spec), os.path.join(folder, "spec.yaml")
+        else:
+            text, name = inputs.read_spec(spec), os.fspath(spec)
+        return inputs.post(self._transport, path, _submission(text, os.path.basename(name), {}, key, labels), inputs.folders_of(name, includes))
 
     # ---- what there is ----
 
@@ -76,10 +96,11 @@ class Service:
         """As it is now, with its replicas."""
         return self._ask(Ensemble, "GET", _path(which))
 
-    def ensembles(self, *, state: str | None = None, name: str | None = None, key: str | None = None,
+    def ensembles(self, *, state: str | Sequence[str] | None = None, name: str | None = None, key: str | None = None,
                   labels: Mapping[str, str | None] | None = None, older_than: float | None = None) -> Iterator[Ensemble]:
-        """The caller's, newest first. labels: all of them; None is any value. older_than: s since they ended."""
-        asked = {"state": state, "name": name, "key": key, "older_than": None if older_than is None else f"{older_than:.0f}"}
+        """The caller's, newest first. state: one, or several; labels: all of them, None is any value. older_than: s since they ended."""
+        states = state if state is None or isinstance(state, str) else ",".join(state)
+        asked = {"state": states, "name": name, "key": key, "older_than": None if older_than is None else f"{older_than:.0f}"}
         query = [(word, value) for word, value in asked.items() if value is not None]
         query += [("label", label if value is None else f"{label}={value}") for label, value in (labels or {}).items()]
         after: list[tuple[str, str]] = []
@@ -120,9 +141,18 @@ class Service:
         given = {word: value for word, value in (("time", time), ("until", until), ("windows", added)) if value is not None}
         return self._move(which, "extend?" + urlencode(given))
 
+    def extend_by_need(self, which: Iterable[str | Ensemble], time: str) -> tuple[Ensemble, ...]:
+        """Makes production of several longer: as much in all as `time` added to each, to those where it cuts the sum of squared errors most.
+        Those that got any of it."""
+        moved = self._program("extend", *map(_word, which), "--time", time, "--by-need")
+        return tuple(decode(Ensemble, one, "Ensemble") for one in moved["ensembles"])
+
     def remove(self, which: str | Ensemble) -> int:
         """Removes one that has ended with its files, for good. Returns bytes freed."""
         return self._ask(Removed, "DELETE", _path(which)).bytes
+
+    def _program(self, *words: StrPath, fine: Sequence[int] = (0,)) -> dict[str, Any]:
+        return self.program.ask(*words, "--socket", self.socket, fine=fine)
 
     def _move(self, which: str | Ensemble, action: str) -> Ensemble:
         return self._ask(Ensemble, "POST", _path(which, f"/{action}"))
@@ -162,6 +192,37 @@ class Service:
             pass
         return self.ensemble(which)
 
+    async def watch_async(self, which: str | Ensemble, since: int | None = None, timeout: float | None = None) -> AsyncIterator[Event]:
+        """As watch(), for `async for`. A task that is cancelled ends at once; its connection within seconds."""
+        deadline = math.inf if timeout is None else time.monotonic() + timeout
+        now = await asyncio.to_thread(self.ensemble, which)
+        seq = (now.seq or 0) if since is None else since
+        lost = math.inf  # when the service was missed first
+        over = now.ended and seq >= (now.seq or 0)
+        while not over:
+            turn = min(ASYNC_S, deadline - time.monotonic())
+            if turn <= 0:
+                raise OutOfTime("BUSY", f"{now.id} has not ended in time; it goes on")
+            try:
+                events = self.watch(now, seq, turn)
+                with suppress(OutOfTime):  # of this turn
+                    while event := await asyncio.to_thread(_next, events):
+                        seq = event.seq or seq
+                        yield event
+                now, lost = await asyncio.to_thread(self.ensemble, now), math.inf
+                over = now.ended and seq >= (now.seq or 0)
+            except Unreachable:
+                lost = min(lost, time.monotonic())
+                if time.monotonic() - lost > PATIENCE_S:
+                    raise
+                await asyncio.sleep(RETRY_S)
+
+    async def wait_async(self, which: str | Ensemble, timeout: float | None = None) -> Ensemble:
+        """As wait(), for `await`: many can be waited for at once."""
+        async for _ in self.watch_async(which, timeout=timeout):
+            pass
+        return await asyncio.to_thread(self.ensemble, which)
+
     def _follow(self, ensemble: Ensemble, since: int, deadline: float) -> Iterator[Event]:
         """One connection's worth."""
         late = OutOfTime("BUSY", f"{ensemble.id} has not ended in time; it goes on")
@@ -187,7 +248,7 @@ class Service:
         """Of one that has ended; with live=True what can be said so far. Problem CONFLICT: it has not ended."""
         return self._ask(Results, "GET", _path(which, f"/results?live={int(live)}"))
 
-    def files(self, which: str | Ensemble) -> tuple[File, ...]:
+    def files(self, which: str | Ensemble) -> Rows[File]:
         """Inputs and outputs, sorted by path."""
         return self._ask(Files, "GET", _path(which, "/files")).files
 
@@ -213,7 +274,40 @@ class Service:
                 os.unlink(part)
             raise
 
-    # ---- for alchemlyb ----
+    def fetch_all(self, which: str | Ensemble, folder: StrPath) -> list[str]:
+        """All files but checkpoints into a folder, which is made; files of the same names are replaced. Their paths."""
+        fetched = []
+        for file in self.files(which):
+            if os.path.basename(file.path).startswith("checkpoint") or not inputs.is_normal(file.path) or file.path.startswith(("/", "../")):
+                continue
+            target = os.path.join(folder, file.path)
+            os.makedirs(os.path.dirname(target), exist_ok=True)
+            self.fetch(which, file.path, target)
+            fetched.append(target)
+        return fetched
+
+    def report(self, which: str | Ensemble, path: StrPath) -> None:
+        """Writes what `shoal report` says of it, a page with figures, also while it runs. Conflict: the file is there."""
+        self.program.run("report", _word(which), "--output", path, "--socket", self.socket, fine=(0, FAILED, TRY_LATER))
+
+    def ladder(self, which: str | Ensemble, *, windows: int | None = None, overlap: float | None = None) -> Ladder:
+        """Windows at equal thermodynamic length, from one that ran as a pilot: so many, or as many as neighbours need for the overlap."""
+        return decode(Ladder, self._program("ladder", _word(which), *options(windows=windows, overlap=overlap)), "Ladder")
+
+    # ---- DataFrames; dhdl and u_nk are for alchemlyb ----
+
+    def table(self, which: str | Ensemble, path: str) -> DataFrame:
+        """An .xvg file of it, as one of `Observable.file`: columns by their legends, the first is the index."""
+        frames.import_pandas()
+        return frames.xvg_frame(self.read(which, path).decode(), path)
+
+    def energies(self, which: str | Ensemble, window: int = 0, repeat: int = 0) -> DataFrame:
+        """energy.xvg of a window: energies in kJ/mol, temperature in K, pressure in bar, volume in nm^3 over time in ps."""
+        found = [file.path for file in self.files(which) if (match := ENERGY.fullmatch(file.path)) and
+                 (int(match[1] or 0), int(match[2])) == (repeat, window)]
+        if not found:
+            raise refusal("NOT_FOUND", f"{_word(which)}: no energy.xvg of window {window} in repeat {repeat}")
+        return self.table(which, found[0])
 
     def dhdl(self, which: str | Ensemble, window: int | None = None, repeat: int = 0) -> DataFrame:
         """dH/dlambda in kT, of one window or of all: as alchemlyb.parsing.gmx.extract_dHdl. All rows: none are discarded."""
@@ -232,7 +326,7 @@ class Service:
                 found[int(match[2])] = file.path
         if not found:
             wanted = "any window" if window is None else f"window {window}"
-            raise Problem("NOT_FOUND", f"{_word(which)}: no dhdl.xvg of {wanted} in repeat {repeat}")
+            raise refusal("NOT_FOUND", f"{_word(which)}: no dhdl.xvg of {wanted} in repeat {repeat}")
         return frames.join([make(frames.read_sheet(self.read(which, path).decode(), path)) for _, path in sorted(found.items())])
 
 
@@ -243,6 +337,10 @@ def _submission(spec: str, name: str, files: Mapping[str, str], key: str | None,
     if labels:
         body["labels"] = dict(labels)
     return body
+
+
+def _next(events: Iterator[Event]) -> Event | None:
+    return next(events, None)
 
 
 def _word(which: str | Ensemble) -> str:

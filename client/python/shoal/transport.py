@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from types import TracebackType
 from typing import Any, Self
 
-from shoal.errors import Malformed, OutOfTime, Problem, ShoalError, Unreachable
+from shoal.errors import Malformed, OutOfTime, ShoalError, Unreachable, refusal
 
 CONNECT_S = 10.0
 ANSWER_S = 600.0  # in which something has to come
@@ -81,7 +81,7 @@ class Transport:
             return parse_object(answer.read(), f"{method} {path}")
 
     def open(self, method: str, path: str, body: object = None) -> Answer:
-        """An answer with a status of 2xx. Problem where the service refuses; Unreachable, OutOfTime, Malformed."""
+        """An answer with a status of 2xx. A Problem where the service refuses; Unreachable, OutOfTime, Malformed."""
         text = None if body is None else json.dumps(body).encode()
         with self.errors():
             connection = Connection(self.path)
@@ -133,4 +133,4 @@ def problem_of(status: int, text: bytes, retry_after: str | None) -> ShoalError:
     if not isinstance(error, dict) or "code" not in error or "message" not in error:
         return Malformed(f"{where}: expected an error with code and message, read {text[:80]!r}")
     wait = float(retry_after) if retry_after and retry_after.isdigit() else None
-    return Problem(str(error["code"]), str(error["message"]), status, error.get("files", ()), error.get("candidates", ()), wait)
+    return refusal(str(error["code"]), str(error["message"]), status, error.get("files", ()), error.get("candidates", ()), wait)
