@@ -314,17 +314,14 @@ static bool same_distances(const struct topology *a, const struct topology *b)
 }
 
 /* Where atoms move from one phase into another, what is rigid must be so in both. */
-static int same_constraints(const struct spec *s, const struct system *of_phase, const struct system *sys,
+static int same_constraints(const struct spec *s, const struct system *of_phase, const struct topology *ours,
                             struct err *e)
 {
-    struct topology of = {0}, ours = {0};
+    struct topology of = {0};
     int rc = topology_build(&of, of_phase, &s->settings, e);
-    if (!rc)
-        rc = topology_build(&ours, sys, &s->settings, e);
-    if (!rc && !(same_waters(&of, &ours) && same_distances(&of, &ours)))
+    if (!rc && !(same_waters(&of, ours) && same_distances(&of, ours)))
         rc = err_set(e, ERR_SPEC, "other rigid waters or constraints than without them; that is for minimize only");
     topology_close(&of);
-    topology_close(&ours);
     return rc;
 }
 
@@ -336,22 +333,32 @@ static bool phase_moves(const struct spec *s, int phase)
     return moves;
 }
 
+static int check_phase(const struct spec *s, int phase, struct source *src, const struct system *sys,
+                       const struct topology *ours, struct err *e)
+{
+    struct system of = {0};
+    int rc = spec_phase_system(s, phase, src, &of, e);
+    if (!rc)
+        rc = same_atoms(&of, sys, e);
+    if (!rc && phase_moves(s, phase))
+        rc = same_constraints(s, &of, ours, e);
+    if (rc)
+        err_prefix(e, "%s:%d: protocol: with the stage's defines", s->file, s->phases[phase].line);
+    system_close(&of);
+    return rc;
+}
+
+/* What is wrong without a stage's defines too is not blamed on them. */
 static int check_phases(const struct spec *s, struct source *src, const struct system *sys, struct err *e)
 {
-    int rc = 0;
-    for (int p = 1; p < s->nphases && !rc; p++) {
-        struct system of = {0};
-        if (!s->phases[p].own_defines)
-            continue;
-        rc = spec_phase_system(s, p, src, &of, e);
-        if (!rc)
-            rc = same_atoms(&of, sys, e);
-        if (!rc && phase_moves(s, p))
-            rc = same_constraints(s, &of, sys, e);
-        if (rc)
-            err_prefix(e, "%s:%d: protocol: with the stage's defines", s->file, s->phases[p].line);
-        system_close(&of);
-    }
+    struct topology ours = {0};
+    bool any = false;
+    for (int p = 1; p < s->nphases; p++)
+        any |= s->phases[p].own_defines;
+    int rc = any ? topology_build(&ours, sys, &s->settings, e) : 0;
+    for (int p = 1; p < s->nphases && !rc; p++)
+        rc = s->phases[p].own_defines ? check_phase(s, p, src, sys, &ours, e) : 0;
+    topology_close(&ours);
     return rc;
 }
 

@@ -148,6 +148,10 @@ class Campaign(Served):
                      "campaign.yaml:9: integrator: fast: expected a mapping")
         self.refused(path, "molecules.csv", "b,,,", "a,,,", "molecules.csv:3: a: there is a system of that name already, in line 2")
         self.refused(path, "b/tiny.top", "[ settles ]", "[ settle ]", "b/tiny.top:")
+        # a message names the systems or edges that it is of
+        self.refused(path, "tiny.yaml", "0.6 nm", "0.6", "(all systems)\n")
+        self.refused(path, "b/tiny.top", "[ settles ]", "[ settle ]", "(system b)\n")
+        self.refused(path, "b/tiny.top", "[ settles ]", "[ settle ]", "(edge a_b)\n")
         self.refused(path, "molecules.csv", "b,,,MET,tiny.gro", "b,,,MET,none.gro", "there is no file \"b/none.gro\"")
         self.refused(path, "campaign.yaml", "tiny.yaml", "../tiny.yaml", "campaign.yaml:5: leg solvent: ", code=66)
         self.assertEqual(json.loads(self.shoal("list", "--label", "campaign=errors", "--json")[0])["ensembles"], [])

@@ -33,13 +33,23 @@ static void names_of_hydrogens(void **state)
         "constraints",
         "s.yaml:1: constraints: h-bonds takes bonds of atoms whose names begin with H, as GROMACS does: D1 has a mass "
         "of "
-        "1.008, and its bond C1-D1 (atoms 1 and 2 of MOL, molecule type MOL) stays a bond; expected a name with H, or "
+        "1.008, and its bond C1-D1 (atoms 1 and 2 of MOL, molecule type MOL, a.top:16) stays a bond; expected a name "
+        "with "
+        "H, or "
         "all-bonds (2 such in all)",
         (struct change){.hydrogens = "D", .timestep = "1 fs"});
     expect("constraints",
-           "H1 has a mass of 35.45, and its bond C1-H1 (atoms 1 and 2 of MOL, molecule type MOL) becomes a constraint "
+           "H1 has a mass of 35.45, and its bond C1-H1 (atoms 1 and 2 of MOL, molecule type MOL, a.top:16) becomes a "
+           "constraint "
            "(2 such",
            (struct change){.hydrogen_mass = "35.45"});
+    /* the dummy of a carbon is none, however light */
+    expect("constraints", "a.top:17) stays a bond; expected a name with H, or all-bonds (1 such in all)",
+           (struct change){.hydrogens = "D",
+                           .hydrogen_mass = "3.0",
+                           .b_states = "C 0.1 12.011",
+                           .timestep = "1 fs",
+                           .change = "perturb: b-states"});
     expect_none("h-bonds takes", (struct change){.hydrogens = "D", .constraints = "all-bonds"});
     expect_none("h-bonds takes", (struct change){.hydrogen_mass = "4.032"});
 }

@@ -101,7 +101,7 @@ static const char top[] =
     "#ifdef OTHER\n1 CH4 1 MET CH5 1 0 16.043\n#else\n1 CH4 1 MET CH4 1 CHARGE 16.043\n#endif\n"
     "#ifdef HOLD\n[ position_restraints ]\n1 1 10 10 10\n#endif\n"
     "[ moleculetype ]\nTWO 1\n[ atoms ]\n1 CH4 1 MET CH4 1 0 16.043\n2 CH4 1 MET CH4 1 0 16.043\n"
-    "#ifdef BPAIR\n[ pairs ]\n1 2 1 0.3 1 0.3 2\n#endif\n#ifdef RIGID\n[ constraints ]\n1 2 1 1.8\n#endif\n#ifdef "
+    "#ifdef BPAIR\n[ pairs ]\n1 2 1 0.3 1 0.3 2\n#endif\n#ifdef RIGID\n[ constraints ]\n1 2 1 RIGID\n#endif\n#ifdef "
     "STRETCH\n[ constraints ]\n1 2 1 1.8 1.9\n#endif\n"
     "[ moleculetype ]\nION 1\n[ atoms ]\n1 CH4 1 MET CH4 1 1 16.043 CH4 0 16.043\n"
     "[ system ]\none\n[ molecules ]\n#ifdef MORE\nMET 3\n#else\n#ifdef PAIR\nTWO 1\n#else\nMET 1\n#ifdef SALT\nION "
@@ -210,7 +210,7 @@ static void test_system_errors(void **state)
          "s.yaml:3: alchemy.decouple: the 1-4 pair of atoms 1 and 2 of a.top has other parameters in state B, which "
          "decouple would "
          "leave out; expected a topology without them, or perturb: b-states"},
-        {CONSTRAINED("RIGID") "exchange: {every: 1 ps}\n", "0", ""},
+        {CONSTRAINED("RIGID=1.8") "exchange: {every: 1 ps}\n", "0", ""},
         {CONSTRAINED("STRETCH"), "0", ""},
         {CONSTRAINED("STRETCH") "exchange: {every: 1 ps}\n", "0", ""}, /* bonded lambda stays */
         {HEAD_OF("PAIR, STRETCH") "alchemy: {decouple: TWO, windows: {bonded: [0, 0.5]}}\nexchange: {every: 1 ps}\n",
@@ -280,6 +280,11 @@ static void test_starts(void **state)
         SPEC("5: system.window-coordinates: 1 file; expected one for each of 2 windows"));
 }
 
+#define TWO_LENGTHS                                                                                                    \
+    "a.top:32 and a.top:36: molecule TWO, atoms 1 (CH4) and 2 (CH4): two constraints of different lengths, 1.8 and "   \
+    "1.7 nm in state A; expected one length ([ constraints ], [ settles ] and bonds that become constraints all hold " \
+    "atoms)"
+
 /* The systems of all phases are of the same atoms, and what moves keeps the same constraints. */
 static void test_phase_systems(void **state)
 {
@@ -292,11 +297,12 @@ static void test_phase_systems(void **state)
         const char *first, *second, *message;
     } cases[] = {
         {"HOLD", "HOLD=5", ""},
-        {"PAIR, RIGID", "PAIR", ""},
-        {"PAIR", "PAIR, RIGID",
+        {"PAIR, RIGID=1.8", "PAIR", ""},
+        {"PAIR", "PAIR, RIGID=1.8",
          "s.yaml:5: protocol: with the stage's defines: other rigid waters or constraints than without them; that is "
          "for "
          "minimize only"},
+        {"PAIR", "PAIR, STRETCH, RIGID=1.7", "s.yaml:5: protocol: with the stage's defines: " TWO_LENGTHS},
         {"MORE", "HOLD",
          "s.yaml:4: protocol: with the stage's defines: a.gro:2: read 2 atoms, expected 3 as in the topology"},
         {"OTHER", "HOLD",
@@ -309,6 +315,11 @@ static void test_phase_systems(void **state)
         assert_string_equal(with_system(text.data, "0").msg, cases[i].message);
         buf_free(&text);
     }
+    /* what is wrong without them too is not blamed on a stage's defines */
+    struct buf text = {0};
+    buf_printf(&text, staged, ", defines: [PAIR, STRETCH, RIGID=1.7]", "PAIR", "PAIR, STRETCH, RIGID=1.7, HOLD");
+    assert_string_equal(with_system(text.data, "0").msg, TWO_LENGTHS);
+    buf_free(&text);
 }
 
 int main(void)
