@@ -366,6 +366,7 @@ static int read_spec(struct reader *r, struct spec *s, struct view root)
     s->phases[0].temperature = s->settings.integrator.temperature;
     s->phases[0].friction = s->settings.integrator.friction;
     s->phases[0].pressure = s->settings.barostat.pressure;
+    s->phases[0].restraint_scale = 1;
     if (!rc)
         rc = spec_read_protocol(r, s, view_key(root, "protocol"));
     if (!rc)

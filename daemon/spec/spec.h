@@ -20,6 +20,7 @@ struct phase {
     int ndefines;
     bool own_defines;                                 /* others than the ensemble's */
     double timestep, temperature, friction, pressure; /* ps, K, 1/ps, bar */
+    double restraint_scale; /* what force constants of position restraints are multiplied by */
     int line;                                         /* of its first stage */
 };
 

@@ -261,9 +261,23 @@ static int read_files(const struct spec *s, int phase, struct source *src, struc
     return rc ? missing(s, src, "window-coordinates", s->starts[sys->nstarts], e) : 0;
 }
 
+static int scale_restraints(const struct spec *s, int phase, struct system *sys, struct err *e)
+{
+    const double scale = s->phases[phase].restraint_scale;
+    if (scale == 1 || system_scale_position_restraints(sys, scale))
+        return 0;
+    return err_set(
+        e, ERR_SPEC,
+        "position-restraint-scale: %.15g: %s has no position restraints in this stage; expected defines that "
+        "bring them in (such as [POSRES]), or no scale",
+        scale, s->topology);
+}
+
 int spec_phase_system(const struct spec *s, int phase, struct source *src, struct system *sys, struct err *e)
 {
     int rc = read_files(s, phase, src, sys, e);
+    if (!rc)
+        rc = scale_restraints(s, phase, sys, e);
     if (!rc)
         rc = check_sense(sys, e);
     if (!rc)
@@ -283,7 +297,12 @@ int spec_phase_system(const struct spec *s, int phase, struct source *src, struc
     return rc;
 }
 
-/* ---- phases with defines of their own ---- */
+/* ---- phases with systems of their own ---- */
+
+static bool has_own_system(const struct phase *p)
+{
+    return p->own_defines || p->restraint_scale != 1;
+}
 
 /* As many as the coordinates have they are, both. */
 static int same_atoms(const struct system *of, const struct system *sys, struct err *e)
@@ -343,7 +362,8 @@ static int check_phase(const struct spec *s, int phase, struct source *src, cons
     if (!rc && phase_moves(s, phase))
         rc = same_constraints(s, &of, ours, e);
     if (rc)
-        err_prefix(e, "%s:%d: protocol: with the stage's defines", s->file, s->phases[phase].line);
+        err_prefix(e, "%s:%d: protocol%s", s->file, s->phases[phase].line,
+                   s->phases[phase].own_defines ? ": with the stage's defines" : "");
     system_close(&of);
     return rc;
 }
@@ -354,10 +374,10 @@ static int check_phases(const struct spec *s, struct source *src, const struct s
     struct topology ours = {0};
     bool any = false;
     for (int p = 1; p < s->nphases; p++)
-        any |= s->phases[p].own_defines;
+        any |= has_own_system(&s->phases[p]);
     int rc = any ? topology_build(&ours, sys, &s->settings, e) : 0;
     for (int p = 1; p < s->nphases && !rc; p++)
-        rc = s->phases[p].own_defines ? check_phase(s, p, src, sys, &ours, e) : 0;
+        rc = has_own_system(&s->phases[p]) ? check_phase(s, p, src, sys, &ours, e) : 0;
     topology_close(&ours);
     return rc;
 }

@@ -274,6 +274,8 @@ static inline struct start system_start(const struct system *s, int window)
 /* Whether a term depends on where atoms are in space, and not on where they are to each other alone: at some lambda, so that all windows
  * of a ladder are alike. */
 bool system_held_in_space(const struct system *s);
+/* Multiplies the force constants of position restraints, flat-bottomed ones too, in both states. False: there are none. */
+bool system_scale_position_restraints(struct system *s, double factor);
 /* Frees everything a system owns; zeroed is fine. */
 void system_close(struct system *s);
 
