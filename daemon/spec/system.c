@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/spec/fold.h"
 #include "daemon/spec/reader.h"
 #include "engine/base/buf.h"
 #include "engine/base/suggest.h"
@@ -382,6 +383,15 @@ static int check_phases(const struct spec *s, struct source *src, const struct s
     return rc;
 }
 
+/* Groups that the spec names have atoms. */
+static int check_fold(const struct spec *s, struct source *src, const struct system *sys, struct err *e)
+{
+    struct fold_atoms atoms;
+    int rc = fold_atoms_find(&atoms, s, src, sys, e);
+    fold_atoms_close(&atoms);
+    return rc ? missing(s, src, "index", s->index, e) : 0;
+}
+
 int spec_system(const struct spec *s, struct source *src, struct system *sys, struct err *e)
 {
     int rc = spec_phase_system(s, 0, src, sys, e);
@@ -397,6 +407,8 @@ int spec_system(const struct spec *s, struct source *src, struct system *sys, st
         rc = check_starts(s, sys, e);
     if (!rc)
         rc = check_phases(s, src, sys, e);
+    if (!rc)
+        rc = check_fold(s, src, sys, e);
     if (rc)
         system_close(sys);
     return rc;
