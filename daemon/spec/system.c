@@ -178,7 +178,9 @@ static int repartition(const struct spec *s, struct system *sys, struct err *e)
         system_note(
             sys,
             "%s:%d: masses.repartition: %d of the atoms have another mass in state B (the first is atom %d, %s of "
-            "%s%d): they get the larger mass in both states; no average over configurations depends on it",
+            "%s%d): they get the larger mass in both states, and dummies of a state get theirs without taking it from "
+            "an "
+            "atom; no average over configurations depends on it",
             s->file, s->masses_line, changing, first + 1, sys->atoms[first].name, sys->atoms[first].resname,
             sys->atoms[first].residue);
     int rc = masses_repartition(sys, &s->settings.masses, e);

@@ -43,12 +43,6 @@ int fold_backbone(const struct system *sys, int **atoms)
     return n < 3 * FOLD_RESIDUES ? 0 : n;
 }
 
-static bool is_dummy(const struct system *sys, const struct atom *a, int state)
-{
-    const struct lj *self = &sys->lj[(size_t)a->type[state] * (size_t)sys->ntypes + (size_t)a->type[state]];
-    return self->c6 == 0 && self->c12 == 0 && a->charge[state] == 0;
-}
-
 static bool is_member(const int *sorted, int n, int atom)
 {
     int low = 0;
@@ -67,8 +61,8 @@ int fold_changed(const struct system *sys, const struct alchemy_settings *set, c
     for (int i = 0; i < sys->natoms; i++) {
         const struct atom *a = &sys->atoms[i];
         const double mass = sys->weights ? sys->weights[i] : a->mass[0];
-        if (changed[i] && !is_hydrogen(a) && mass > HEAVY && !is_dummy(sys, a, 0) && !is_dummy(sys, a, 1) &&
-            !(n && backbone[n - 1] >= i && is_member(backbone, n, i)))
+        if (changed[i] && !is_hydrogen(a) && mass > HEAVY && !system_is_dummy(sys, i, 0) &&
+            !system_is_dummy(sys, i, 1) && !(n && backbone[n - 1] >= i && is_member(backbone, n, i)))
             list[found++] = i;
     }
     free(changed);

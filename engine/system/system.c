@@ -26,6 +26,13 @@ bool system_held_in_space(const struct system *s)
     return false;
 }
 
+bool system_is_dummy(const struct system *s, int atom, int state)
+{
+    const struct atom *a = &s->atoms[atom];
+    const struct lj *self = &s->lj[(size_t)a->type[state] * (size_t)s->ntypes + (size_t)a->type[state]];
+    return self->c6 == 0 && self->c12 == 0 && a->charge[state] == 0;
+}
+
 bool system_scale_position_restraints(struct system *s, double factor)
 {
     bool any = s->nposition_restraints > 0;

@@ -271,6 +271,8 @@ static inline struct start system_start(const struct system *s, int window)
     return s->nstarts ? s->starts[window] : all;
 }
 
+/* Whether an atom has neither charge nor Lennard-Jones of its own in a state (0: A, 1: B). */
+bool system_is_dummy(const struct system *s, int atom, int state);
 /* Whether a term depends on where atoms are in space, and not on where they are to each other alone: at some lambda, so that all windows
  * of a ladder are alike. */
 bool system_held_in_space(const struct system *s);

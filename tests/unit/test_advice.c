@@ -70,7 +70,7 @@ static void notes_of_the_topology(void **state)
     expect("topology",
            "s.yaml:6: masses.repartition: 1 of the atoms have another mass in state B (the first is atom 2, H1 of "
            "MOL1): they "
-           "get the larger mass in both states",
+           "get the larger mass in both states, and dummies of a state get theirs without taking it from an atom",
            (struct change){.masses = "masses: {repartition: 2}\n", .b_states = "D 0 1"});
 }
 
