@@ -95,6 +95,18 @@ static void the_timestep(void **state)
     expect_none("repartition", (struct change){.timestep = "8 fs", .hydrogen_mass = "4.032"});
     expect("timestep", "expected 8 or more: at most 5",
            (struct change){.timestep = "8 fs", .masses = "masses: {repartition: 3}\n"});
+    /* with heavy hydrogens a bond may have five timesteps, but an angle eight */
+    const char *bonds = "[ bonds ]\n1 2 1 0.109 190000\n1 3 1 0.109 1\n", *angle = "[ angles ]\n2 1 3 1 107.8 900\n";
+    struct change it = {.timestep = "4 fs", .constraints = "none", .hydrogen_mass = "3.024", .settles = bonds};
+    expect("", "", it);
+    it.method = "velocity-verlet";
+    expect("timestep", "swings once in 22.4 fs, 5.6 timesteps of 4 fs; expected 10 or more", it);
+    it.method = NULL;
+    it.timestep = "5 fs";
+    expect("timestep", "4.5 timesteps of 5 fs; expected 5 or more: at most 4.4 fs, or constraints: h-bonds", it);
+    it.timestep = "4 fs";
+    it.terms = angle;
+    expect("timestep", "the angle H1-C1-H2", it);
     expect("timestep", "s.yaml:8: protocol: timestep: the angle",
            (struct change){.protocol = "  - minimize: {steps: 10}\n  - equilibrate: {time: 1 ns, timestep: 4 fs}\n"
                                        "  - produce: {time: 1 ns}"});
