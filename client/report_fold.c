@@ -65,10 +65,12 @@ static void put_group(struct buf *out, const json_t *fold, const char *group, bo
 void report_fold(struct buf *out, const json_t *results)
 {
     static const char *const groups[] = {"backbone", "ligand"};
-    const json_t *fold = json_object_get(results, "fold");
+    const json_t *fold = json_object_get(results, "fold"), *warning = json_object_get(fold, "warning");
     if (!json_array_size(json_object_get(fold, "windows")))
         return;
     page_element(out, "h2", "", "The protein's fold and the ligand's place");
+    page_element(out, "p", json_is_string(warning) ? "warn" : "soft",
+                 json_is_string(warning) ? json_string_value(warning) : "No window drifts.");
     buf_printf(out, "<div class=\"figures\">\n");
     for (size_t g = 0; g < sizeof groups / sizeof *groups; g++)
         if (json_object_get(fold, groups[g]))

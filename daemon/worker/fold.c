@@ -129,6 +129,8 @@ static void points_json(const struct folds *f, const struct fold_series *s, stru
 
 void folds_json(const struct folds *f, struct writer *w)
 {
+    struct buf warning = {0};
+    folds_warn(f, &warning);
     for (int g = 0; g < FOLD_GROUPS; g++) {
         if (!f->atoms.n[g])
             continue;
@@ -138,6 +140,11 @@ void folds_json(const struct folds *f, struct writer *w)
         jw_end(w, '}');
     }
     jw_real(w, "limit_nm", f->spec->fold.limit);
+    if (warning.len)
+        jw_text(w, "warning", warning.data);
+    else
+        jw_null(w, "warning");
+    buf_free(&warning);
     jw_begin(w, "windows", '[');
     for (int i = 0; i < f->nseries; i++) {
         const struct fold_series *s = &f->series[i];

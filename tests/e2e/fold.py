@@ -11,9 +11,11 @@ Usage: fold.py SHOAL SHOALD WORKER
 import json
 import math
 import os
+import re
 import shutil
 import subprocess
 import unittest
+import xml.etree.ElementTree
 
 from served import SHOAL, Served
 
@@ -122,8 +124,13 @@ class Fold(Served):
         self.assertIn("RMSD from the start structure, backbone laid over backbone, in 82 frames of production, nm:", text)
         self.assertRegex(text, r"ligand +heavy atoms of LIG +4 ")
         page = self.shoal("report", ident)
-        self.assertIn("RMSD of the backbone", page)
-        self.assertIn("RMSD of the ligand", page)
+        svg = "{http://www.w3.org/2000/svg}"
+        figures = {one.find(svg + "title").text: one for one in xml.etree.ElementTree.fromstring(page).iter(svg + "svg")}
+        for group in ("backbone", "ligand"):
+            lines = [path for path in figures["RMSD of the " + group].iter(svg + "path") if re.fullmatch(r"k k[01]", path.get("class", ""))]
+            self.assertEqual([len(re.findall(r"[ML]", path.get("d"))) for path in lines], [41, 41])
+        self.assertIsNone(fold["warning"])
+        self.assertIn("No window drifts.", page)
         if GMX:
             self.against_gmx(folder, fold["windows"][1]["points"])
         else:
@@ -153,7 +160,9 @@ class Fold(Served):
         windows = results["fold"]["windows"]
         self.assertEqual([(w["repeat"], w["window"]) for w in windows], [(0, 0), (0, 1), (1, 0), (1, 1)])
         self.assertEqual({w["backbone"]["drift"] for w in windows}, {"far"})
-        warning = next(w for w in results["warnings"] if "start structure" in w)
+        warning = results["fold"]["warning"]
+        self.assertIn(warning, results["warnings"])
+        self.assertIn(f'<p class="warn">{warning}</p>', self.shoal("report", ident))
         self.assertIn("the backbone (N, CA and C of 12 residues) is far from the start structure in windows 0.0, 0.1, 1.0 and 1.1 (RMSD up to 0.", warning)
         self.assertIn("beyond the limit of 0.3 nm); the ligand (heavy atoms of LIG) is far from", warning)
         self.assertIn("warning: " + warning, self.shoal("results", ident))

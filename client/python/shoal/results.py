@@ -397,11 +397,12 @@ class FoldWindow:
 
 @dataclass(frozen=True, kw_only=True)
 class Fold:
-    """Whether the protein keeps its fold and the ligand its place. windows: those with frames of production."""
+    """Whether the protein keeps its fold and the ligand its place. windows: those with frames of production; warning: which drift."""
 
     backbone: FoldGroup
     ligand: FoldGroup | None = None
     limit_nm: float
+    warning: str | None
     windows: tuple[FoldWindow, ...]
 
 
