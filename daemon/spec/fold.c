@@ -50,7 +50,11 @@ static void find_by_names(struct fold_atoms *out, enum fold_group g, const struc
         return;
     }
     out->n[g] = fold_changed(sys, &s->settings.alchemy, out->atom[FOLD_BACKBONE], out->n[FOLD_BACKBONE], &out->atom[g]);
-    buf_printf(&out->label[g], "heavy atoms of %s", out->n[g] ? sys->atoms[out->atom[g][0]].resname : "");
+    if (!out->n[g])
+        return;
+    const struct atom *first = &sys->atoms[out->atom[g][0]], *last = &sys->atoms[out->atom[g][out->n[g] - 1]];
+    const bool one = first->molecule == last->molecule && first->residue == last->residue;
+    buf_printf(&out->label[g], "heavy atoms of %s%s", first->resname, one ? "" : " and other residues");
 }
 
 int fold_atoms_find(struct fold_atoms *out, const struct spec *s, struct source *src, const struct system *sys,

@@ -194,24 +194,47 @@ static void write_observables(void *request, struct writer *w)
 /* Frames of at most so many bytes of all trajectories are looked at: seconds of a processor. */
 #define BYTES_OF_FRAMES (512.0 * (1 << 20))
 
-/* The frames in the first `bytes` of the trajectory of a window; a file that is not there, or that cannot be read, has none. */
-static void look_at_trajectory(struct estimate_request *q, const char *path, uint64_t bytes, int repeat, int window)
+/* The frames in the first `bytes` of a trajectory: turns are counted from frame to frame. */
+static void look_for_turns(struct estimate_request *q, struct trajectory *t, double part)
 {
-    struct trajectory *trajectory;
     struct trajectory_frame f;
     struct err unread = {0};
-    struct stat st;
-    if (stat(path, &st) || !st.st_size || trajectory_open(&trajectory, path, &q->sys, &unread))
-        return;
-    watched_begin(&q->watched);
-    folds_begin(&q->folds, repeat, window);
-    while (trajectory_read_part(trajectory) * (double)st.st_size < (double)bytes &&
-           trajectory_next(trajectory, &f, &unread) == 0) {
+    while (trajectory_read_part(t) < part && trajectory_next(t, &f, &unread) == 0)
         watched_frame(&q->watched, &f);
-        folds_frame(&q->folds, &f);
+}
+
+/* Of all of it every n-th frame. */
+static void look_at_fold(struct estimate_request *q, struct trajectory *t, uint64_t n)
+{
+    struct trajectory_frame f;
+    struct err unread = {0};
+    int rc = 0;
+    for (uint64_t i = 0; !rc; i++) {
+        rc = i % n ? trajectory_pass(t, &unread) : trajectory_next(t, &f, &unread);
+        if (!rc && i % n == 0)
+            folds_frame(&q->folds, &f);
     }
-    watched_end(&q->watched, repeat, window);
-    trajectory_close(trajectory);
+}
+
+/* About so many bytes of the trajectory of a window for each question; a file that is not there, or that cannot be read, has no frames. */
+static void look_at_trajectory(struct estimate_request *q, const char *path, uint64_t bytes, int repeat, int window)
+{
+    struct trajectory *t;
+    struct err unread = {0};
+    struct stat st;
+    if (stat(path, &st) || !st.st_size)
+        return;
+    if (q->watched.n && trajectory_open(&t, path, &q->sys, &unread) == 0) {
+        watched_begin(&q->watched);
+        look_for_turns(q, t, (double)bytes / (double)st.st_size);
+        watched_end(&q->watched, repeat, window);
+        trajectory_close(t);
+    }
+    if (q->folds.fold && trajectory_open(&t, path, &q->sys, &unread) == 0) {
+        folds_begin(&q->folds, repeat, window);
+        look_at_fold(q, t, ((uint64_t)st.st_size + bytes - 1) / bytes);
+        trajectory_close(t);
+    }
 }
 
 /* Of the replicas that take part. */

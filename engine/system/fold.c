@@ -54,19 +54,28 @@ static bool is_member(const int *sorted, int n, int atom)
     return sorted[low] == atom;
 }
 
+/* Whether an atom may be one of the ligand's. */
+static bool counts(const struct system *sys, int i, const int *backbone, int n)
+{
+    const double mass = sys->weights ? sys->weights[i] : sys->atoms[i].mass[0];
+    return !is_hydrogen(&sys->atoms[i]) && mass > HEAVY && !system_is_dummy(sys, i, 0) && !system_is_dummy(sys, i, 1) &&
+           !(n && backbone[n - 1] >= i && is_member(backbone, n, i));
+}
+
 int fold_changed(const struct system *sys, const struct alchemy_settings *set, const int *backbone, int n, int **atoms)
 {
     bool *changed = changed_residues(sys, set);
     int found = 0, *list = *atoms = xcalloc((size_t)sys->natoms, sizeof *list);
-    for (int i = 0; i < sys->natoms; i++) {
-        const struct atom *a = &sys->atoms[i];
-        const double mass = sys->weights ? sys->weights[i] : a->mass[0];
-        if (changed[i] && !is_hydrogen(a) && mass > HEAVY && !system_is_dummy(sys, i, 0) &&
-            !system_is_dummy(sys, i, 1) && !(n && backbone[n - 1] >= i && is_member(backbone, n, i)))
-            list[found++] = i;
+    for (int begin = 0, end; begin < sys->natoms && !set->temper.nmolecules; begin = end) {
+        int of_residue = 0;
+        end = residue_end(sys, begin);
+        for (int i = begin; i < end && changed[begin]; i++)
+            if (counts(sys, i, backbone, n))
+                list[found + of_residue++] = i;
+        found += of_residue < FOLD_LEAST ? 0 : of_residue;
     }
     free(changed);
-    return found < FOLD_LEAST ? 0 : found;
+    return found;
 }
 
 /* ---- frames ---- */

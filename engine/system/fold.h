@@ -19,7 +19,8 @@ enum {
  * is the caller's. */
 int fold_backbone(const struct system *sys, int **atoms);
 /* The ligand: heavy atoms of the residues that the alchemy changes, without backbone (sorted, n of them) and without atoms that are
- * dummies in state A or B. 0 where there are fewer than FOLD_LEAST. */
+ * dummies in state A or B. Residues with fewer than FOLD_LEAST such atoms are none: an ion or a water that takes a charge up may go where it
+ * will. Nor is what `temper` weakens. */
 int fold_changed(const struct system *sys, const struct alchemy_settings *set, const int *backbone, int n, int **atoms);
 
 struct fold;

@@ -20,7 +20,7 @@
 #include "engine/math/box.h"
 #include "engine/system/fold.h"
 
-enum { RESIDUES = 12, BACKBONE = 3 * RESIDUES, PROTEIN = 4 * RESIDUES + 2, LIGAND = 4, ATOMS = PROTEIN + LIGAND + 3 };
+enum { RESIDUES = 12, BACKBONE = 3 * RESIDUES, PROTEIN = 4 * RESIDUES + 2, LIGAND = 4, ATOMS = PROTEIN + LIGAND + 4 };
 
 static uint64_t seed = 88172645463325252u;
 
@@ -34,8 +34,8 @@ static double uniform(void)
 }
 
 /* A chain of two molecules (of 7 and 5 residues), each residue with a hydrogen, and after the first a residue without CA; a ligand of four
- * heavy atoms, a hydrogen, and a dummy of each state; all parts of it of one residue. */
-static void write_topology(struct buf *b, const char *extra)
+ * heavy atoms, a hydrogen, and a dummy of each state, all of one residue; and an ion that changes its charge. */
+static void write_topology(struct buf *b)
 {
     buf_printf(b, "[ defaults ]\n1 2 no 1 1\n[ atomtypes ]\nX 12 0 A 0.3 0.1\nD 0 0 A 0 0\n");
     for (int chain = 0, first = 0; chain < 2; first += 7, chain++) {
@@ -52,7 +52,9 @@ static void write_topology(struct buf *b, const char *extra)
     for (int i = 2; i <= LIGAND; i++)
         buf_printf(b, "%d X 1 LIG C%d %d 0 12\n", i, i, i);
     buf_printf(b, "5 X 1 LIG H1 5 0 1\n6 D 1 LIG DC1 6 0 12 X 0 12\n7 X 1 LIG C7 7 0 12 D 0 12\n");
-    buf_printf(b, "[ system ]\nt\n[ molecules ]\nP0 1\nP1 1\nLIG 1\n%s", extra);
+    buf_printf(b,
+               "[ moleculetype ]\nION 1\n[ atoms ]\n1 X 1 ION ION 1 0 23 X 1 23\n"
+               "[ system ]\nt\n[ molecules ]\nP0 1\nP1 1\nLIG 1\nION 1\n");
 }
 
 static void read_system(struct system *s)
@@ -60,7 +62,7 @@ static void read_system(struct system *s)
     struct buf text = {0};
     struct err e = {0};
     struct source *src = source_memory_new();
-    write_topology(&text, "");
+    write_topology(&text);
     assert_int_equal(source_memory_add(src, "a.top", text.data, text.len, &e), 0);
     if (top_read(s, src, "a.top", NULL, 0, &e))
         fail_msg("%s", e.msg);
@@ -239,6 +241,9 @@ static void test_groups(void **state)
         assert_int_equal(f.atoms[0][i], i / 3 * 4 + (i >= 21 ? 2 : 0) + within[i % 3]);
     for (int i = 0; i < LIGAND; i++)
         assert_int_equal(f.atoms[1][i], PROTEIN + i);
+    const struct alchemy_settings temper = {.kind = ALCHEMY_B_STATES, .temper = {.nmolecules = 1}};
+    assert_int_equal(fold_changed(&f.s, &temper, f.atoms[0], f.n[0], &atoms), 0);
+    free(atoms);
     assert_int_equal(fold_changed(&f.s, &none, f.atoms[0], f.n[0], &atoms), 0);
     free(atoms);
     fold_free(f.fold);
