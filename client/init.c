@@ -14,7 +14,7 @@ extern const char template_hydration[], template_relative[], template_absolute[]
 static const struct {
     const char *kind, *text;
 } templates[] = {{"hydration", template_hydration}, {"relative", template_relative}, {"absolute", template_absolute}};
-enum { TEMPLATES = sizeof templates / sizeof *templates };
+enum { TEMPLATES = sizeof templates / sizeof *templates, INCLUDES_DEEP = 5 };
 
 static const char *find(const char *kind, struct err *e)
 {
@@ -108,6 +108,28 @@ struct field {
     const char *key, *value;
 };
 
+/* ---- whether atoms can be held ---- */
+
+/* Whether a file names POSRES, or one that it includes by "name", from its own folder. Files that cannot be read name nothing. */
+static bool names_posres(const char *path, int depth)
+{
+    struct buf text = {0};
+    struct err e;
+    bool found = !buf_read_file(&text, path, &e) && text.len && strstr(text.data, "POSRES");
+    const char *slash = strrchr(path, '/');
+    for (const char *at = text.data; at && !found && depth < INCLUDES_DEEP && (at = strstr(at, "#include \""));) {
+        at += strlen("#include \"");
+        struct buf name = {0};
+        buf_printf(&name, "%.*s%.*s", slash ? (int)(slash - path + 1) : 0, path, (int)strcspn(at, "\"\n"), at);
+        found = names_posres(name.data, depth + 1);
+        buf_free(&name);
+    }
+    buf_free(&text);
+    return found;
+}
+
+/* ---- the template ---- */
+
 /* The field whose key the text begins with, or NULL. */
 static const struct field *field_at(const struct field *fields, const char *text)
 {
@@ -117,10 +139,28 @@ static const struct field *field_at(const struct field *fields, const char *text
     return NULL;
 }
 
-/* The template with values in place of its @KEYS@. */
-static void fill(const char *text, const struct field *fields, struct buf *out)
+/* A line that begins with @HELD@ is for a topology that can hold atoms in place, one with @FREE@ for others. What of the text is left of
+ * such a mark: the line, or what comes behind it. */
+static const char *choose_line(const char *text, bool held)
+{
+    static const char *const marks[] = {"@FREE@", "@HELD@"};
+    for (int is = 0; is < 2; is++) {
+        if (strncmp(text, marks[is], strlen(marks[is])) != 0)
+            continue;
+        return held == is ? text + strlen(marks[is]) : text + strcspn(text, "\n") + 1;
+    }
+    return NULL;
+}
+
+/* The template with values in place of its @KEYS@. held: choose_line */
+static void fill(const char *text, const struct field *fields, bool held, struct buf *out)
 {
     while (*text) {
+        const char *line = choose_line(text, held);
+        if (line) {
+            text = line;
+            continue;
+        }
         const struct field *field = field_at(fields, text);
         if (field)
             spec_text(out, field->value);
@@ -147,7 +187,7 @@ static int make_spec(const struct client *c, const char *kind, const char *molec
                                        {"@COORDINATES@", c->coordinates ? coordinates.data : "conf.gro"},
                                        {"@MOLECULE@", molecule ? molecule : "LIG"},
                                        {NULL, NULL}};
-        fill(text, fields, out);
+        fill(text, fields, c->topology && names_posres(c->topology, 0), out);
         rc = spec_file_write(c, out, e);
     }
     buf_free(&topology);

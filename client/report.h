@@ -15,6 +15,8 @@ void report_figures(struct buf *out, const json_t *ensemble, const json_t *resul
 void report_shares(struct buf *out, const json_t *ensemble, const json_t *results);
 /* report_profiles.c: free energies along coordinations, and each window's histogram; nothing where there are none. */
 void report_profiles(struct buf *out, const json_t *results);
+/* report_fold.c: deviations of backbone and ligand from the start structure over time; nothing where there are none. */
+void report_fold(struct buf *out, const json_t *results);
 /* report_observed.c: the curves of observables, which are fetched; nothing where there are none. */
 int report_observed(struct buf *out, const struct client *c, const json_t *ensemble, const json_t *results,
                     struct err *e);

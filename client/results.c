@@ -9,6 +9,7 @@
 
 #include "client/client.h"
 #include "client/observed.h"
+#include "client/fold.h"
 #include "client/torsions.h"
 #include "client/parts.h"
 #include "engine/base/number.h"
@@ -402,6 +403,7 @@ void results_show(const struct sheet *s, const json_t *results)
     frames_show(results, s);
     exchange_show(json_object_get(results, "exchange"), s);
     observed_show(results, s);
+    fold_show(results, s);
     torsions_show(results, s);
     profiles_show(results, s);
     if (json_array_size(windows) == 1) {

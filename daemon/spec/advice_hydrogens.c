@@ -4,6 +4,8 @@
  */
 #include "daemon/spec/advice_parts.h"
 
+#include "engine/system/lines.h"
+
 #define HYDROGEN_MOST 4.5 /* u, with the mass of heavy hydrogens */
 
 /* As the topology has it. */
@@ -12,11 +14,14 @@ static double mass_of(const struct system *sys, int atom)
     return sys->weights ? sys->weights[atom] : sys->atoms[atom].mass[0];
 }
 
-/* By mass, and by atomic number where the type has one. */
+/* In both states, by mass and by atomic number where the type has one: the dummy of a carbon may have a quarter of its mass. */
 static bool is_light(const struct system *sys, int atom)
 {
-    int number = sys->type_numbers ? sys->type_numbers[sys->atoms[atom].type[0]] : 0;
-    return number <= 1 && mass_of(sys, atom) < HYDROGEN_MOST;
+    const struct atom *a = &sys->atoms[atom];
+    bool light = mass_of(sys, atom) < HYDROGEN_MOST && a->mass[1] < HYDROGEN_MOST;
+    for (int k = 0; k < 2 && sys->type_numbers; k++)
+        light &= sys->type_numbers[a->type[k]] <= 1;
+    return light;
 }
 
 /* The first bond whose atom is a hydrogen by its name alone (named) or by all but its name, and how many there are. */
@@ -47,13 +52,17 @@ static void say(const struct advising *a, bool named)
     if (!n)
         return;
     const struct atom *of = &a->sys->atoms[b->atom[which]];
+    struct buf place = {0};
+    system_line(a->sys, b->atom, 2, &place);
     advice_say(
         a, "constraints", 1,
         "constraints: h-bonds takes bonds of atoms whose names begin with H, as GROMACS does: %s has a mass of %.4g, "
-        "and its bond %s-%s (atoms %d and %d of %s, molecule type %s) %s (%d such in all)",
+        "and its bond %s-%s (atoms %d and %d of %s, molecule type %s%s%.200s) %s (%d such in all)",
         of->name, mass_of(a->sys, b->atom[which]), a->sys->atoms[b->atom[0]].name, a->sys->atoms[b->atom[1]].name,
         b->atom[0] + 1, b->atom[1] + 1, of->resname, a->sys->kinds[a->sys->molecules[of->molecule].kind].name,
+        place.len ? ", " : "", place.len ? place.data : "",
         named ? "becomes a constraint" : "stays a bond; expected a name with H, or all-bonds", n);
+    buf_free(&place);
 }
 
 void advise_hydrogens(const struct advising *a)

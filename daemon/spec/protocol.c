@@ -58,7 +58,7 @@ static int phase_number(struct spec *s, struct phase *p)
     for (int i = 0; i < s->nphases; i++) {
         const struct phase *q = &s->phases[i];
         if (q->timestep == p->timestep && q->temperature == p->temperature && q->friction == p->friction &&
-            q->pressure == p->pressure && same_defines(q, p)) {
+            q->pressure == p->pressure && q->restraint_scale == p->restraint_scale && same_defines(q, p)) {
             spec_phase_close(p);
             return i;
         }
@@ -88,6 +88,11 @@ static double own_or(struct view v, double ensembles)
     return view_given(v) ? view_quantity(v).value : ensembles;
 }
 
+static double own_number_or(struct view v, double ensembles)
+{
+    return view_given(v) ? view_number(v) : ensembles;
+}
+
 /* What a stage says of its own, and the ensemble's for the rest. */
 static struct phase read_phase(const struct spec *s, struct view v)
 {
@@ -97,6 +102,8 @@ static struct phase read_phase(const struct spec *s, struct view v)
                       .temperature = own_or(view_key(v, "temperature"), ensemble->temperature),
                       .friction = own_or(view_key(v, "friction"), ensemble->friction),
                       .pressure = own_or(view_key(v, "pressure"), ensemble->pressure),
+                      .restraint_scale =
+                          own_number_or(view_key(v, "position-restraint-scale"), ensemble->restraint_scale),
                       .line = v.node->line};
     if (view_given(defines))
         spec_read_defines(&p, defines);

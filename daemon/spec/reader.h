@@ -52,6 +52,10 @@ void spec_observables_close(struct spec *s);
 void observable_place(char place[96], const struct observable_choice *c, const char *key);
 int observable_bins(struct reader *r, const struct observable_choice *c, struct view max, struct view bin, int most);
 
+/* fold.c */
+int spec_read_fold(struct reader *r, struct spec *s, struct view v);
+void spec_fold_close(struct spec *s);
+
 /* saxs.c */
 int spec_read_saxs(struct reader *r, struct observable_choice *c, struct view v);
 /* Reads its background. ERR_SPEC, ERR_MISSING_FILE. */

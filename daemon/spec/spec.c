@@ -357,6 +357,8 @@ static int read_spec(struct reader *r, struct spec *s, struct view root)
     if (!rc)
         rc = spec_read_observables(r, s, view_key(root, "observables"));
     if (!rc)
+        rc = spec_read_fold(r, s, view_key(root, "fold"));
+    if (!rc)
         rc = read_barostat(r, &s->settings.barostat, view_key(root, "barostat"));
     if (!rc)
         rc = check_finite_size(r, &s->settings, view_key(alchemy, "finite-size"));
@@ -366,6 +368,7 @@ static int read_spec(struct reader *r, struct spec *s, struct view root)
     s->phases[0].temperature = s->settings.integrator.temperature;
     s->phases[0].friction = s->settings.integrator.friction;
     s->phases[0].pressure = s->settings.barostat.pressure;
+    s->phases[0].restraint_scale = 1;
     if (!rc)
         rc = spec_read_protocol(r, s, view_key(root, "protocol"));
     if (!rc)
@@ -431,6 +434,7 @@ void spec_free(struct spec *s)
     spec_restraints_close(s);
     spec_biases_close(s);
     spec_observables_close(s);
+    spec_fold_close(s);
     free(s);
 }
 

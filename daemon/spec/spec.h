@@ -10,6 +10,7 @@
 #include "daemon/spec/selection.h"
 #include "engine/base/buf.h"
 #include "engine/io/io.h"
+#include "engine/system/fold.h"
 #include "engine/system/settings.h"
 
 #define SPEC_REPLICAS_MAX 20000 /* of one ensemble */
@@ -20,7 +21,8 @@ struct phase {
     int ndefines;
     bool own_defines;                                 /* others than the ensemble's */
     double timestep, temperature, friction, pressure; /* ps, K, 1/ps, bar */
-    int line;                                         /* of its first stage */
+    double restraint_scale; /* what force constants of position restraints are multiplied by */
+    int line;               /* of its first stage */
 };
 
 /* When the ensemble may end before its time. */
@@ -69,6 +71,13 @@ struct coordination_choice {
     int nbiases, line;
 };
 
+/* Groups whose deviations from the start structure are followed, see daemon/spec/fold.h. */
+struct fold_choice {
+    struct selection group[FOLD_GROUPS];
+    bool given[FOLD_GROUPS]; /* else chosen by names */
+    double limit;            /* nm, beyond which it is warned */
+};
+
 struct spec {
     char *file; /* as given, for messages */
     char *name;
@@ -80,6 +89,7 @@ struct spec {
     int ncoordinations;
     struct observable_choice *observables;
     int nobservables;
+    struct fold_choice fold;
     char **starts; /* [nstarts], coordinate files of windows; 0: all start at `coordinates` */
     int nstarts;
     struct phase *phases; /* 0: what the ensemble says, and all that produces */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/spec/fold.h"
 #include "daemon/spec/reader.h"
 #include "engine/base/buf.h"
 #include "engine/base/suggest.h"
@@ -177,7 +178,9 @@ static int repartition(const struct spec *s, struct system *sys, struct err *e)
         system_note(
             sys,
             "%s:%d: masses.repartition: %d of the atoms have another mass in state B (the first is atom %d, %s of "
-            "%s%d): they get the larger mass in both states; no average over configurations depends on it",
+            "%s%d): they get the larger mass in both states, and dummies of a state get theirs without taking it from "
+            "an "
+            "atom; no average over configurations depends on it",
             s->file, s->masses_line, changing, first + 1, sys->atoms[first].name, sys->atoms[first].resname,
             sys->atoms[first].residue);
     int rc = masses_repartition(sys, &s->settings.masses, e);
@@ -261,9 +264,23 @@ static int read_files(const struct spec *s, int phase, struct source *src, struc
     return rc ? missing(s, src, "window-coordinates", s->starts[sys->nstarts], e) : 0;
 }
 
+static int scale_restraints(const struct spec *s, int phase, struct system *sys, struct err *e)
+{
+    const double scale = s->phases[phase].restraint_scale;
+    if (scale == 1 || system_scale_position_restraints(sys, scale))
+        return 0;
+    return err_set(
+        e, ERR_SPEC,
+        "position-restraint-scale: %.15g: %s has no position restraints in this stage; expected defines that "
+        "bring them in (such as [POSRES]), or no scale",
+        scale, s->topology);
+}
+
 int spec_phase_system(const struct spec *s, int phase, struct source *src, struct system *sys, struct err *e)
 {
     int rc = read_files(s, phase, src, sys, e);
+    if (!rc)
+        rc = scale_restraints(s, phase, sys, e);
     if (!rc)
         rc = check_sense(sys, e);
     if (!rc)
@@ -283,7 +300,12 @@ int spec_phase_system(const struct spec *s, int phase, struct source *src, struc
     return rc;
 }
 
-/* ---- phases with defines of their own ---- */
+/* ---- phases with systems of their own ---- */
+
+static bool has_own_system(const struct phase *p)
+{
+    return p->own_defines || p->restraint_scale != 1;
+}
 
 /* As many as the coordinates have they are, both. */
 static int same_atoms(const struct system *of, const struct system *sys, struct err *e)
@@ -314,17 +336,14 @@ static bool same_distances(const struct topology *a, const struct topology *b)
 }
 
 /* Where atoms move from one phase into another, what is rigid must be so in both. */
-static int same_constraints(const struct spec *s, const struct system *of_phase, const struct system *sys,
+static int same_constraints(const struct spec *s, const struct system *of_phase, const struct topology *ours,
                             struct err *e)
 {
-    struct topology of = {0}, ours = {0};
+    struct topology of = {0};
     int rc = topology_build(&of, of_phase, &s->settings, e);
-    if (!rc)
-        rc = topology_build(&ours, sys, &s->settings, e);
-    if (!rc && !(same_waters(&of, &ours) && same_distances(&of, &ours)))
+    if (!rc && !(same_waters(&of, ours) && same_distances(&of, ours)))
         rc = err_set(e, ERR_SPEC, "other rigid waters or constraints than without them; that is for minimize only");
     topology_close(&of);
-    topology_close(&ours);
     return rc;
 }
 
@@ -336,23 +355,43 @@ static bool phase_moves(const struct spec *s, int phase)
     return moves;
 }
 
+static int check_phase(const struct spec *s, int phase, struct source *src, const struct system *sys,
+                       const struct topology *ours, struct err *e)
+{
+    struct system of = {0};
+    int rc = spec_phase_system(s, phase, src, &of, e);
+    if (!rc)
+        rc = same_atoms(&of, sys, e);
+    if (!rc && phase_moves(s, phase))
+        rc = same_constraints(s, &of, ours, e);
+    if (rc)
+        err_prefix(e, "%s:%d: protocol%s", s->file, s->phases[phase].line,
+                   s->phases[phase].own_defines ? ": with the stage's defines" : "");
+    system_close(&of);
+    return rc;
+}
+
+/* What is wrong without a stage's defines too is not blamed on them. */
 static int check_phases(const struct spec *s, struct source *src, const struct system *sys, struct err *e)
 {
-    int rc = 0;
-    for (int p = 1; p < s->nphases && !rc; p++) {
-        struct system of = {0};
-        if (!s->phases[p].own_defines)
-            continue;
-        rc = spec_phase_system(s, p, src, &of, e);
-        if (!rc)
-            rc = same_atoms(&of, sys, e);
-        if (!rc && phase_moves(s, p))
-            rc = same_constraints(s, &of, sys, e);
-        if (rc)
-            err_prefix(e, "%s:%d: protocol: with the stage's defines", s->file, s->phases[p].line);
-        system_close(&of);
-    }
+    struct topology ours = {0};
+    bool any = false;
+    for (int p = 1; p < s->nphases; p++)
+        any |= has_own_system(&s->phases[p]);
+    int rc = any ? topology_build(&ours, sys, &s->settings, e) : 0;
+    for (int p = 1; p < s->nphases && !rc; p++)
+        rc = has_own_system(&s->phases[p]) ? check_phase(s, p, src, sys, &ours, e) : 0;
+    topology_close(&ours);
     return rc;
+}
+
+/* Groups that the spec names have atoms. */
+static int check_fold(const struct spec *s, struct source *src, const struct system *sys, struct err *e)
+{
+    struct fold_atoms atoms;
+    int rc = fold_atoms_find(&atoms, s, src, sys, e);
+    fold_atoms_close(&atoms);
+    return rc ? missing(s, src, "index", s->index, e) : 0;
 }
 
 int spec_system(const struct spec *s, struct source *src, struct system *sys, struct err *e)
@@ -370,6 +409,8 @@ int spec_system(const struct spec *s, struct source *src, struct system *sys, st
         rc = check_starts(s, sys, e);
     if (!rc)
         rc = check_phases(s, src, sys, e);
+    if (!rc)
+        rc = check_fold(s, src, sys, e);
     if (rc)
         system_close(sys);
     return rc;

@@ -28,7 +28,7 @@
 #include "engine/base/path.h"
 #include "engine/base/text_json.h"
 
-enum { INCLUDES = 32 };
+enum { INCLUDES = 32, NAMED = 3 /* systems or edges that a message names */ };
 #define SEED_MAX INT64_C(9007199254740991) /* of the schema */
 
 struct listing {
@@ -52,14 +52,60 @@ struct item {
     json_t *files; /* name to text */
 };
 
-static void add_text(json_t *list, const char *text)
+/* What many systems or edges share is one text, with their names; NULL: of none. */
+static void add_text(json_t *list, const char *text, const struct campaign *c, const struct item *it)
 {
+    const char *what = !it ? "" : it->leg->of_edges ? "edge" : "system";
+    const char *name = it ? campaign_item(c, it->leg, it->number) : NULL;
+    json_t *one, *names = NULL;
     size_t i;
-    json_t *one;
     json_array_foreach (list, i, one)
-        if (!strcmp(json_string_value(one), text))
-            return; /* of what many ensembles share */
-    json_array_append_new(list, text_json(text, strlen(text)));
+        if (!strcmp(json_string_value(json_object_get(one, "text")), text) &&
+            !strcmp(json_string_value(json_object_get(one, "what")), what))
+            names = json_object_get(one, "names");
+    if (!names) {
+        names = json_object();
+        json_array_append_new(list, json_pack("{s:o,s:s,s:o,s:i}", "text", text_json(text, strlen(text)), "what", what,
+                                              "names", names, "of", it ? campaign_items(c, it->leg) : 0));
+    }
+    if (it)
+        json_object_set_new(names, name, json_true());
+}
+
+/* " (edges a_b, a_c, b_c and 2 more)" */
+static void add_names(struct buf *text, const json_t *of)
+{
+    const char *what = json_string_value(json_object_get(of, "what")), *name;
+    json_t *names = json_object_get(of, "names"), *one;
+    const size_t n = json_object_size(names);
+    size_t i = 0;
+    if (n > 1 && (json_int_t)n == json_integer_value(json_object_get(of, "of"))) {
+        buf_printf(text, " (all %ss)", what);
+        return;
+    }
+    buf_printf(text, " (%s", what);
+    json_object_foreach (names, name, one) {
+        if (i++ < NAMED)
+            buf_printf(text, "%s%s", i > 1 ? i == n ? " and " : ", " : n > 1 ? "s " : " ", name);
+    }
+    if (n > NAMED)
+        buf_printf(text, " and %zu more", n - NAMED);
+    buf_printf(text, ")");
+}
+
+static json_t *texts(const json_t *list)
+{
+    json_t *out = json_array(), *one;
+    size_t i;
+    json_array_foreach (list, i, one) {
+        struct buf text = {0};
+        buf_printf(&text, "%s", json_string_value(json_object_get(one, "text")));
+        if (json_object_size(json_object_get(one, "names")))
+            add_names(&text, one);
+        json_array_append_new(out, text_json(text.data, text.len));
+        buf_free(&text);
+    }
+    return out;
 }
 
 /* ---- one spec ---- */
@@ -209,7 +255,7 @@ static void trace_warnings(struct listing *l, struct item *it, const struct writ
     json_array_foreach (list, i, one) {
         struct buf text = {0};
         template_trace(w, it->leg->spec, json_string_value(json_object_get(one, "message")), &text);
-        add_text(l->warnings, text.data);
+        add_text(l->warnings, text.data, l->campaign, it);
         buf_free(&text);
     }
     json_object_del(it->facts, "warnings");
@@ -222,11 +268,11 @@ static void look_at_item(struct listing *l, struct item *it)
     char key[CAMPAIGN_KEY + 1];
     campaign_key(l->campaign, it->leg, it->number, 0, key);
     if (write_spec(it, key, 0, &w, &e)) {
-        add_text(l->errors, e.msg); /* which tells its place */
+        add_text(l->errors, e.msg, l->campaign, it); /* which tells its place */
     } else if (look_at_spec(l, it, &w, &e)) {
         struct buf text = {0};
         template_trace(&w, it->leg->spec, e.msg, &text);
-        add_text(l->errors, text.data);
+        add_text(l->errors, text.data, l->campaign, it);
         buf_free(&text);
     } else {
         trace_warnings(l, it, &w);
@@ -340,7 +386,7 @@ static void check_budget(struct listing *l)
     buf_printf(&text,
                "%s:%d: budget.time: %.6g ns: the specs produce %.6g ns in all, which is its first part; expected more",
                c->file, c->budget.line, c->budget.time * 1e-3, l->production);
-    add_text(l->errors, text.data);
+    add_text(l->errors, text.data, c, NULL);
     buf_free(&text);
 }
 
@@ -369,9 +415,9 @@ static json_t *campaign_json(const struct listing *l)
     json_t *budget = c->budget.time > 0
                          ? json_pack("{s:f,s:i}", "ns", c->budget.time * 1e-3, "rounds", c->budget.rounds)
                          : json_null();
-    return json_pack("{s:s,s:i,s:o,s:o,s:o,s:o,s:O,s:O,s:O,s:O}", "name", c->name, "repeats", c->repeats, "legs", legs,
+    return json_pack("{s:s,s:i,s:o,s:o,s:o,s:o,s:O,s:O,s:o,s:o}", "name", c->name, "repeats", c->repeats, "legs", legs,
                      "systems", systems, "edges", edges, "budget", budget, "ensembles", l->ensembles, "inputs",
-                     l->inputs, "errors", l->errors, "warnings", l->warnings);
+                     l->inputs, "errors", texts(l->errors), "warnings", texts(l->warnings));
 }
 
 static int list(struct listing *l, const char *path, struct err *e)
@@ -380,7 +426,7 @@ static int list(struct listing *l, const char *path, struct err *e)
     int rc = campaign_read(&c, path, e);
     l->campaign = c;
     for (int i = 0; !rc && i < c->nwarnings; i++)
-        add_text(l->warnings, c->warnings[i]);
+        add_text(l->warnings, c->warnings[i], c, NULL);
     for (int i = 0; !rc && i < c->nlegs; i++)
         rc = add_leg(l, &c->legs[i], e);
     if (!rc)

@@ -149,6 +149,9 @@ void description_close(struct estimate_request *q)
     free(q->replicas);
     free(q->production.windows);
     free(q->labels);
+    watched_close(&q->watched);
+    folds_close(&q->folds);
+    buf_free(&q->fold_remark);
     system_close(&q->sys);
     spec_free(q->spec);
     json_decref(q->description);

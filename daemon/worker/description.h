@@ -9,6 +9,8 @@
 #include <jansson.h>
 
 #include "daemon/spec/spec.h"
+#include "daemon/worker/fold.h"
+#include "daemon/worker/torsions.h"
 #include "engine/estimate/estimate.h"
 
 /* The request and what it borrows from. */
@@ -22,6 +24,9 @@ struct estimate_request {
     char molecule[2][64];
     struct finite_size finite_size;
     struct err remark;
+    struct buf fold_remark;
+    struct watched watched; /* what frames show, looked at once */
+    struct folds folds;
     struct system sys; /* empty: unknown */
     struct estimate_ensemble ensemble;
 };

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "daemon/spec/spec.h"
@@ -19,7 +20,6 @@
 #include "daemon/worker/description.h"
 #include "daemon/worker/memory.h"
 #include "daemon/worker/own_limits.h"
-#include "daemon/worker/torsions.h"
 #include "engine/estimate/estimate.h"
 #include "engine/observe/observe.h"
 #include "engine/run/sim.h"
@@ -194,36 +194,85 @@ static void write_observables(void *request, struct writer *w)
 /* Frames of at most so many bytes of all trajectories are looked at: seconds of a processor. */
 #define BYTES_OF_FRAMES (512.0 * (1 << 20))
 
-/* Of the replicas that take part, as their trajectories have them. */
-static void write_torsions(void *request, struct writer *w)
+/* The frames in the first `bytes` of a trajectory: turns are counted from frame to frame. */
+static void look_for_turns(struct estimate_request *q, struct trajectory *t, double part)
 {
-    const struct estimate_request *q = request;
+    struct trajectory_frame f;
+    struct err unread = {0};
+    while (trajectory_read_part(t) < part && trajectory_next(t, &f, &unread) == 0)
+        watched_frame(&q->watched, &f);
+}
+
+/* Of all of it every n-th frame. */
+static void look_at_fold(struct estimate_request *q, struct trajectory *t, uint64_t n)
+{
+    struct trajectory_frame f;
+    struct err unread = {0};
+    int rc = 0;
+    for (uint64_t i = 0; !rc; i++) {
+        rc = i % n ? trajectory_pass(t, &unread) : trajectory_next(t, &f, &unread);
+        if (!rc && i % n == 0)
+            folds_frame(&q->folds, &f);
+    }
+}
+
+/* About so many bytes of the trajectory of a window for each question; a file that is not there, or that cannot be read, has no frames. */
+static void look_at_trajectory(struct estimate_request *q, const char *path, uint64_t bytes, int repeat, int window)
+{
+    struct trajectory *t;
+    struct err unread = {0};
+    struct stat st;
+    if (stat(path, &st) || !st.st_size)
+        return;
+    if (q->watched.n && trajectory_open(&t, path, &q->sys, &unread) == 0) {
+        watched_begin(&q->watched);
+        look_for_turns(q, t, (double)bytes / (double)st.st_size);
+        watched_end(&q->watched, repeat, window);
+        trajectory_close(t);
+    }
+    if (q->folds.fold && trajectory_open(&t, path, &q->sys, &unread) == 0) {
+        folds_begin(&q->folds, repeat, window);
+        look_at_fold(q, t, ((uint64_t)st.st_size + bytes - 1) / bytes);
+        trajectory_close(t);
+    }
+}
+
+/* Of the replicas that take part. */
+static void look_at_frames(struct estimate_request *q)
+{
     const struct estimate_ensemble *x = &q->ensemble;
-    const int replicas = x->repeats * x->set->alchemy.nwindows;
-    struct watched watched = watched_of(&q->sys, &x->set->alchemy);
+    const int windows = x->set->alchemy.nwindows, replicas = x->repeats * windows;
     for (int i = 0; i < replicas; i++) {
         struct buf path = {0};
         buf_printf(&path, "%s/", x->directory);
         add_folder(x, i, &path);
         buf_printf(&path, "/%s", output_names[OUTPUT_TRAJECTORY]);
         if (x->replicas[i].kind != ESTIMATE_FAILED)
-            watched_add(&watched, path.data, (uint64_t)(BYTES_OF_FRAMES / replicas), i / x->set->alchemy.nwindows,
-                        i % x->set->alchemy.nwindows);
+            look_at_trajectory(q, path.data, (uint64_t)(BYTES_OF_FRAMES / replicas), i / windows, i % windows);
         buf_free(&path);
     }
-    watched_json(&watched, w);
-    watched_close(&watched);
+    folds_warn(&q->folds, &q->fold_remark);
 }
 
-static bool has_torsions(const struct estimate_request *q)
+static void write_torsions(void *request, struct writer *w)
 {
-    return q->sys.natoms && watched_of(&q->sys, &q->spec->settings.alchemy).n > 0;
+    struct estimate_request *q = request;
+    watched_json(&q->watched, w);
+}
+
+static void write_fold(void *request, struct writer *w)
+{
+    const struct estimate_request *q = request;
+    folds_json(&q->folds, w);
 }
 
 /* What restraints hold at an end of the ladder, and what a net charge lacks. */
-static void look_at_system(struct estimate_request *q, const struct system *sys)
+static void look_at_system(struct estimate_request *q, struct source *src)
 {
     const struct settings *set = &q->spec->settings;
+    const struct system *sys = &q->sys;
+    q->watched = watched_of(sys, &set->alchemy);
+    folds_open(&q->folds, q->spec, src, sys);
     if (set->alchemy.dielectric > 0) {
         q->finite_size = finite_size_of(sys, set);
         q->ensemble.finite_size = &q->finite_size;
@@ -249,7 +298,7 @@ static void read_system(struct estimate_request *q)
     if (memory_to_begin(BYTES_OF_TEXT * (uint64_t)tree_bytes(folder.data), "looking for restraints in the inputs",
                         &q->remark) == 0 &&
         spec_phase_system(q->spec, 0, src, &q->sys, &unread) == 0)
-        look_at_system(q, &q->sys);
+        look_at_system(q, src);
     q->ensemble.observables = q->sys.nobservables ? write_observables : NULL;
     q->ensemble.observables_of = q;
     q->ensemble.remark = q->remark.code ? q->remark.msg : NULL;
@@ -290,7 +339,12 @@ static int estimate_and_write(struct estimate_request *q, const char *output, st
     struct estimate_ensemble *x = &q->ensemble;
     struct buf json = {0}, *walks = xcalloc((size_t)x->repeats, sizeof *walks);
     x->walks = output ? NULL : walks;
-    x->torsions = !output && has_torsions(q) ? write_torsions : NULL; /* not while it runs: it takes seconds */
+    if (!output && q->sys.natoms && (q->watched.n || q->folds.fold)) { /* not while it runs: it takes seconds */
+        look_at_frames(q);
+        x->torsions = q->watched.n ? write_torsions : NULL;
+        x->fold = q->folds.fold ? write_fold : NULL;
+        x->fold_remark = q->fold_remark.data;
+    }
     x->unread = e;
     estimate_ensemble(x, &json);
     int rc = -(int)e->code;

@@ -3,10 +3,9 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <sys/stat.h>
+#include <string.h>
 
 #include "engine/base/buf.h"
-#include "engine/io/trajectory.h"
 
 #define DEGREES (180 / 3.14159265358979323846)
 
@@ -25,10 +24,27 @@ void watched_close(struct watched *t)
         free(t->stays[i]);
 }
 
-static void add_up(struct watched *t, const struct turns turns[TORSIONS_MAX], int64_t frames, int repeat, int window)
+void watched_begin(struct watched *t)
 {
-    t->frames += frames;
-    if (frames < 2)
+    t->before = NAN;
+    t->now = 0;
+    memset(t->of_window, 0, sizeof t->of_window);
+}
+
+void watched_frame(struct watched *t, const struct trajectory_frame *f)
+{
+    t->now++;
+    t->interval = fmax(t->interval, f->time - t->before); /* fmax leaves NAN out */
+    t->before = f->time;
+    for (int i = 0; i < t->n; i++)
+        turns_add(&t->of_window[i], torsion_angle(&t->torsions[i], (const double(*)[3])f->x, f->box));
+}
+
+void watched_end(struct watched *t, int repeat, int window)
+{
+    const struct turns *turns = t->of_window;
+    t->frames += t->now;
+    if (t->now < 2)
         return;
     t->trajectories++;
     for (int i = 0; i < t->n; i++) {
@@ -38,29 +54,6 @@ static void add_up(struct watched *t, const struct turns turns[TORSIONS_MAX], in
         t->stays[i] = xrealloc(t->stays[i], (size_t)t->nstays[i] + 1, sizeof *t->stays[i]);
         t->stays[i][t->nstays[i]++] = (struct stay){.repeat = repeat, .window = window, .angle = turns_mean(&turns[i])};
     }
-}
-
-void watched_add(struct watched *t, const char *path, uint64_t bytes, int repeat, int window)
-{
-    struct trajectory *trajectory;
-    struct trajectory_frame f;
-    struct turns turns[TORSIONS_MAX] = {0};
-    struct err unread = {0};
-    struct stat st;
-    int64_t frames = 0;
-    double before = NAN;
-    if (stat(path, &st) || !st.st_size || trajectory_open(&trajectory, path, t->sys, &unread))
-        return;
-    while (trajectory_read_part(trajectory) * (double)st.st_size < (double)bytes &&
-           trajectory_next(trajectory, &f, &unread) == 0) {
-        frames++;
-        t->interval = fmax(t->interval, f.time - before); /* fmax leaves NAN out */
-        before = f.time;
-        for (int i = 0; i < t->n; i++)
-            turns_add(&turns[i], torsion_angle(&t->torsions[i], (const double(*)[3])f.x, f.box));
-    }
-    add_up(t, turns, frames, repeat, window);
-    trajectory_close(trajectory);
 }
 
 /* One well: the trajectories that stay where the first that is in none yet does. False: there is none. */

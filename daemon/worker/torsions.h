@@ -6,6 +6,7 @@
 #define SHOAL_DAEMON_WORKER_TORSIONS_H
 
 #include "engine/estimate/json_writer.h"
+#include "engine/io/trajectory.h"
 #include "engine/system/torsions.h"
 
 /* A trajectory in which a torsion never turned, and where it stayed. */
@@ -26,13 +27,19 @@ struct watched {
     int64_t frames;
     double interval;  /* ps, the longest from one frame to the next; 0: not known */
     int trajectories; /* of two frames or more */
+    /* of the window whose frames come */
+    struct turns of_window[TORSIONS_MAX];
+    int64_t now;   /* frames */
+    double before; /* ps, the time of the last one */
 };
 
 /* Torsions to watch, without any frame. */
 struct watched watched_of(const struct system *sys, const struct alchemy_settings *set);
 void watched_close(struct watched *t);
-/* The frames in the first `bytes` of the trajectory of a window; a file that is not there, or that cannot be read, has none. */
-void watched_add(struct watched *t, const char *path, uint64_t bytes, int repeat, int window);
+/* The frames that follow are of one window, and those were all of it. */
+void watched_begin(struct watched *t);
+void watched_frame(struct watched *t, const struct trajectory_frame *f);
+void watched_end(struct watched *t, int repeat, int window);
 /* Members of an open object, as results.json has them. */
 void watched_json(struct watched *t, struct writer *w);
 

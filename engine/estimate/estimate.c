@@ -116,6 +116,8 @@ void estimate_ensemble(const struct estimate_ensemble *q, struct buf *json)
                        .production = q->production,
                        .observables = q->observables,
                        .torsions = q->torsions,
+                       .fold = q->fold,
+                       .fold_remark = q->fold_remark,
                        .observables_of = q->observables_of,
                        .ladder = &l,
                        .nrepeats = q->repeats};

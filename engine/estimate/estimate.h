@@ -72,7 +72,9 @@ struct estimate_ensemble {
     void (*observables)(void *of, struct writer *w); /* writes elements of results.json's list; NULL: there is none */
     void (*torsions)(void *of,
                      struct writer *w); /* writes members of results.json's object of torsions; NULL: there is none */
-    void *observables_of;               /* what both are given */
+    void (*fold)(void *of, struct writer *w); /* the same of its object of the fold; NULL: there is none */
+    const char *fold_remark;                  /* one more warning; NULL: none */
+    void *observables_of;                     /* what all three are given */
     struct estimate_about about;
     bool umbrella; /* windows differ in biases alone: profiles along their coordinations are wanted */
     struct err *

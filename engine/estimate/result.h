@@ -223,6 +223,8 @@ struct report {
     struct estimate_production *production; /* NULL: none is to be handed out */
     void (*observables)(void *of, struct writer *w); /* NULL: there is none */
     void (*torsions)(void *of, struct writer *w);    /* NULL: there are none to watch */
+    void (*fold)(void *of, struct writer *w);        /* NULL: there is no protein */
+    const char *fold_remark;                         /* a warning; NULL */
     void *observables_of;
     const struct ladder *ladder;
     int nrepeats;

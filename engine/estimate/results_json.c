@@ -359,6 +359,8 @@ static void warnings(struct writer *w, const struct report *r)
     jw_begin(w, "warnings", '[');
     if (r->remark)
         jw_text(w, NULL, r->remark);
+    if (r->fold_remark)
+        jw_text(w, NULL, r->fold_remark);
     if (ladder_moves(r->ladder, LAMBDA_MASS, 0, r->ladder->nstates - 1))
         jw_text(w, NULL,
                 "the ladder has masses: free energies are without the kinetic part of those that change, -3/2 RT "
@@ -422,6 +424,11 @@ void report_write(struct report *r, struct buf *json)
     if (r->torsions) {
         jw_begin(&w, "torsions", '{');
         r->torsions(r->observables_of, &w);
+        jw_end(&w, '}');
+    }
+    if (r->fold) {
+        jw_begin(&w, "fold", '{');
+        r->fold(r->observables_of, &w);
         jw_end(&w, '}');
     }
     warnings(&w, r);

@@ -154,18 +154,43 @@ static int next_gro(struct trajectory *t, struct trajectory_frame *f, struct err
     return 0;
 }
 
-int trajectory_next(struct trajectory *t, struct trajectory_frame *f, struct err *e)
+/* Whether there is more, and all of it still. */
+static int check_file(const struct trajectory *t, struct err *e)
 {
-    const size_t at = t->at;
     struct stat about;
-    if (at == t->len)
+    if (t->at == t->len)
         return TRAJECTORY_END;
     if (fstat(t->fd, &about) || (size_t)about.st_size < t->len)
         return err_set(e, ERR_COORDINATES,
                        "%s: it has become shorter than the %zu bytes that it had: is it being written?", t->path,
                        t->len);
+    return 0;
+}
+
+int trajectory_pass(struct trajectory *t, struct err *e)
+{
+    struct trajectory_frame f;
+    if (t->next != next_xtc)
+        return trajectory_next(t, &f, e);
+    int rc = check_file(t, e);
+    if (rc)
+        return rc;
+    const size_t length = xtc_length(t->data + t->at, t->len - t->at);
+    t->number++;
+    if (!length)
+        return bad(t, t->at, e, "no whole .xtc frame");
+    t->at += length;
+    return 0;
+}
+
+int trajectory_next(struct trajectory *t, struct trajectory_frame *f, struct err *e)
+{
+    const size_t at = t->at;
+    int rc = check_file(t, e);
+    if (rc)
+        return rc;
     *f = (struct trajectory_frame){.number = ++t->number};
-    int rc = t->next(t, f, e);
+    rc = t->next(t, f, e);
     if (!rc)
         rc = check_box(t, at, f->box, e);
     if (!rc)

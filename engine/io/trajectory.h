@@ -25,6 +25,8 @@ int trajectory_open(struct trajectory **out, const char *path, const struct syst
 /* The next frame that has positions; TRAJECTORY_END. ERR_COORDINATES, ERR_UNSUPPORTED: which frame, at which byte, and what is
  * wrong with it. */
 int trajectory_next(struct trajectory *t, struct trajectory_frame *f, struct err *e);
+/* Passes over the next frame, of an .xtc without unpacking it; as trajectory_next. */
+int trajectory_pass(struct trajectory *t, struct err *e);
 /* The frame that trajectory_next refused is the last, and not whole (of .xtc and .trr): it is still being written, or whoever did was
  * stopped. */
 bool trajectory_is_cut(const struct trajectory *t);

@@ -185,6 +185,24 @@ size_t xtc_read_frame(struct xtc_read *f, const unsigned char *data, size_t len)
     return 0;
 }
 
+size_t xtc_length(const unsigned char *data, size_t len)
+{
+    enum { AGAIN = 52, FEW_AT = 56, BYTES_AT = 88, PACKED_AT = 92 }; /* where the head has what */
+    struct reader r = {.data = data, .len = len};
+    r.bad |= get_int(&r) != XTC_MAGIC;
+    const int32_t natoms = get_int(&r);
+    r.pos = AGAIN;
+    r.bad |= get_int(&r) != natoms || natoms <= 0;
+    size_t length = FEW_AT + 3 * sizeof(float) * (size_t)(r.bad ? 0 : natoms);
+    if (!r.bad && natoms > XTC_FEW) {
+        r.pos = BYTES_AT;
+        const int32_t bytes = get_int(&r);
+        r.bad |= bytes < 0;
+        length = PACKED_AT + ((size_t)bytes + 3) / 4 * 4;
+    }
+    return r.bad || length > len ? 0 : length;
+}
+
 void xtc_place(const struct xtc_read *f, double (*x)[3], double box[BOX_SIZE])
 {
     static const int at[BOX_SIZE] = {

@@ -26,6 +26,9 @@ struct xtc_read {
 /* Returns the length of the frame, or 0 if it is not one, or not whole: f->cut then says whether that is as the data end. */
 size_t xtc_read_frame(struct xtc_read *f, const unsigned char *data, size_t len);
 
+/* Its length by its head, without unpacking it; 0 as above. */
+size_t xtc_length(const unsigned char *data, size_t len);
+
 /* Its coordinates and box, nm; x: [natoms]. */
 void xtc_place(const struct xtc_read *f, double (*x)[3], double box[BOX_SIZE]);
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The rule of GROMACS' mass-repartition-factor: an atom lighter than factor times the lightest gets that mass, and the atom it is
- * bonded to gives it. An atom whose mass changes has the larger in both states: no average over configurations depends on it.
+ * bonded to gives it. An atom whose mass changes has the larger in both states: no average over configurations depends on it. Nor does any
+ * on what dummies weigh: an atom that is one in state A or in B takes nothing from its partner, since a hybrid's carbon may have more hydrogens,
+ * of A, of B and of both, than it has mass for.
  */
 #include "engine/system/masses.h"
 
@@ -55,11 +57,18 @@ static bool *find_kept(const struct system *sys, const struct mass_settings *set
     return kept;
 }
 
+/* In one of the states. */
+static bool is_dummy(const struct system *sys, int i)
+{
+    return system_is_dummy(sys, i, 0) != system_is_dummy(sys, i, 1);
+}
+
+/* Of atoms but dummies, which may have any mass. */
 static double lightest_of(const struct system *sys)
 {
     double lightest = INFINITY;
     for (int i = 0; i < sys->natoms; i++)
-        if (sys->atoms[i].mass[0] > 0)
+        if (sys->atoms[i].mass[0] > 0 && !is_dummy(sys, i))
             lightest = fmin(lightest, sys->atoms[i].mass[0]);
     return lightest;
 }
@@ -70,10 +79,14 @@ static void take_larger(struct atom *a)
     a->mass[0] = a->mass[1] = fmax(a->mass[0], a->mass[1]);
 }
 
-/* What the atom lacks comes from its partner. */
+/* What the atom lacks comes from its partner, or of a dummy from nowhere. */
 static int give(struct system *sys, int i, int partner, double least, struct err *e)
 {
     struct atom *a = &sys->atoms[i];
+    if (is_dummy(sys, i)) {
+        a->mass[0] = a->mass[1] = least;
+        return 0;
+    }
     if (partner < 0) {
         err_set(e, ERR_TOPOLOGY, "atom %d (%s %s%d) has mass %g and %s: expected a bond to one atom that gives it %g",
                 i + 1, a->name, a->resname, a->residue, a->mass[0], partner == SEVERAL ? "several bonds" : "no bond",

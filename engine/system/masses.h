@@ -8,8 +8,8 @@
 #include "engine/system/settings.h"
 #include "engine/system/system.h"
 
-/* Changes the atoms' masses, which are the same in both states then. ERR_TOPOLOGY: a light atom without one bonded atom that can
- * give, one that would become too light. */
+/* Changes the atoms' masses, which are the same in both states then. Dummies of a state get theirs without taking it from an atom.
+ * ERR_TOPOLOGY: another light atom without one bonded atom that can give, one that would become too light. */
 int masses_repartition(struct system *sys, const struct mass_settings *set, struct err *e);
 
 #endif

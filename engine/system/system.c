@@ -26,6 +26,30 @@ bool system_held_in_space(const struct system *s)
     return false;
 }
 
+bool system_is_dummy(const struct system *s, int atom, int state)
+{
+    const struct atom *a = &s->atoms[atom];
+    const struct lj *self = &s->lj[(size_t)a->type[state] * (size_t)s->ntypes + (size_t)a->type[state]];
+    return self->c6 == 0 && self->c12 == 0 && a->charge[state] == 0;
+}
+
+bool system_scale_position_restraints(struct system *s, double factor)
+{
+    bool any = s->nposition_restraints > 0;
+    for (int i = 0; i < s->nposition_restraints; i++)
+        for (int k = 0; k < 2; k++)
+            for (int d = 0; d < 3; d++)
+                s->position_restraints[i].k[k][d] *= factor;
+    for (int i = 0; i < s->nrare; i++) {
+        if (s->rare[i].kind != RARE_FLAT_POSITION)
+            continue;
+        any = true;
+        for (int k = 0; k < 2; k++)
+            s->rare[i].c[k][4] *= factor;
+    }
+    return any;
+}
+
 void system_note(struct system *s, const char *fmt, ...)
 {
     char text[800];

@@ -271,9 +271,13 @@ static inline struct start system_start(const struct system *s, int window)
     return s->nstarts ? s->starts[window] : all;
 }
 
+/* Whether an atom has neither charge nor Lennard-Jones of its own in a state (0: A, 1: B). */
+bool system_is_dummy(const struct system *s, int atom, int state);
 /* Whether a term depends on where atoms are in space, and not on where they are to each other alone: at some lambda, so that all windows
  * of a ladder are alike. */
 bool system_held_in_space(const struct system *s);
+/* Multiplies the force constants of position restraints, flat-bottomed ones too, in both states. False: there are none. */
+bool system_scale_position_restraints(struct system *s, double factor);
 /* Frees everything a system owns; zeroed is fine. */
 void system_close(struct system *s);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/system/topology.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -210,21 +211,31 @@ static int build_waters(struct topology *t, const struct system *sys, int *water
     return 0;
 }
 
+/* "molecule MOL, atoms 3 (C1) and 4 (EPA): " and what is wrong with their constraint. */
+static int bad_distance(const struct system *sys, const int atom[2], struct err *e, const char *what)
+{
+    const struct atom *a = &sys->atoms[atom[0]], *b = &sys->atoms[atom[1]];
+    return err_set(e, ERR_TOPOLOGY, "molecule %s, atoms %d (%s) and %d (%s): %s",
+                   sys->kinds[sys->molecules[a->molecule].kind].name, atom[0] + 1, a->name, atom[1] + 1, b->name, what);
+}
+
 static int add_distance(struct topology *t, const struct system *sys, const int *water_of, const int atom[2],
                         const double r0[2], struct err *e)
 {
-    for (int k = 0; k < 2; k++)
-        if (!(sys->atoms[atom[k]].mass[0] > 0))
-            return err_set(e, ERR_TOPOLOGY, "atoms %d and %d: a constraint on a virtual site", atom[0] + 1,
-                           atom[1] + 1);
+    if (!(sys->atoms[atom[0]].mass[0] > 0 && sys->atoms[atom[1]].mass[0] > 0))
+        return bad_distance(
+            sys, atom, e,
+            "a constraint on a virtual site; expected no bond or constraint of the site, or one with an "
+            "atom that places the site where constraints hold all such atoms to each other");
     if (water_of[atom[0]] >= 0 || water_of[atom[1]] >= 0)
-        return err_set(e, ERR_TOPOLOGY, "atoms %d and %d: a constraint on an atom of a settle", atom[0] + 1,
-                       atom[1] + 1);
+        return bad_distance(sys, atom, e, "a constraint on an atom of a settle");
     struct fixed_distance *d = &t->distances[t->ndistances++];
     *d = (struct fixed_distance){{atom[0], atom[1]}, {r0[0], r0[1]}};
-    if (!(r0[0] > 0 && r0[1] > 0))
-        return err_set(e, ERR_TOPOLOGY, "atoms %d and %d: a constraint of length %g nm", atom[0] + 1, atom[1] + 1,
-                       r0[0] > 0 ? r0[1] : r0[0]);
+    if (!(r0[0] > 0 && r0[1] > 0)) {
+        char what[80];
+        snprintf(what, sizeof what, "a constraint of length %g nm; expected more than 0", r0[0] > 0 ? r0[1] : r0[0]);
+        return bad_distance(sys, atom, e, what);
+    }
     return 0;
 }
 

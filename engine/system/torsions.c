@@ -205,8 +205,7 @@ static void mark_b_states(const struct system *sys, bool *marked)
         mark_where(DIFFER(sys->rb_dihedrals[i].c), marked, sys->rb_dihedrals[i].atom, 4);
 }
 
-/* Marks every atom of the residues that have an atom which changes. The caller frees it. */
-static bool *changed_residues(const struct system *sys, const struct alchemy_settings *set)
+bool *changed_residues(const struct system *sys, const struct alchemy_settings *set)
 {
     bool *marked = xcalloc((size_t)sys->natoms, sizeof *marked);
     if (set->kind == ALCHEMY_B_STATES)

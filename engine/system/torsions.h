@@ -14,6 +14,8 @@ struct torsion {
     int atom[4];
 };
 
+/* [natoms] true of every atom of the residues that have an atom which the alchemy changes; the caller frees it. */
+bool *changed_residues(const struct system *sys, const struct alchemy_settings *set);
 /* One torsion for each bond that can turn and has an atom in a residue that the alchemy of `set` changes. Bonds of rings, bonds that their
  * own potential holds (amides, double bonds), bonds to a linear group, and bonds to a group of equal ends (a methyl) that the alchemy
  * leaves equal do not count. Returns how many, TORSIONS_MAX at most. */

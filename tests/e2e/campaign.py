@@ -159,6 +159,10 @@ class Campaign(Campaigns):
         self.refused(path, "tiny.yaml", "$(molecule)", "$(molecul)", f"{here}tiny.yaml:7: $(molecul): no such value; did you mean $(molecule)?")
         self.assertEqual(submitted(), {"errors.a_b.change.1", "errors.a_b.change.2"})
         self.refused(path, "b/tiny.top", "[ settles ]", "[ settle ]", "b/tiny.top:")
+        # a message names the systems or edges that it is of
+        self.refused(path, "tiny.yaml", "0.6 nm", "0.6", "(all systems)\n")
+        self.refused(path, "b/tiny.top", "[ settles ]", "[ settle ]", "(system b)\n")
+        self.refused(path, "b/tiny.top", "[ settles ]", "[ settle ]", "(edge a_b)\n")
         self.refused(path, "molecules.csv", "b,,,MET,tiny.gro", "b,,,MET,none.gro", "there is no file \"b/none.gro\"")
         self.assertEqual(submitted(), {f"errors.{key}.{r}" for key in ("a_b.change", "a.solvent") for r in (1, 2)})
         self.shoal("wait", "--label", "campaign=errors", "--timeout", "100")

@@ -70,6 +70,32 @@ class Init(unittest.TestCase):
         self.assertAlmostEqual(state["release_kcal_per_mol"], rt / 4.184 * math.log(held / (8 * math.pi**2 * volume)), delta=2e-3)
         self.assertIn("3 restraints hold MOH and SOL together", self.shoal("validate", "a.yaml").stdout)
 
+    def test_held(self):
+        """Where the topology, or what it includes, names POSRES, atoms are held and let go in steps."""
+        with open(os.path.join(self.folder, "posre.itp"), "w", encoding="utf-8") as f:
+            f.write("#ifdef POSRES\n[ position_restraints ]\n1 1 1000 1000 1000\n#endif\n")
+        for kind, more, molecule in (("relative", "", ""), ("absolute", RESTRAINT, "MOH")):
+            source = {"relative": "methane-to-methanol/hybrid.top", "absolute": "methanol/methanol.top"}[kind]
+            with open(os.path.join(EXAMPLES, source), encoding="utf-8") as f:
+                text = f.read()
+            first = text.index("[ moleculetype ]")
+            second = text.find("[ moleculetype ]", first + 1)
+            with open(os.path.join(self.folder, "held.top"), "w", encoding="utf-8") as f:
+                f.write(text[:second] + '#include "posre.itp"\n' + text[second:] + more)
+            coordinates = {"relative": "methane-to-methanol/water.gro", "absolute": "methanol/methanol.gro"}[kind]
+            shutil.copy(os.path.join(EXAMPLES, coordinates), os.path.join(self.folder, "a.gro"))
+            done = self.shoal("init", kind, "-p", "held.top", "-c", "a.gro", "-o", kind + ".yaml")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            with open(os.path.join(self.folder, kind + ".yaml"), encoding="utf-8") as f:
+                spec = f.read()
+            self.assertNotIn("@", spec)
+            self.assertEqual([line.split("scale: ")[1] for line in spec.splitlines() if "scale: " in line], ["0.1}", "0.01}"])
+            with open(os.path.join(self.folder, kind + ".yaml"), "w", encoding="utf-8") as f:
+                f.write(spec.replace("LIG", molecule))
+            done = self.shoal("validate", kind + ".yaml", "--json")
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            self.assertEqual((json.loads(done.stdout)["stages"], json.loads(done.stdout)["warnings"]), (6, []))
+
     HEAD = """[ defaults ]
 1 2 no 1 1
 [ atomtypes ]

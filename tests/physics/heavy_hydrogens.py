@@ -83,7 +83,7 @@ def inefficiency(x):
     return g
 
 
-def trend(path):
+def trend(path, freedom=FREEDOM):
     """Slope (kT per ns and degree of freedom) of the total energy, its deviation about the trend (kJ/mol), and the slope's error."""
     with open(path, encoding="utf-8") as f:
         rows = [[float(word) for word in line.split()] for line in f if line[0] not in "#@"]
@@ -94,7 +94,7 @@ def trend(path):
     slope = sum((a - mean_t) * (b - mean_u) for a, b in zip(t, u)) / width
     left = [b - mean_u - slope * (a - mean_t) for a, b in zip(t, u)]
     about = math.sqrt(sum(a * a for a in left) / n)
-    return slope / kt / FREEDOM, about, about * math.sqrt(inefficiency(left) / width) / kt / FREEDOM
+    return slope / kt / freedom, about, about * math.sqrt(inefficiency(left) / width) / kt / freedom
 
 
 def main():

@@ -375,7 +375,7 @@ static void test_bad_topologies(void **state)
     model_free(m);
     toy_add(s, bonds, nbonds, (struct bond){{0, 3}, {0.1, 0.1}, {1, 1}});
     assert_int_equal(model_new(&m, t.dev, s, &set, &e), -ERR_TOPOLOGY);
-    assert_string_equal(e.msg, "atoms 1 and 4: a constraint on an atom of a settle");
+    assert_string_equal(e.msg, "molecule SOL, atoms 1 (OW) and 4 (OW): a constraint on an atom of a settle");
     s->atoms[5].mass[0] = 2;
     assert_int_equal(model_new(&m, t.dev, s, &set, &e), -ERR_TOPOLOGY);
     assert_string_equal(e.msg, "[ settles ]: atoms 5 and 6 have different masses");

@@ -33,13 +33,23 @@ static void names_of_hydrogens(void **state)
         "constraints",
         "s.yaml:1: constraints: h-bonds takes bonds of atoms whose names begin with H, as GROMACS does: D1 has a mass "
         "of "
-        "1.008, and its bond C1-D1 (atoms 1 and 2 of MOL, molecule type MOL) stays a bond; expected a name with H, or "
+        "1.008, and its bond C1-D1 (atoms 1 and 2 of MOL, molecule type MOL, a.top:16) stays a bond; expected a name "
+        "with "
+        "H, or "
         "all-bonds (2 such in all)",
         (struct change){.hydrogens = "D", .timestep = "1 fs"});
     expect("constraints",
-           "H1 has a mass of 35.45, and its bond C1-H1 (atoms 1 and 2 of MOL, molecule type MOL) becomes a constraint "
+           "H1 has a mass of 35.45, and its bond C1-H1 (atoms 1 and 2 of MOL, molecule type MOL, a.top:16) becomes a "
+           "constraint "
            "(2 such",
            (struct change){.hydrogen_mass = "35.45"});
+    /* the dummy of a carbon is none, however light */
+    expect("constraints", "a.top:17) stays a bond; expected a name with H, or all-bonds (1 such in all)",
+           (struct change){.hydrogens = "D",
+                           .hydrogen_mass = "3.0",
+                           .b_states = "C 0.1 12.011",
+                           .timestep = "1 fs",
+                           .change = "perturb: b-states"});
     expect_none("h-bonds takes", (struct change){.hydrogens = "D", .constraints = "all-bonds"});
     expect_none("h-bonds takes", (struct change){.hydrogen_mass = "4.032"});
 }
@@ -60,7 +70,7 @@ static void notes_of_the_topology(void **state)
     expect("topology",
            "s.yaml:6: masses.repartition: 1 of the atoms have another mass in state B (the first is atom 2, H1 of "
            "MOL1): they "
-           "get the larger mass in both states",
+           "get the larger mass in both states, and dummies of a state get theirs without taking it from an atom",
            (struct change){.masses = "masses: {repartition: 2}\n", .b_states = "D 0 1"});
 }
 
@@ -85,6 +95,18 @@ static void the_timestep(void **state)
     expect_none("repartition", (struct change){.timestep = "8 fs", .hydrogen_mass = "4.032"});
     expect("timestep", "expected 8 or more: at most 5",
            (struct change){.timestep = "8 fs", .masses = "masses: {repartition: 3}\n"});
+    /* with heavy hydrogens a bond may have five timesteps, but an angle eight */
+    const char *bonds = "[ bonds ]\n1 2 1 0.109 190000\n1 3 1 0.109 1\n", *angle = "[ angles ]\n2 1 3 1 107.8 900\n";
+    struct change it = {.timestep = "4 fs", .constraints = "none", .hydrogen_mass = "3.024", .settles = bonds};
+    expect("", "", it);
+    it.method = "velocity-verlet";
+    expect("timestep", "swings once in 22.4 fs, 5.6 timesteps of 4 fs; expected 10 or more", it);
+    it.method = NULL;
+    it.timestep = "5 fs";
+    expect("timestep", "4.5 timesteps of 5 fs; expected 5 or more: at most 4.4 fs, or constraints: h-bonds", it);
+    it.timestep = "4 fs";
+    it.terms = angle;
+    expect("timestep", "the angle H1-C1-H2", it);
     expect("timestep", "s.yaml:8: protocol: timestep: the angle",
            (struct change){.protocol = "  - minimize: {steps: 10}\n  - equilibrate: {time: 1 ns, timestep: 4 fs}\n"
                                        "  - produce: {time: 1 ns}"});

@@ -99,9 +99,10 @@ static const char top[] =
     "1.23\n#endif\n"
     "[ moleculetype ]\nMET 1\n[ atoms ]\n"
     "#ifdef OTHER\n1 CH4 1 MET CH5 1 0 16.043\n#else\n1 CH4 1 MET CH4 1 CHARGE 16.043\n#endif\n"
-    "#ifdef HOLD\n[ position_restraints ]\n1 1 10 10 10\n#endif\n"
+    "#ifdef HOLD\n[ position_restraints ]\n1 1 10 10 10 20 20 20\n#endif\n"
+    "#ifdef FLAT\n[ position_restraints ]\n1 2 1 0.1 10\n#endif\n"
     "[ moleculetype ]\nTWO 1\n[ atoms ]\n1 CH4 1 MET CH4 1 0 16.043\n2 CH4 1 MET CH4 1 0 16.043\n"
-    "#ifdef BPAIR\n[ pairs ]\n1 2 1 0.3 1 0.3 2\n#endif\n#ifdef RIGID\n[ constraints ]\n1 2 1 1.8\n#endif\n#ifdef "
+    "#ifdef BPAIR\n[ pairs ]\n1 2 1 0.3 1 0.3 2\n#endif\n#ifdef RIGID\n[ constraints ]\n1 2 1 RIGID\n#endif\n#ifdef "
     "STRETCH\n[ constraints ]\n1 2 1 1.8 1.9\n#endif\n"
     "[ moleculetype ]\nION 1\n[ atoms ]\n1 CH4 1 MET CH4 1 1 16.043 CH4 0 16.043\n"
     "[ system ]\none\n[ molecules ]\n#ifdef MORE\nMET 3\n#else\n#ifdef PAIR\nTWO 1\n#else\nMET 1\n#ifdef SALT\nION "
@@ -210,24 +211,24 @@ static void test_system_errors(void **state)
          "s.yaml:3: alchemy.decouple: the 1-4 pair of atoms 1 and 2 of a.top has other parameters in state B, which "
          "decouple would "
          "leave out; expected a topology without them, or perturb: b-states"},
-        {CONSTRAINED("RIGID") "exchange: {every: 1 ps}\n", "0", ""},
+        {CONSTRAINED("RIGID=1.8") "exchange: {every: 1 ps}\n", "0", ""},
         {CONSTRAINED("STRETCH"), "0", ""},
         {CONSTRAINED("STRETCH") "exchange: {every: 1 ps}\n", "0", ""}, /* bonded lambda stays */
         {HEAD_OF("PAIR, STRETCH") "alchemy: {decouple: TWO, windows: {bonded: [0, 0.5]}}\nexchange: {every: 1 ps}\n",
          "0",
-         "s.yaml: exchange: a.top:36: molecule TWO, atoms 1 (CH4) and 2 (CH4), from 1.8 nm in state A to 1.9 nm in "
+         "s.yaml: exchange: a.top:40: molecule TWO, atoms 1 (CH4) and 2 (CH4), from 1.8 nm in state A to 1.9 nm in "
          "state B: a "
          "constraint whose length depends on lambda; replicas that exchange windows need one length: expected a bond "
          "there, or no exchange"},
         {SALT("MET"), "0",
-         "s.yaml:3: alchemy.decouple: atom 2 (MET CH4, a.top:41) has a state B of its own (charge 1 e and type CH4 "
+         "s.yaml:3: alchemy.decouple: atom 2 (MET CH4, a.top:45) has a state B of its own (charge 1 e and type CH4 "
          "become 0 e and "
          "CH4), which decouple would leave out; expected one more entry, {molecule: ION, from: vdw-q, to: vdw}, which "
          "is the "
          "same"},
         {SALT("[{molecule: MET}, {molecule: ION, to: vdw}]"), "0", ""},
         {SALT("[{molecule: MET}, {molecule: ION}]"), "0",
-         "s.yaml:3: alchemy.decouple: atom 2 (MET CH4, a.top:41) has a state B of its own (charge 1 e and type CH4 "
+         "s.yaml:3: alchemy.decouple: atom 2 (MET CH4, a.top:45) has a state B of its own (charge 1 e and type CH4 "
          "become 0 e and "
          "CH4), which decouple would leave out; expected a topology without it: grompp, too, takes couple-moltype or "
          "states B of "
@@ -280,6 +281,11 @@ static void test_starts(void **state)
         SPEC("5: system.window-coordinates: 1 file; expected one for each of 2 windows"));
 }
 
+#define TWO_LENGTHS                                                                                                    \
+    "a.top:36 and a.top:40: molecule TWO, atoms 1 (CH4) and 2 (CH4): two constraints of different lengths, 1.8 and "   \
+    "1.7 nm in state A; expected one length ([ constraints ], [ settles ] and bonds that become constraints all hold " \
+    "atoms)"
+
 /* The systems of all phases are of the same atoms, and what moves keeps the same constraints. */
 static void test_phase_systems(void **state)
 {
@@ -292,11 +298,12 @@ static void test_phase_systems(void **state)
         const char *first, *second, *message;
     } cases[] = {
         {"HOLD", "HOLD=5", ""},
-        {"PAIR, RIGID", "PAIR", ""},
-        {"PAIR", "PAIR, RIGID",
+        {"PAIR, RIGID=1.8", "PAIR", ""},
+        {"PAIR", "PAIR, RIGID=1.8",
          "s.yaml:5: protocol: with the stage's defines: other rigid waters or constraints than without them; that is "
          "for "
          "minimize only"},
+        {"PAIR", "PAIR, STRETCH, RIGID=1.7", "s.yaml:5: protocol: with the stage's defines: " TWO_LENGTHS},
         {"MORE", "HOLD",
          "s.yaml:4: protocol: with the stage's defines: a.gro:2: read 2 atoms, expected 3 as in the topology"},
         {"OTHER", "HOLD",
@@ -309,13 +316,75 @@ static void test_phase_systems(void **state)
         assert_string_equal(with_system(text.data, "0").msg, cases[i].message);
         buf_free(&text);
     }
+    static const char scaled[] =
+        "name: a\nsystem: {topology: a.top, coordinates: a.gro%s}\nprotocol:\n"
+        "  - equilibrate: {time: 1 ps%s, position-restraint-scale: 0.25}\n"
+        "  - produce: {time: 1 ps}\n";
+    static const struct {
+        const char *ours, *own, *message;
+    } scales[] = {
+        {", defines: [HOLD]", "", ""},
+        {"", ", defines: [HOLD]", ""},
+        {"", ", defines: [FLAT]", ""},
+        {"", "",
+         "s.yaml:4: protocol: position-restraint-scale: 0.25: a.top has no position restraints in this stage; expected "
+         "defines that bring them in (such as [POSRES]), or no scale"},
+        {"", ", defines: [HODL]",
+         "s.yaml:4: protocol: with the stage's defines: position-restraint-scale: 0.25: a.top has no position "
+         "restraints "
+         "in this stage; expected defines that bring them in (such as [POSRES]), or no scale"},
+    };
+    for (size_t i = 0; i < sizeof scales / sizeof *scales; i++) {
+        struct buf text = {0};
+        buf_printf(&text, scaled, scales[i].ours, scales[i].own);
+        assert_string_equal(with_system(text.data, "0").msg, scales[i].message);
+        buf_free(&text);
+    }
+    /* what is wrong without them too is not blamed on a stage's defines */
+    struct buf text = {0};
+    buf_printf(&text, staged, ", defines: [PAIR, STRETCH, RIGID=1.7]", "PAIR", "PAIR, STRETCH, RIGID=1.7, HOLD");
+    assert_string_equal(with_system(text.data, "0").msg, TWO_LENGTHS);
+    buf_free(&text);
+}
+
+/* Force constants of a stage that scales them, in both states, and of production. */
+static void test_scaled_restraints(void **state)
+{
+    struct spec *s = parsed(
+        "name: a\nsystem: {topology: a.top, coordinates: a.gro}\nprotocol:\n"
+        "  - minimize: {steps: 1, defines: [HOLD, FLAT], position-restraint-scale: 0.25}\n"
+        "  - equilibrate: {time: 1 ps, defines: [HOLD, FLAT], position-restraint-scale: 0}\n"
+        "  - produce: {time: 1 ps}\n");
+    static const double scale[] = {1, 0.25, 0};
+    struct source *src = source_memory_new();
+    struct err e = {0};
+    assert_int_equal(source_memory_add(src, "a.top", top, sizeof top - 1, &e), 0);
+    assert_int_equal(source_memory_add(src, "a.gro", gro, sizeof gro - 1, &e), 0);
+    assert_int_equal(s->nphases, 3);
+    for (int p = 0; p < 3; p++) {
+        struct system sys = {0};
+        assert_int_equal(spec_phase_system(s, p, src, &sys, &e), 0);
+        assert_int_equal(sys.nposition_restraints, p ? 2 : 0);
+        assert_int_equal(sys.nrare, p ? 2 : 0);
+        for (int i = 0; i < sys.nposition_restraints; i++)
+            for (int k = 0; k < 2; k++) {
+                assert_is(sys.position_restraints[i].k[k][2], (k ? 20 : 10) * scale[p]);
+                assert_is(sys.rare[i].c[k][4], 10 * scale[p]);
+                assert_is(sys.rare[i].c[k][3], 0.1);
+            }
+        assert_int_equal(system_held_in_space(&sys), p == 1);
+        system_close(&sys);
+    }
+    source_free(src);
+    spec_free(s);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_soft_core),     cmocka_unit_test(test_decouple), cmocka_unit_test(test_temper),
-        cmocka_unit_test(test_system_errors), cmocka_unit_test(test_starts),   cmocka_unit_test(test_phase_systems),
+        cmocka_unit_test(test_soft_core),         cmocka_unit_test(test_decouple), cmocka_unit_test(test_temper),
+        cmocka_unit_test(test_system_errors),     cmocka_unit_test(test_starts),   cmocka_unit_test(test_phase_systems),
+        cmocka_unit_test(test_scaled_restraints),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

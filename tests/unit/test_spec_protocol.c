@@ -187,6 +187,33 @@ static void test_phases(void **state)
     spec_free(s);
 }
 
+/* Stages that differ in how strongly atoms are held are phases of their own. */
+static void test_scaled_phases(void **state)
+{
+    struct spec *s = parsed(
+        "name: a\nsystem: {topology: a.top, coordinates: a.gro, defines: [POSRES]}\nprotocol:\n"
+        "  - minimize: {steps: 5, position-restraint-scale: 1}\n"
+        "  - equilibrate: {time: 1 ps, position-restraint-scale: 0.1}\n"
+        "  - equilibrate: {time: 2 ps, position-restraint-scale: 0.1}\n"
+        "  - equilibrate: {time: 1 ps, position-restraint-scale: 0}\n"
+        "  - produce: {time: 1 ps}\n");
+    static const int phase[] = {0, 1, 1, 2, 0};
+    static const double scale[] = {1, 0.1, 0.1, 0, 1};
+    for (int i = 0; i < s->nstages; i++) {
+        assert_int_equal(s->stages[i].phase, phase[i]);
+        assert_is(s->phases[phase[i]].restraint_scale, scale[i]);
+        assert_false(s->phases[phase[i]].own_defines);
+    }
+    spec_free(s);
+    refused(HEAD "protocol:\n  - produce: {time: 1 ps, position-restraint-scale: 0.1}\n", ERR_UNSUPPORTED,
+            "s.yaml:4: protocol[0].produce.position-restraint-scale: not supported: all that produces is one system; "
+            "expected "
+            "position-restraint-scale in the stages before");
+    refused(
+        HEAD "protocol:\n  - minimize: {steps: 1, position-restraint-scale: -1}\n",
+        SPEC("4: protocol[0].minimize.position-restraint-scale: -1: out of range; expected a number from 0 to 1000"));
+}
+
 static void test_phase_errors(void **state)
 {
     refused(HEAD "barostat: {}\nprotocol:\n  - equilibrate: {time: 1 ps, ensemble: nvt, pressure: 5 bar}\n",
@@ -307,9 +334,10 @@ static void test_run_errors(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_exchange),  cmocka_unit_test(test_cross_errors), cmocka_unit_test(test_run_errors),
-        cmocka_unit_test(test_phases),    cmocka_unit_test(test_phase_errors), cmocka_unit_test(test_targets),
-        cmocka_unit_test(test_stop_when), cmocka_unit_test(test_stride),       cmocka_unit_test(test_allocate),
+        cmocka_unit_test(test_exchange), cmocka_unit_test(test_cross_errors),  cmocka_unit_test(test_run_errors),
+        cmocka_unit_test(test_phases),   cmocka_unit_test(test_scaled_phases), cmocka_unit_test(test_phase_errors),
+        cmocka_unit_test(test_targets),  cmocka_unit_test(test_stop_when),     cmocka_unit_test(test_stride),
+        cmocka_unit_test(test_allocate),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

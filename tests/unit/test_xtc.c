@@ -61,6 +61,8 @@ static size_t round_trip(int n, const double (*x)[3])
             if (f.grid[i][d] != lrint(x[i][d] * 1000))
                 fail_msg("%d atoms, atom %d: %d is not %g", n, i, f.grid[i][d], x[i][d] * 1000);
     size_t len = b.len;
+    assert_int_equal(xtc_length((const unsigned char *)b.data, b.len), len);
+    assert_int_equal(xtc_length((const unsigned char *)b.data, b.len - 1), 0);
     free(f.grid);
     buf_free(&b);
     return len;
@@ -145,6 +147,42 @@ static void test_shortened(void **state)
     unlink(path);
 }
 
+/* Every third frame, the others passed over, to the end and to a frame that is not whole. */
+static void test_passed_over(void **state)
+{
+    static const double box[BOX_SIZE] = {3, 3, 3};
+    const struct system sys = {.natoms = 20};
+    struct trajectory *t;
+    struct trajectory_frame f;
+    struct buf b = {0};
+    char path[] = "/tmp/shoal-xtc-XXXXXX";
+    int fd = mkstemp(path);
+    seed = 11;
+    for (uint64_t i = 0; i < 10; i++) {
+        scatter(20, 3, 0.1, 3);
+        xtc_frame(&b, 20, (const double(*)[3])x, box, i, (double)i);
+    }
+    for (size_t less = 0; less < 2; less++) {
+        struct err e = {0};
+        assert_int_equal(ftruncate(fd, 0), 0);
+        assert_true(pwrite(fd, b.data, b.len - less, 0) == (ssize_t)(b.len - less));
+        assert_int_equal(trajectory_open(&t, path, &sys, &e), 0);
+        for (int i = 0; i < 9; i++)
+            if (i % 3) {
+                assert_int_equal(trajectory_pass(t, &e), 0);
+            } else {
+                assert_int_equal(trajectory_next(t, &f, &e), 0);
+                assert_true(f.time == i && f.number == (uint64_t)i + 1);
+            }
+        assert_int_equal(trajectory_pass(t, &e), less ? -ERR_COORDINATES : 0);
+        assert_int_equal(trajectory_pass(t, &e), less ? -ERR_COORDINATES : TRAJECTORY_END);
+        trajectory_close(t);
+    }
+    buf_free(&b);
+    close(fd);
+    unlink(path);
+}
+
 /* Waters packed in any order take less than 4.5 bytes an atom, where plain numbers take twelve. */
 static void test_size(void **state)
 {
@@ -184,9 +222,9 @@ static void test_wild_values(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_shapes),      cmocka_unit_test(test_few_atoms), cmocka_unit_test(test_no_numbers),
-        cmocka_unit_test(test_shortened),   cmocka_unit_test(test_size),      cmocka_unit_test(test_all_alike),
-        cmocka_unit_test(test_wild_values),
+        cmocka_unit_test(test_shapes),      cmocka_unit_test(test_few_atoms),   cmocka_unit_test(test_no_numbers),
+        cmocka_unit_test(test_shortened),   cmocka_unit_test(test_size),        cmocka_unit_test(test_all_alike),
+        cmocka_unit_test(test_wild_values), cmocka_unit_test(test_passed_over),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

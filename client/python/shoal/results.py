@@ -375,6 +375,56 @@ class Torsions:
 
 
 @dataclass(frozen=True, kw_only=True)
+class FoldGroup:
+    """Atoms that are followed."""
+
+    text: str
+    atoms: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Deviation:
+    """RMSD from the start structure in one window, nm. drift: steady, far (beyond the limit in the last quarter), rising."""
+
+    mean_nm: float | None
+    last_quarter_nm: float | None
+    most_nm: float
+    drift: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class FoldPoint:
+    """Means over a part of a window's production."""
+
+    time_ps: float
+    backbone_nm: float
+    ligand_nm: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class FoldWindow:
+    """How far backbone and ligand are from the start structure in one window."""
+
+    window: int
+    repeat: int
+    frames: int
+    backbone: Deviation
+    ligand: Deviation | None = None
+    points: tuple[FoldPoint, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fold:
+    """Whether the protein keeps its fold and the ligand its place. windows: those with frames of production; warning: which drift."""
+
+    backbone: FoldGroup
+    ligand: FoldGroup | None = None
+    limit_nm: float
+    warning: str | None
+    windows: tuple[FoldWindow, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
 class LowestQ:
     """The lowest bin of X-ray scattering I(q), in electrons^2."""
 
@@ -527,6 +577,7 @@ class Results:
     production: tuple[int, ...] | None  # only of live ones
     observables: Rows[Observable] | None  # only where the spec has some
     torsions: Torsions | None  # only where what the alchemy changes has bonds that can turn, and not of live ones
+    fold: Fold | None  # only where there is a protein, and not of live ones
     warnings: tuple[str, ...]
 
     def __str__(self) -> str:
