@@ -20,12 +20,12 @@ static int take_plan(struct campaign *k, const struct buf *text)
     return client_fail(&(struct client){0}, &e);
 }
 
-int campaign_open(struct campaign *k, const struct client *c, const char *file, bool names)
+/* ladders: a file for --ladders, NULL: none. */
+static int read_plan(struct campaign *k, const struct client *c, bool names, const char *ladders)
 {
-    char *words[2 * LISTED_MAX + 6];
+    char *words[2 * LISTED_MAX + 8];
     int n = 0;
     struct buf text = {0};
-    *k = (struct campaign){.file = file};
     words[n++] = "shoal-worker";
     words[n++] = "campaign";
     for (int i = 0; i < c->nincludes; i++) {
@@ -34,8 +34,12 @@ int campaign_open(struct campaign *k, const struct client *c, const char *file, 
     }
     if (names)
         words[n++] = "--names";
+    if (ladders) {
+        words[n++] = "--ladders";
+        words[n++] = (char *)ladders;
+    }
     words[n++] = "--";
-    words[n++] = (char *)file;
+    words[n++] = (char *)k->file;
     words[n] = NULL;
     fflush(stdout);
     int rc = ask_worker(c, words, &text);
@@ -45,36 +49,76 @@ int campaign_open(struct campaign *k, const struct client *c, const char *file, 
     return rc;
 }
 
+int campaign_open(struct campaign *k, const struct client *c, const char *file, bool names)
+{
+    *k = (struct campaign){.file = file};
+    return read_plan(k, c, names, NULL);
+}
+
+/* The worker gets the ladders by a file without a name, which it inherits. */
+int campaign_reopen(struct campaign *k, const struct client *c)
+{
+    char path[32];
+    struct err e = {0};
+    FILE *f = tmpfile();
+    if (!f || json_dumpf(k->ladders, f, JSON_COMPACT) || fflush(f)) {
+        err_errno(&e, "a temporary file for ladders");
+        if (f)
+            fclose(f);
+        return client_fail(c, &e);
+    }
+    snprintf(path, sizeof path, "/dev/fd/%d", fileno(f));
+    json_decref(k->plan);
+    k->plan = NULL;
+    int rc = read_plan(k, c, false, path);
+    fclose(f);
+    return rc;
+}
+
 void campaign_close(struct campaign *k)
 {
     json_decref(k->plan);
     json_decref(k->present);
+    json_decref(k->ladders);
 }
 
 /* ---- the service's ---- */
 
-struct client campaign_choice(const struct campaign *k, const struct client *c, struct buf *label)
+struct client campaign_choice(const struct campaign *k, const struct client *c, const char *kind, struct buf *label)
 {
     struct client choice = *c;
-    buf_printf(label, "campaign=%s", answer_text(k->plan, "name"));
+    buf_printf(label, "%s=%s", kind, answer_text(k->plan, "name"));
     choice.labels[0] = label->data;
     choice.nlabels = 1;
     return choice;
 }
 
-int campaign_look(struct campaign *k, const struct client *c, struct err *e)
+static int look_for(struct campaign *k, const struct client *c, const char *kind, struct err *e)
 {
     struct buf label = {0};
-    struct client choice = campaign_choice(k, c, &label);
+    struct client choice = campaign_choice(k, c, kind, &label);
     json_t *all = ensembles_get(&choice, e), *one;
     size_t i;
-    k->present = all ? json_object() : NULL;
     json_array_foreach (all, i, one)
         if (answer_whole(one, "owner") == (long long)geteuid() && *answer_text(one, "key"))
             json_object_set(k->present, answer_text(one, "key"), one);
     json_decref(all);
     buf_free(&label);
-    return k->present ? 0 : -(int)e->code;
+    return all ? 0 : -(int)e->code;
+}
+
+int campaign_look(struct campaign *k, const struct client *c, struct err *e)
+{
+    json_decref(k->present);
+    k->present = json_object();
+    int rc = look_for(k, c, "campaign", e);
+    if (!rc && json_is_object(json_object_get(k->plan, "ladder")))
+        rc = look_for(k, c, "pilot", e);
+    if (rc) {
+        json_decref(k->present);
+        k->present = NULL;
+    }
+    return rc;
 }
 
 const json_t *campaign_present(const struct campaign *k, const json_t *planned)
@@ -90,30 +134,49 @@ bool campaign_differs(const struct campaign *k, const json_t *planned)
 
 /* ---- what is done to all of them ---- */
 
-/* As another command does it to what has the campaign's label. */
-static int each(struct client *c, const char *file, const char *command, int (*run)(struct client *, int, char **))
+static bool has_pilots(const struct campaign *k)
+{
+    const json_t *one;
+    const char *key;
+    json_object_foreach (k->present, key, one)
+        if (json_object_get(json_object_get(one, "labels"), "pilot"))
+            return true;
+    return false;
+}
+
+/* As another command does it to what has the campaign's label; and with `pilots` to its pilots. */
+static int each(struct client *c, const char *file, const char *command, int (*run)(struct client *, int, char **),
+                bool pilots)
 {
     struct campaign k;
-    struct buf label = {0};
+    struct err e = {0};
+    struct buf label = {0}, pilot = {0};
     int rc = campaign_open(&k, c, file, true);
+    pilots = pilots && rc == EXIT_OK && !campaign_look(&k, c, &e) && has_pilots(&k);
     if (rc == EXIT_OK) {
-        struct client choice = campaign_choice(&k, c, &label);
+        struct client choice = campaign_choice(&k, c, "campaign", &label), of_pilots = choice;
         choice.command = command_find(command);
         rc = run(&choice, 0, NULL);
+        if (pilots) {
+            of_pilots = campaign_choice(&k, &choice, "pilot", &pilot);
+            const int also = run(&of_pilots, 0, NULL);
+            rc = rc == EXIT_OK ? also : rc;
+        }
     }
     buf_free(&label);
+    buf_free(&pilot);
     campaign_close(&k);
     return rc;
 }
 
 static int extend_all(struct client *c, const char *file)
 {
-    return each(c, file, "extend", extend_main);
+    return each(c, file, "extend", extend_main, false);
 }
 
 static int cancel_all(struct client *c, const char *file)
 {
-    return each(c, file, "cancel", cancel_main);
+    return each(c, file, "cancel", cancel_main, true);
 }
 
 static const struct {

@@ -125,14 +125,22 @@ int campaign_plan(struct client *c, const char *file)
     const json_t *one;
     size_t i;
     int rc = campaign_open(&k, c, file, false);
-    if (rc == EXIT_OK) {
-        if (campaign_look(&k, c, &e))
-            client_say(c, "what was submitted is not known: %s", e.msg);
+    if (rc == EXIT_OK && campaign_look(&k, c, &e))
+        client_say(c, "what was submitted is not known: %s", e.msg);
+    if (rc == EXIT_OK && k.present)
+        rc = campaign_place(&k, c, &e);
+    if (k.present && e.code) {
+        rc = client_fail(c, &e);
+    } else if (rc == EXIT_OK) {
         if (c->json)
             plan_print(&k);
         else
             plan_show(c, &k);
         say_budget(c, &k);
+        campaign_say_ladders(&k, c);
+        if (k.waiting)
+            client_say(c, "%d %s for a pilot that places its windows; its repeats are not counted yet", k.waiting,
+                       number_word(k.waiting, "leg waits", "legs wait"));
         json_array_foreach (json_object_get(k.plan, "warnings"), i, one)
             client_say(c, "warning: %s", json_string_value(one));
         json_array_foreach (json_object_get(k.plan, "errors"), i, one)
