@@ -11,7 +11,7 @@ struct campaign {
     const char *file;
     json_t *plan;    /* what shoal-worker campaign printed */
     json_t *present; /* key -> ensemble of the service, pilots too; NULL: it was not asked */
-    json_t *ladders; /* LEG/ITEM -> what is known of its windows (campaign_ladder.c); NULL: windows are those of the specs */
+    json_t *ladders; /* LEG/ITEM -> what is known of its windows (campaign_ladder.c); NULL: nothing */
     int waiting;     /* legs of systems and edges whose next pilot is missing, or has not ended */
 };
 
@@ -19,12 +19,13 @@ struct campaign {
 int campaign_open(struct campaign *k, const struct client *c, const char *file, bool names);
 /* The same once more, of an open one, with windows as k->ladders has them. */
 int campaign_reopen(struct campaign *k, const struct client *c);
-/* Where the campaign says `ladder`: asks the service what pilots came to, and reopens it with windows for all that is known. */
+/* Where the campaign says `ladder`: asks the service what pilots came to, and reopens it with windows for all that is
+ * known. */
 int campaign_place(struct campaign *k, const struct client *c, struct err *e);
 /* campaign_gaps.c: how many ensembles got windows where they had gaps, all of them having ended. */
 int campaign_grow(const struct campaign *k, const struct client *c, struct err *e);
-/* The windows that repeats with these results are to have, [{component: lambda}], a new reference: those that any of them has, and one
- * in the middle of each step whose neighbours overlap less than results need. */
+/* The windows that repeats with these results are to have, [{component: lambda}], a new reference: those that any of
+ * them has, and one in the middle of each step whose neighbours overlap less than results need. */
 json_t *campaign_gap_windows(json_t *const *results, int n);
 /* Says which windows were chosen, and by which pilot. */
 void campaign_say_ladders(const struct campaign *k, const struct client *c);
@@ -35,8 +36,8 @@ void campaign_close(struct campaign *k);
 const json_t *campaign_present(const struct campaign *k, const json_t *planned);
 /* It was submitted, and is something else now. */
 bool campaign_differs(const struct campaign *k, const json_t *planned);
-/* c, choosing the ensembles whose label `kind`, campaign or pilot, is the campaign's name, and nothing else; `label` is kept by the
- * caller. */
+/* c, choosing the ensembles whose label `kind`, campaign or pilot, is the campaign's name, and nothing else; `label`
+ * is kept by the caller. */
 struct client campaign_choice(const struct campaign *k, const struct client *c, const char *kind, struct buf *label);
 
 /* Opens it, and hands over what the service does not have yet; *answer (a new reference) says how many those are, NULL: nothing was

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Ladders that grow. Where neighbours of an ensemble that has ended overlap less than results need, a window is added between them, in
- * the middle of the thermodynamic length from one to the other, and in all repeats. What windows repeats have says what is to be done:
- * one that lacks a window of another gets it. So this may end at any moment and be said again.
+ * Ladders that grow. Where neighbours of an ensemble that has ended overlap less than results need, a window is added
+ * between them, in the middle of the thermodynamic length from one to the other, and in all repeats. What windows
+ * repeats have says what is to be done: one that lacks a window of another gets it. So this may end at any moment and
+ * be said again.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -195,7 +196,8 @@ static bool fill_up(const struct family *f, int i)
 
 static bool is_of(const json_t *a, const json_t *b)
 {
-    return !strcmp(answer_text(a, "leg"), answer_text(b, "leg")) && !strcmp(answer_text(a, "item"), answer_text(b, "item"));
+    return !strcmp(answer_text(a, "leg"), answer_text(b, "leg")) &&
+           !strcmp(answer_text(a, "item"), answer_text(b, "item"));
 }
 
 /* Its results, where all of them are done. ERR: the service is away. */

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Campaigns that place the windows of their legs themselves (`ladder`). A leg of a system or an edge goes this way, in rounds:
+ * Campaigns that place the windows of their legs themselves (`ladder`). A leg of a system or an edge goes this way, in
+ * rounds:
  *
  *   pilot 1, on the ladder of the spec --> windows at equal thermodynamic length --> pilot 2, on these
- *     pilot 2 overlaps as results need, and says that its windows are where they should be --> they are those of all repeats
+ *     pilot 2 overlaps as results need, and would put windows nearly there again --> all repeats have these
  *     else --> windows anew, from what it sampled --> pilot 3, and so on
  *
- * What there is to do next follows from what the service has: pilots are ensembles with keys and labels of their own, and the same
- * results give the same windows. So this may end at any moment and be said again. Repeats that are there say which windows were
- * chosen by their label `ladder`, the key of the pilot that proved them.
+ * What there is to do next follows from what the service has: pilots are ensembles with keys and labels of their own,
+ * and the same results give the same windows. So this may end at any moment and be said again. Repeats that are there
+ * say which windows were chosen by their label `ladder`, the key of the pilot that proved them.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -35,7 +36,8 @@ struct placing {
 static const json_t *find_pilot(const struct placing *p, const json_t *planned, int round)
 {
     const json_t *one, *labels = json_object_get(planned, "labels");
-    const char *key, *of = answer_text(planned, "of"), *item = answer_text(labels, of), *leg = answer_text(planned, "leg");
+    const char *key, *of = answer_text(planned, "of"), *item = answer_text(labels, of),
+                     *leg = answer_text(planned, "leg");
     char number[16];
     snprintf(number, sizeof number, "%d", round);
     json_object_foreach (p->k->present, key, one) {
@@ -70,18 +72,20 @@ static json_t *proposed(const struct placing *p, const struct pilot *of, const c
     struct spacing s = {0};
     json_t *windows = NULL;
     if (!n || n > most)
-        err_set(e, ERR_ESTIMATE,
-                "%s: an overlap of %g of all neighbours takes %s%d windows; expected a larger ladder.windows, a smaller "
-                "ladder.overlap, or another path (soft-core)",
-                key, aim, n ? "" : "more than ", n ? n : SPACING_MOST);
+        err_set(
+            e, ERR_ESTIMATE,
+            "%s: an overlap of %g of all neighbours takes %s%d windows; expected a larger ladder.windows, a smaller "
+            "ladder.overlap, or another path (soft-core)",
+            key, aim, n ? "" : "more than ", n ? n : SPACING_MOST);
     else if (!spacing_make(&s, &of->path, n, e))
         windows = windows_json(of, s.lambda, n);
     spacing_close(&s);
     return windows;
 }
 
-/* Whether the repeats are to have this pilot's windows: they overlap as results need, and what was sampled on them would not put them
- * far elsewhere, nor leave out one in eight. The first round's windows are the spec's, which nobody placed. */
+/* Whether the repeats are to have this pilot's windows: they overlap as results need, and what was sampled on them
+ * would not put them far elsewhere, nor leave out one in eight. The first round's windows are the spec's, which nobody
+ * placed. */
 static bool is_proven(const struct placing *p, const struct pilot *of, int round)
 {
     const double aim = answer_number(json_object_get(p->k->plan, "ladder"), "overlap");

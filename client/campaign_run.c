@@ -93,8 +93,7 @@ static int wait_for_all(struct running *r, struct err *e)
             client_say(r->c, "%zu of %zu %s ended, %zu %s paused, %d %% of all steps are done", s.ended, s.there,
                        r->k->waiting ? number_word((int64_t)s.there, "pilot has", "pilots have")
                                      : number_word((int64_t)s.there, "ensemble has", "ensembles have"),
-                       s.paused,
-                       number_word((int64_t)s.paused, "is", "are"), (int)(100 * s.progress));
+                       s.paused, number_word((int64_t)s.paused, "is", "are"), (int)(100 * s.progress));
             said = now;
         }
         usleep((useconds_t)(1e6 * fmin(fmax((now - began) * LOOK_PART, LOOK_LEAST_S), LOOK_MOST_S)));
@@ -285,7 +284,8 @@ static int spend(struct running *r, struct err *e)
     }
 }
 
-/* Submits what can be; where windows are placed by pilots, waits for these and submits what follows from them, until all is there. */
+/* Submits what can be; where windows are placed by pilots, waits for these and submits what follows from them, until
+ * all is there. */
 static int send_all(struct running *r, const char *file, struct err *e)
 {
     for (;;) {

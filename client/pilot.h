@@ -19,8 +19,8 @@ struct pilot {
     struct spacing_step *steps;
 };
 
-/* results: as `shoal results --json` prints them; they have to outlive *p. Zeroed before; close it in any case. ERR_ESTIMATE: an end of
- * the ladder has no samples, or the results say nothing of the path's length. */
+/* results: as `shoal results --json` prints them; they have to outlive *p. Zeroed before; close it in any case.
+ * ERR_ESTIMATE: an end of the ladder has no samples, or the results say nothing of the path's length. */
 int pilot_read(struct pilot *p, const json_t *results, struct err *e);
 void pilot_close(struct pilot *p);
 /* Thermodynamic length of the path. */

@@ -54,10 +54,10 @@ struct campaign {
         int rounds, line;
     } budget;
     struct campaign_ladder {
-        bool automatic;  /* windows are placed by pilots */
-        double pilot;    /* ps of production of a pilot's window */
-        double overlap;  /* of neighbours, that is aimed at */
-        int windows;     /* the most */
+        bool automatic; /* windows are placed by pilots */
+        double pilot;   /* ps of production of a pilot's window */
+        double overlap; /* of neighbours, that is aimed at */
+        int windows;    /* the most */
     } ladder;
     char **warnings; /* "file:line: ..." */
     int nwarnings;

@@ -62,8 +62,8 @@ static void put_stage(const struct node *stage, const char *times, struct buf *o
     const char *join = *times ? ", " : "";
     for (int i = 0; i < kind->value->n; i++) {
         const struct node_item *item = &kind->value->items[i];
-        if (*times && (!strcmp(item->key, "time") || !strcmp(item->key, "sample-every") ||
-                       !strcmp(item->key, "frames-every")))
+        if (*times &&
+            (!strcmp(item->key, "time") || !strcmp(item->key, "sample-every") || !strcmp(item->key, "frames-every")))
             continue;
         buf_printf(out, "%s%s: ", join, item->key);
         put_value(item->value, out);
@@ -98,8 +98,9 @@ int pilot_protocol(const char *file, const struct buf *spec, double time, struct
     struct node *root = NULL;
     int rc = spec_parse(&s, file, spec->data, spec->len, e);
     if (!rc && s->settings.alchemy.nwindows < 2)
-        rc = err_set(e, ERR_SPEC, "%s:%d: alchemy.windows: a ladder to begin with is expected where the campaign says ladder",
-                     file, s->alchemy_line ? s->alchemy_line : 1);
+        rc = err_set(e, ERR_SPEC,
+                     "%s:%d: alchemy.windows: a ladder to begin with is expected where the campaign says ladder", file,
+                     s->alchemy_line ? s->alchemy_line : 1);
     if (!rc)
         rc = node_parse(&root, file, spec->data, spec->len, e);
     if (!rc)

@@ -2,13 +2,14 @@
  *
  * Neighbours of a ladder that can share no configurations, foreseen from the topology and the path's own formulas.
  *
- * 1. An atom that changes, A, is put in line with the atom that it hangs on, X, and an atom of the solvent that its charge attracts, B,
- *    with the atom that that one hangs on, W: X-A .. B-W. The energies of the four pairs between the two molecules are those of
- *    engine/math/softcore.h, at any lambdas, as functions of the distance of A and B.
- * 2. Each window has a distribution of that distance, with weights r^2 exp(-u/RT) up to where the first shell of neighbours ends. Two
- *    windows p and q overlap by the integral of p q / (p + q), which is the element of the overlap matrix of the two alone: 0.5
- *    where they are one state.
- * 3. All else that changes between the windows makes the overlap less. So a low value is a gap; a high one promises nothing.
+ * 1. An atom that changes, A, is put in line with the atom that it hangs on, X, and an atom of the solvent that its
+ *    charge attracts, B, with the atom that that one hangs on, W: X-A .. B-W. The energies of the four pairs between
+ *    the two molecules are those of engine/math/softcore.h, at any lambdas, as functions of the distance of A and B.
+ * 2. Each window has a distribution of that distance, with weights r^2 exp(-u/RT) up to where the first shell of
+ *    neighbours ends. Two windows p and q overlap by the integral of p q / (p + q), which is the element of the
+ *    overlap matrix of the two alone: 0.5 where they are one state.
+ * 3. All else that changes between the windows makes the overlap less. So a low value is a gap; a high one promises
+ *    nothing.
  */
 #include "daemon/spec/advice_parts.h"
 
@@ -20,18 +21,18 @@
 #include "engine/math/softcore.h"
 #include "engine/system/alchemy.h"
 
-#define FARTHEST 0.7     /* nm, of the grid of distances */
-#define SHELL 0.18       /* nm beyond the wall, where the first shell ends */
-#define STEEP 0.02       /* nm */
-#define OVERLAP 0.03     /* engine/estimate/result.h: results with less do not converge */
+#define FARTHEST 0.7      /* nm, of the grid of distances */
+#define SHELL 0.18        /* nm beyond the wall, where the first shell ends */
+#define STEEP 0.02        /* nm */
+#define OVERLAP 0.03      /* engine/estimate/result.h: results with less do not converge */
 #define OVERLAP_SAID 0.01 /* what is foreseen has been too low by a factor of 8, and too high by 1.2 (docs/theory.md) */
-#define OVERLAP_GOOD 0.1 /* of a step that is proposed */
+#define OVERLAP_GOOD 0.1  /* of a step that is proposed */
 #define CHARGE_LEAST 0.05 /* e */
-#define SOLVENT_LEAST 20 /* molecules */
+#define SOLVENT_LEAST 20  /* molecules */
 
-#define SITE_MOST 0.3     /* nm from a virtual site to the nearest atom that places it */
-#define PART_LEAST 0.01   /* of a step */
-#define GAPSYS_LJ 0.85    /* the schema's defaults */
+#define SITE_MOST 0.3   /* nm from a virtual site to the nearest atom that places it */
+#define PART_LEAST 0.01 /* of a step */
+#define GAPSYS_LJ 0.85  /* the schema's defaults */
 #define GAPSYS_COULOMB 0.3
 
 enum { GRID = 350, PAIRS = 4, ATOMS_MOST = 500, WINDOWS_MOST = 20 };
@@ -215,8 +216,8 @@ static double grid(int i)
     return FARTHEST * (i + 1) / GRID;
 }
 
-/* Where the first shell of neighbours ends: beyond the wall of Lennard-Jones that keeps the two apart, an energy that falls by RT in
- * STEEP. 0: there is no wall. */
+/* Where the first shell of neighbours ends: beyond the wall of Lennard-Jones that keeps the two apart, an energy that
+ * falls by RT in STEEP. 0: there is no wall. */
 static double shell_of(const struct contact *c, double rt, const double lambda[LAMBDA_COUNT])
 {
     for (int i = GRID - 1; i >= 0 && grid(i) > STEEP; i--)
@@ -225,8 +226,8 @@ static double shell_of(const struct contact *c, double rt, const double lambda[L
     return 0;
 }
 
-/* Which point of the grid is the top of that wall. Within it lies no distance that is ever reached, though an unsoftened charge in the
- * middle of an atom attracts without end. */
+/* Which point of the grid is the top of that wall. Within it lies no distance that is ever reached, though an
+ * unsoftened charge in the middle of an atom attracts without end. */
 static int top_of(const struct contact *c, const double lambda[LAMBDA_COUNT])
 {
     int i = GRID - 1;
@@ -295,7 +296,8 @@ static void mix(const double from[LAMBDA_COUNT], const double to[LAMBDA_COUNT], 
         out[c] = from[c] + part * (to[c] - from[c]);
 }
 
-/* How many windows between two leave each step an overlap that is good, and the first of them; WINDOWS_MOST: more do not either. */
+/* How many windows between two leave each step an overlap that is good, and the first of them; WINDOWS_MOST: more do
+ * not either. */
 static int windows_between(const struct advising *a, const struct contact *c, const double from[LAMBDA_COUNT],
                            const double to[LAMBDA_COUNT], double first[LAMBDA_COUNT])
 {
@@ -372,13 +374,14 @@ static void say(const struct advising *a, const struct gap *g, int count)
     buf_printf(&instead, "at least %d %s between them, the first at ", n, number_word(n, "window", "windows"));
     put_window(a, first, &instead);
     put_other_path(a, g, &instead);
-    advice_say(a, "ladder", a->s->alchemy_line,
-               "alchemy.windows: windows %d and %d%s will hardly overlap. Atom %d (%s, molecule type %s) has a charge of "
-               "%+.2g e in state %c%s, and its contact with the solvent changes so much from one window to the next that "
-               "this contact alone leaves an overlap of about %.1g; results need %g. Expected %s",
-               g->window, g->window + 1, count > 1 ? ", and others," : "", of->atom + 1, atom->name,
-               a->sys->kinds[a->sys->molecules[atom->molecule].kind].name, of->charge[state], "AB"[state],
-               is_bare(a, of, state) ? " and no Lennard-Jones of its own" : "", g->overlap, OVERLAP, instead.data);
+    advice_say(
+        a, "ladder", a->s->alchemy_line,
+        "alchemy.windows: windows %d and %d%s will hardly overlap. Atom %d (%s, molecule type %s) has a charge of "
+        "%+.2g e in state %c%s, and its contact with the solvent changes so much from one window to the next that "
+        "this contact alone leaves an overlap of about %.1g; results need %g. Expected %s",
+        g->window, g->window + 1, count > 1 ? ", and others," : "", of->atom + 1, atom->name,
+        a->sys->kinds[a->sys->molecules[atom->molecule].kind].name, of->charge[state], "AB"[state],
+        is_bare(a, of, state) ? " and no Lennard-Jones of its own" : "", g->overlap, OVERLAP, instead.data);
     buf_free(&instead);
 }
 

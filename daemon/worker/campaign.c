@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * shoal-worker campaign: the ensembles that a campaign stands for, as one JSON object, for the client:
- *   {"name", "repeats", "legs": [{"name", "of", "sign"}], "systems": [{"name", "experiment", "error"}] (kJ/mol or null),
+ *   {"name", "repeats", "legs": [{"name", "of", "sign"}],
+ *    "systems": [{"name", "experiment", "error"}] (kJ/mol or null),
  *    "edges": [{"name", "ligand_i", "ligand_j"}], "budget": {"ns", "rounds"} or null,
  *    "ladder": {"overlap", "windows"} or null,
  *    "ensembles": [{"key", "leg", "of", "item", "repeat", "labels"}]}
  * and, without --names, what would be submitted, after the checks of a submission:
- *   of each ensemble {"spec", "spec_name", "hash", "inputs", "atoms", "windows", "replicas", "ns" (of a window), "disk_bytes",
- *                     "production": {"ns" and "steps" of a window, "before": steps of other stages, "step_ns": of those added}},
+ *   of each ensemble {"spec", "spec_name", "hash", "inputs", "atoms", "windows", "replicas", "ns" (of a window),
+ *                     "disk_bytes", "production": {"ns" and "steps" of a window, "before": steps of other stages,
+ *                     "step_ns": of those added}},
  *   "inputs": [[[name, path], ..], ..], which an ensemble has one of, "errors" and "warnings": texts.
  *
- * Where the campaign says `ladder`, an item of a leg has a pilot in place of its repeats, with "pilot": its round, from 1, until --ladders
- * FILE, {"LEG/ITEM": {"windows": {component: [lambdas]}, "pilot": the round of a pilot with these windows, or "from": the key of the
- * pilot that they are from}}, says what its repeats are to have.
+ * Where the campaign says `ladder`, a leg of a system or an edge has a pilot in place of its repeats, with "pilot": its
+ * round, from 1. The option --ladders names a file that says otherwise, {"LEG/ITEM": {"windows": {component:
+ * [lambdas]}, and "pilot": the round of a pilot with these windows, or "from": the key of the pilot that chose them}}:
+ * with "from" there are the repeats, with these windows.
  */
 #include <getopt.h>
 #include <jansson.h>
@@ -132,8 +135,8 @@ static int look_at_spec(struct listing *l, struct item *it, const struct written
     return rc;
 }
 
-/* Warnings of the spec, with the places that its lines are from; they are those of all repeats. A pilot has them in its first round,
- * but for those of how little it samples. */
+/* Warnings of the spec, with the places that its lines are from; they are those of all repeats. A pilot has them in
+ * its first round, but for those of how little it samples. */
 static void trace_warnings(struct listing *l, struct item *it, const struct written *w)
 {
     json_t *list = json_object_get(it->facts, "warnings"), *one;
@@ -335,9 +338,9 @@ static json_t *campaign_json(const struct listing *l)
     json_t *ladder = c->ladder.automatic
                          ? json_pack("{s:f,s:i}", "overlap", c->ladder.overlap, "windows", c->ladder.windows)
                          : json_null();
-    return json_pack("{s:s,s:i,s:o,s:o,s:o,s:o,s:o,s:O,s:O,s:O,s:O}", "name", c->name, "repeats", c->repeats, "legs", legs,
-                     "systems", systems, "edges", edges, "budget", budget, "ladder", ladder, "ensembles", l->ensembles, "inputs",
-                     l->inputs, "errors", l->errors, "warnings", l->warnings);
+    return json_pack("{s:s,s:i,s:o,s:o,s:o,s:o,s:o,s:O,s:O,s:O,s:O}", "name", c->name, "repeats", c->repeats, "legs",
+                     legs, "systems", systems, "edges", edges, "budget", budget, "ladder", ladder, "ensembles",
+                     l->ensembles, "inputs", l->inputs, "errors", l->errors, "warnings", l->warnings);
 }
 
 static int list(struct listing *l, const char *path, struct err *e)
@@ -361,11 +364,10 @@ static int list(struct listing *l, const char *path, struct err *e)
     return rc;
 }
 
-static const struct option options[] = {
-    {"include", required_argument, NULL, 'I'},
-    {"names", no_argument, NULL, 'n'},
-    {"ladders", required_argument, NULL, 'L'},
-    {NULL, 0, NULL, 0}};
+static const struct option options[] = {{"include", required_argument, NULL, 'I'},
+                                        {"names", no_argument, NULL, 'n'},
+                                        {"ladders", required_argument, NULL, 'L'},
+                                        {NULL, 0, NULL, 0}};
 
 int campaign_main(int argc, char **argv)
 {

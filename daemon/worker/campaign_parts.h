@@ -27,15 +27,15 @@ struct item {
     int nlayers;
     struct variable *vars;
     int nvars;
-    json_t *facts; /* of every repeat; NULL: it has an error */
-    json_t *files; /* name to text */
-    int pilot;     /* the round of the pilot that it is; 0: it is the repeats */
+    json_t *facts;         /* of every repeat; NULL: it has an error */
+    json_t *files;         /* name to text */
+    int pilot;             /* the round of the pilot that it is; 0: it is the repeats */
     const json_t *windows; /* in place of the spec's; NULL: those of the spec */
     const char *from;      /* the key of the pilot that they are from; NULL: none */
 };
 
 /* The spec of one ensemble of an item: `key` is its name, repeats count from 0. ERR_SPEC, with its place. */
-int campaign_write_spec(const struct listing *l, const struct item *it, const char *key, int repeat, struct written *out,
-                        struct err *e);
+int campaign_write_spec(const struct listing *l, const struct item *it, const char *key, int repeat,
+                        struct written *out, struct err *e);
 
 #endif

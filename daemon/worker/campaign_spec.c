@@ -10,8 +10,8 @@
 
 #define SEED_MAX INT64_C(9007199254740991) /* of the schema */
 
-/* The seed of a repeat, where its spec has a number, or none; else it is random, which the service draws, or wrong, which is said
- * later. */
+/* The seed of a repeat, where its spec has a number, or none; else it is random, which the service draws, or wrong,
+ * which is said later. */
 static bool find_seed(const struct node *spec, int repeat, int64_t *seed)
 {
     const struct node *integrator = node_get(spec, "integrator");
@@ -34,7 +34,8 @@ static int write_layers(const struct item *it, const struct layer *own, struct w
 }
 
 /* What a pilot has in place of the spec's protocol; `text` is its own part so far. */
-static int add_protocol(const struct listing *l, const struct item *it, const char *key, struct buf *text, struct err *e)
+static int add_protocol(const struct listing *l, const struct item *it, const char *key, struct buf *text,
+                        struct err *e)
 {
     struct written whole = {0};
     struct node *own = NULL;
@@ -78,8 +79,8 @@ static int own_part(const struct listing *l, const struct item *it, const char *
     return rc;
 }
 
-int campaign_write_spec(const struct listing *l, const struct item *it, const char *key, int repeat, struct written *out,
-                        struct err *e)
+int campaign_write_spec(const struct listing *l, const struct item *it, const char *key, int repeat,
+                        struct written *out, struct err *e)
 {
     struct item few = *it;
     struct node *own = NULL, *copies[CAMPAIGN_LAYERS] = {NULL};

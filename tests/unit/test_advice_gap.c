@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Advice on windows that one atom's contact with the solvent keeps from overlapping: C-O-H in water, which loses the charge of its
- * hydrogen or gets it; the hydrogen has no Lennard-Jones.
+ * Advice on windows that one atom's contact with the solvent keeps from overlapping: C-O-H in water, which loses the
+ * charge of its hydrogen or gets it; the hydrogen has no Lennard-Jones.
  */
 #undef NDEBUG
 #include <setjmp.h>
@@ -21,20 +21,24 @@
 
 enum { EDGE = 4, WATERS = EDGE * EDGE * EDGE - 1 };
 
-static const char loses[] = "1 C 1 MOL C1 1 0.2 12 C 0.2 12\n2 O 1 MOL O2 1 -0.6 16 O -0.2 16\n"
-                            "3 HO 1 MOL HO3 1 0.4 1.008 HO 0 1.008\n";
-static const char gets[] = "1 C 1 MOL C1 1 0.2 12 C 0.2 12\n2 O 1 MOL O2 1 -0.2 16 O -0.6 16\n"
-                           "3 HO 1 MOL HO3 1 0 1.008 HO 0.4 1.008\n";
-static const char loses_all[] = "1 C 1 MOL C1 1 0.2 12 D 0 12\n2 O 1 MOL O2 1 -0.6 16 D 0 16\n"
-                                "3 HO 1 MOL HO3 1 0.4 1.008 D 0 1.008\n";
+static const char loses[] =
+    "1 C 1 MOL C1 1 0.2 12 C 0.2 12\n2 O 1 MOL O2 1 -0.6 16 O -0.2 16\n"
+    "3 HO 1 MOL HO3 1 0.4 1.008 HO 0 1.008\n";
+static const char gets[] =
+    "1 C 1 MOL C1 1 0.2 12 C 0.2 12\n2 O 1 MOL O2 1 -0.2 16 O -0.6 16\n"
+    "3 HO 1 MOL HO3 1 0 1.008 HO 0.4 1.008\n";
+static const char loses_all[] =
+    "1 C 1 MOL C1 1 0.2 12 D 0 12\n2 O 1 MOL O2 1 -0.6 16 D 0 16\n"
+    "3 HO 1 MOL HO3 1 0.4 1.008 D 0 1.008\n";
 
 static void write_top(struct buf *b, const char *atoms, int waters)
 {
-    buf_printf(b,
-               "[ defaults ]\n1 2 yes 0.5 0.8333\n[ atomtypes ]\nC 12 0 A 0.34 0.458\nO 16 0 A 0.306647 0.880314\n"
-               "HO 1.008 0 A 0 0\nD 12 0 A 0 0\nOW 16 0 A 0.315061 0.636386\nHW 1.008 0 A 0 0\n[ moleculetype ]\nMOL 3\n"
-               "[ atoms ]\n%s[ bonds ]\n1 2 1 0.1426 262838\n2 3 1 0.096 309281\n[ angles ]\n1 2 3 1 108 394\n",
-               atoms);
+    buf_printf(
+        b,
+        "[ defaults ]\n1 2 yes 0.5 0.8333\n[ atomtypes ]\nC 12 0 A 0.34 0.458\nO 16 0 A 0.306647 0.880314\n"
+        "HO 1.008 0 A 0 0\nD 12 0 A 0 0\nOW 16 0 A 0.315061 0.636386\nHW 1.008 0 A 0 0\n[ moleculetype ]\nMOL 3\n"
+        "[ atoms ]\n%s[ bonds ]\n1 2 1 0.1426 262838\n2 3 1 0.096 309281\n[ angles ]\n1 2 3 1 108 394\n",
+        atoms);
     buf_printf(b,
                "[ moleculetype ]\nSOL 2\n[ atoms ]\n1 OW 1 SOL OW 1 -0.834 16\n2 HW 1 SOL HW1 1 0.417 1.008\n"
                "3 HW 1 SOL HW2 1 0.417 1.008\n[ settles ]\n1 1 0.09572 0.15139\n[ exclusions ]\n1 2 3\n2 1 3\n3 1 2\n"
@@ -116,11 +120,13 @@ static void is_silent(const char *atoms, const char *soft_core, const char *wind
 static void names_the_atom(void **state)
 {
     (void)state;
-    says("s.yaml:4: alchemy.windows: windows 0 and 1 will hardly overlap. Atom 3 (HO3, molecule type MOL) has a charge of "
-         "+0.4 e in state A and no Lennard-Jones of its own,",
-         loses, BEUTLER, "coulomb: " WIDE);
-    says("windows 3 and 4 will hardly overlap. Atom 3 (HO3, molecule type MOL) has a charge of +0.4 e in state B and", gets,
-         BEUTLER, "coulomb: " WIDE);
+    says(
+        "s.yaml:4: alchemy.windows: windows 0 and 1 will hardly overlap. Atom 3 (HO3, molecule type MOL) has a charge "
+        "of "
+        "+0.4 e in state A and no Lennard-Jones of its own,",
+        loses, BEUTLER, "coulomb: " WIDE);
+    says("windows 3 and 4 will hardly overlap. Atom 3 (HO3, molecule type MOL) has a charge of +0.4 e in state B and",
+         gets, BEUTLER, "coulomb: " WIDE);
 }
 
 /* What it says to write makes it silent. */
@@ -130,7 +136,8 @@ static void its_windows_help(void **state)
     double part = 0;
     int more = 0;
     char *text = said(loses, BEUTLER, "coulomb: " WIDE, WATERS), windows[400], *first = strstr(text, "Expected ");
-    assert_int_equal(sscanf(first, "Expected at least %d %*s between them, the first at coulomb: %lf", &more, &part), 2);
+    assert_int_equal(sscanf(first, "Expected at least %d %*s between them, the first at coulomb: %lf", &more, &part),
+                     2);
     assert_in_range(more, 1, 5);
     assert_true(part > 0.02 && part < 0.15);
     free(text);

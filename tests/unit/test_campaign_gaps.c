@@ -13,7 +13,7 @@
 #include "client/campaign.h"
 
 #define WINDOW(l) "{\"repeat\": 0, \"lambda\": {\"coulomb\": " #l ", \"vdw\": 0}}"
-#define STEP(from, to, a, b) \
+#define STEP(from, to, a, b)                                                                                           \
     "{\"from\": " #from ", \"to\": " #to ", \"length\": 1, \"deviation_from\": " #a ", \"deviation_to\": " #b "}"
 #define PAIR(from, to, overlap) "{\"from\": " #from ", \"to\": " #to ", \"overlap\": " #overlap "}"
 
@@ -42,8 +42,8 @@ static void expect(json_t *const *results, int n, const double *coulomb, int cou
 
 static const char three[] = WINDOW(0) "," WINDOW(0.5) "," WINDOW(1);
 
-/* In the middle of the length: from 0 to 0.5 the deviation falls from 3 to 1, so half of the length, 2, is at the part s with
- * 3 s - s^2 = 1. */
+/* In the middle of the length: from 0 to 0.5 the deviation falls from 3 to 1, so half of the length, 2, is at the
+ * part s with 3 s - s^2 = 1. */
 static void a_gap(void **state)
 {
     (void)state;
@@ -61,7 +61,8 @@ static void no_gap(void **state)
     json_decref(one);
 }
 
-/* Two repeats see one gap, in which the middle is elsewhere: one window. Where another has a window there already, that one. */
+/* Two repeats see one gap, in which the middle is elsewhere: one window. Where another has a window there already,
+ * that one. */
 static void repeats(void **state)
 {
     (void)state;
