@@ -80,6 +80,7 @@ void campaign_close(struct campaign *k)
     json_decref(k->plan);
     json_decref(k->present);
     json_decref(k->ladders);
+    *k = (struct campaign){0};
 }
 
 /* ---- the service's ---- */

@@ -302,6 +302,34 @@ static int send_all(struct running *r, const char *file, struct err *e)
     }
 }
 
+int campaign_prove(struct campaign *k, struct client *c, const char *file)
+{
+    struct client silent = *c;
+    struct err e = {0};
+    struct running r = {.c = c, .k = k, .deadline = watch_deadline(c)};
+    silent.quiet = true;
+    for (;;) {
+        json_t *submitted = NULL;
+        int rc = campaign_open(k, c, file, false);
+        if (rc == EXIT_OK)
+            rc = campaign_place(k, c, &e);
+        if (e.code)
+            return client_fail(c, &e);
+        if (rc != EXIT_OK || (!k->waiting && !json_array_size(json_object_get(k->plan, "errors"))))
+            return rc;
+        campaign_close(k);
+        rc = campaign_send(k, &silent, file, &submitted);
+        json_decref(submitted);
+        if (rc != EXIT_OK)
+            return rc;
+        if (wait_for_all(&r, &e)) {
+            rc = client_fail(c, &e);
+            return r.deadline && watch_now() >= r.deadline ? EXIT_TIMEOUT : rc;
+        }
+        campaign_close(k);
+    }
+}
+
 int campaign_run(struct client *c, const char *file)
 {
     struct campaign k;

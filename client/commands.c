@@ -163,15 +163,22 @@ const struct command commands[] = {
      "shoal import prod.mdp -p topol.top -c npt.gro -o prod.yaml\nshoal import prod.mdp --json\n", NEEDS_NOTHING,
      BIT(OUTPUT) | BIT(TOPOLOGY) | BIT(COORDINATES) | BIT(REFERENCE) | BIT(INDEX) | BIT(JSON) | BIT(QUIET), 1, 1,
      import_main},
-    {"ladder", "ID", "propose windows of equal thermodynamic length from a pilot: an ensemble that ran, or runs",
+    {"ladder", "ID|SPEC.yaml",
+     "windows of equal thermodynamic length, from an ensemble that ran, or by pilots of a spec",
      "Prints the windows: of a spec that follows the pilot's path, a window at every corner of it, in between at equal "
      "thermodynamic length: the integral of the standard deviation of dH/dlambda, which is taken to go on as a "
      "straight "
      "line between the pilot's windows. So many as neighbours need for the overlap of --overlap, or --windows of them. "
      "The overlap that is expected is that of normally distributed energy differences and of equally many samples. In "
-     "place of ID a file that ends in .json, or - for standard input, with results as results and estimate print them.",
-     "shoal ladder 3f2a\nshoal ladder 3f2a --windows 16\nshoal estimate lambda_*/dhdl.xvg --json | shoal ladder -\n",
-     NEEDS_SERVICE, SERVICE | BIT(WINDOWS) | BIT(OVERLAP), 1, 1, ladder_main},
+     "place of ID a file that ends in .json, or - for standard input, with results as results and estimate print them. "
+     "Of a spec, a file that ends in .yaml or .yml, short pilots are submitted and waited for, as a campaign does it "
+     "that says ladder: the first on the spec's windows, each later one on those that the last proposes, until the "
+     "neighbours of one overlap as results need. --windows is the most windows then. Said again, it goes on with the "
+     "pilots that there are.",
+     "shoal ladder 3f2a\nshoal ladder 3f2a --windows 16\nshoal estimate lambda_*/dhdl.xvg --json | shoal ladder -\n"
+     "shoal ladder complex.yaml --pilot '50 ps'\n",
+     NEEDS_SERVICE, SERVICE | BIT(WINDOWS) | BIT(OVERLAP) | BIT(PILOT) | BIT(INCLUDE) | BIT(TIMEOUT), 1, 1,
+     ladder_main},
     {"energy", "SPEC.yaml", "one evaluation of the start coordinates, split as gmx energy splits it", "",
      "shoal energy methane.yaml --json\nshoal energy methane.yaml --window 3 --forces --json\n", NEEDS_WORKER,
      FILES | BIT(WINDOW) | BIT(FORCES) | BIT(CHECK) | BIT(DEVICE), 1, 1, offline_main},

@@ -139,9 +139,17 @@ static int propose(const struct client *c, const struct pilot *p, struct err *e)
     return rc;
 }
 
+static bool is_spec(const char *word)
+{
+    const char *dot = strrchr(word, '.');
+    return dot && (!strcmp(dot, ".yaml") || !strcmp(dot, ".yml"));
+}
+
 int ladder_main(struct client *c, int argc, char **argv)
 {
     struct err e = {0};
+    if (is_spec(argv[0]))
+        return ladder_of_spec(c, argv[0]);
     struct pilot p = {0};
     json_t *results = results_of(c, argv[0], &e);
     int rc = results ? pilot_read(&p, results, &e) : -(int)e.code;

@@ -143,6 +143,28 @@ class Ladder(Served):
             self.assertEqual(self.ladder(f"more.stiff.pair.{k}"), sorted([*before, 0.5]))
         self.assertNotIn("gets", self.shoal("campaign", "run", path).stderr)
 
+    def test_of_a_spec(self):
+        """`shoal ladder SPEC.yaml`: as a campaign of this spec would have it; a spec that was edited has pilots of its own."""
+        path = self.write("alone", bonds={"stiff": STIFF})
+        self.shoal("campaign", "run", path)
+        spec = os.path.join(os.path.dirname(path), "alone.yaml")
+        with open(os.path.join(os.path.dirname(path), "pair.yaml"), encoding="utf-8") as f:
+            text = f.read().replace("$(system)", "stiff")
+        for seed in ("seed: 9", "seed: 8"):
+            with open(spec, "w", encoding="utf-8") as f:
+                f.write(text.replace("seed: 9", seed))
+            said = self.shoal("ladder", spec).stdout
+            placed = json.loads(self.shoal("ladder", spec, "--json").stdout)
+            ladder = placed["windows"]["bonded"]
+            self.assertIn(f"  bonded: [{', '.join(f'{x:g}' for x in ladder)}]", said)
+            self.assertEqual((ladder[0], ladder[-1]), (0, 1))
+            self.assertEqual(ladder, self.ladder(placed["from"]))
+            if seed == "seed: 9":
+                first = placed
+                self.assertEqual(ladder, self.ladder("alone.stiff.pair.1"))
+        self.assertNotEqual(first["from"].split(".")[0], placed["from"].split(".")[0])
+        self.assertIn("no such file", self.shoal("ladder", spec + ".yaml", code=66).stderr.lower())
+
     def test_refused(self):
         path = self.write("few", "{pilot: 20 ps, windows: 2}", {"stiff": STIFF})
         said = self.shoal("campaign", "run", path, code=1).stderr
