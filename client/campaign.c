@@ -135,49 +135,55 @@ bool campaign_differs(const struct campaign *k, const json_t *planned)
 
 /* ---- what is done to all of them ---- */
 
-static bool has_pilots(const struct campaign *k)
+/* What the command chooses by the campaign's label. */
+static int labelled(struct client *c, const struct campaign *k, const char *command,
+                    int (*run)(struct client *, int, char **))
 {
-    const json_t *one;
-    const char *key;
-    json_object_foreach (k->present, key, one)
-        if (json_object_get(json_object_get(one, "labels"), "pilot"))
-            return true;
-    return false;
+    struct buf label = {0};
+    struct client choice = campaign_choice(k, c, "campaign", &label);
+    choice.command = command_find(command);
+    int rc = run(&choice, 0, NULL);
+    buf_free(&label);
+    return rc;
 }
 
-/* As another command does it to what has the campaign's label; and with `pilots` to its pilots. */
-static int each(struct client *c, const char *file, const char *command, int (*run)(struct client *, int, char **),
-                bool pilots)
+/* As another command does it to what has the campaign's label. */
+static int each(struct client *c, const char *file, const char *command, int (*run)(struct client *, int, char **))
 {
     struct campaign k;
-    struct err e = {0};
-    struct buf label = {0}, pilot = {0};
     int rc = campaign_open(&k, c, file, true);
-    pilots = pilots && rc == EXIT_OK && !campaign_look(&k, c, &e) && has_pilots(&k);
-    if (rc == EXIT_OK) {
-        struct client choice = campaign_choice(&k, c, "campaign", &label), of_pilots = choice;
-        choice.command = command_find(command);
-        rc = run(&choice, 0, NULL);
-        if (pilots) {
-            of_pilots = campaign_choice(&k, &choice, "pilot", &pilot);
-            const int also = run(&of_pilots, 0, NULL);
-            rc = rc == EXIT_OK ? also : rc;
-        }
-    }
-    buf_free(&label);
-    buf_free(&pilot);
+    if (rc == EXIT_OK)
+        rc = labelled(c, &k, command, run);
     campaign_close(&k);
     return rc;
 }
 
 static int extend_all(struct client *c, const char *file)
 {
-    return each(c, file, "extend", extend_main, false);
+    return each(c, file, "extend", extend_main);
 }
 
+/* Pilots too, which have another label: by their ids. */
 static int cancel_all(struct client *c, const char *file)
 {
-    return each(c, file, "cancel", cancel_main, true);
+    struct campaign k;
+    struct err e = {0};
+    int rc = campaign_open(&k, c, file, true), n = 0;
+    if (rc == EXIT_OK && campaign_look(&k, c, &e))
+        rc = client_fail(c, &e);
+    char **ids = xcalloc(json_object_size(k.present) + 1, sizeof *ids);
+    const json_t *one;
+    const char *key;
+    json_object_foreach (k.present, key, one)
+        if (!ensemble_ended(answer_text(one, "state")))
+            ids[n++] = (char *)answer_text(one, "id");
+    struct client choice = *c;
+    choice.command = command_find("cancel");
+    if (rc == EXIT_OK)
+        rc = n ? cancel_main(&choice, n, ids) : labelled(c, &k, "cancel", cancel_main);
+    free(ids);
+    campaign_close(&k);
+    return rc;
 }
 
 static const struct {

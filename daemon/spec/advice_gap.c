@@ -269,17 +269,23 @@ static void chances(const struct contact *c, double rt, const double lambda[LAMB
         p[i] /= sum;
 }
 
+static double overlap_of(const double p[GRID], const double q[GRID])
+{
+    double sum = 0;
+    for (int i = 0; i < GRID; i++)
+        sum += p[i] + q[i] > 0 ? p[i] * q[i] / (p[i] + q[i]) : 0;
+    return sum;
+}
+
 static double overlap(const struct contact *c, double rt, const double one[LAMBDA_COUNT],
                       const double other[LAMBDA_COUNT])
 {
-    double p[GRID], q[GRID], sum = 0;
+    double p[GRID], q[GRID];
     if (c->end == 0)
         return 0.5;
     chances(c, rt, one, p);
     chances(c, rt, other, q);
-    for (int i = 0; i < GRID; i++)
-        sum += p[i] + q[i] > 0 ? p[i] * q[i] / (p[i] + q[i]) : 0;
-    return sum;
+    return overlap_of(p, q);
 }
 
 /* ---- the ladder ---- */
@@ -320,9 +326,14 @@ static int windows_between(const struct advising *a, const struct contact *c, co
 static void find_gaps(const struct advising *a, struct contact *c, bool *wide, struct gap *worst)
 {
     const struct alchemy_settings *al = &a->s->settings.alchemy;
+    double p[2][GRID]; /* of even and of odd windows */
     contact_make(c, a, soft_rule_of(&a->s->settings, false));
-    for (int w = 0; w + 1 < al->nwindows && c->end > 0; w++) {
-        const double o = overlap(c, rt_of(a), al->lambda[w], al->lambda[w + 1]);
+    if (c->end == 0)
+        return;
+    chances(c, rt_of(a), al->lambda[0], p[0]);
+    for (int w = 0; w + 1 < al->nwindows; w++) {
+        chances(c, rt_of(a), al->lambda[w + 1], p[(w + 1) % 2]);
+        const double o = overlap_of(p[0], p[1]);
         wide[w] |= o < OVERLAP_SAID;
         if (o < worst->overlap)
             *worst = (struct gap){*c, w, o};
@@ -391,9 +402,11 @@ void advise_gaps(const struct advising *a)
     struct gap worst = {.overlap = OVERLAP_SAID};
     struct gap_atom b[2], w[2];
     int count = 0;
+    if (al->nwindows < 2 || al->temper.nmolecules)
+        return;
     bool *wide = xcalloc((size_t)al->nwindows, sizeof *wide);
     find_partners(a, b, w);
-    for (int i = 0, looked = 0; i < a->sys->natoms && looked < ATOMS_MOST && al->nwindows > 1; i++) {
+    for (int i = 0, looked = 0; i < a->sys->natoms && looked < ATOMS_MOST; i++) {
         struct contact c = {.a = atom_of(a, i)};
         if (!changes(&c.a))
             continue;
