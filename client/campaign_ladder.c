@@ -83,15 +83,15 @@ static json_t *proposed(const struct placing *p, const struct pilot *of, const c
     return windows;
 }
 
-/* Whether the repeats are to have this pilot's windows: they overlap as results need, and what was sampled on them
- * would not put them far elsewhere, nor leave out one in eight. The first round's windows are the spec's, which nobody
- * placed. */
+/* Whether the repeats are to have this pilot's windows: neighbours overlap as results need, by what was aimed at or nearly
+ * as expected, and no more than one window in eight is spare. The first round's windows are the spec's, which nobody placed.
+ * The last round takes what results need. */
 static bool is_proven(const struct placing *p, const struct pilot *of, int round)
 {
     const double aim = answer_number(json_object_get(p->k->plan, "ladder"), "overlap");
-    const int n = of->path.nstates, fewest = spacing_fewest(&of->path, aim);
-    const bool placed = pilot_expected(of) >= 0.5 * aim && n - fewest <= (n > 8 ? n / 8 : 1);
-    return round > 1 && of->measured >= PROVEN && (placed || round == ROUNDS);
+    const int n = of->path.nstates, spare = n - spacing_fewest(&of->path, aim);
+    const bool placed = of->measured >= aim || pilot_expected(of) >= 0.5 * aim;
+    return round > 1 && of->measured >= PROVEN && ((placed && spare <= (n > 8 ? n / 8 : 1)) || round == ROUNDS);
 }
 
 /* What follows from a pilot that has ended: an entry of the ladders; NULL with *e. */
