@@ -7,6 +7,11 @@
 
 #include "client/client.h"
 
+#define DISTANCE_MOST 20.0 /* kT */
+#define DISAGREE 2.0
+#define OVERLAP_SEEN 0.003 /* less is no more than that there is hardly any */
+#define OVERLAP_SAME 0.49  /* more is one state, but for noise */
+
 static int lacks(struct err *e, const char *what)
 {
     return err_set(e, ERR_ESTIMATE, "no ladder can be proposed from these results: %s", what);
@@ -61,12 +66,55 @@ static int read_steps(struct pilot *p, const json_t *steps, struct err *e)
     return at == p->path.nstates - 1 ? 0 : lacks(e, "an end of the ladder has no samples");
 }
 
+/* ---- steps whose ends do not tell how long they are ---- */
+
+/* How far apart two windows are whose samples overlap so much, energy differences being normal. */
+static double distance_of(double overlap)
+{
+    double low = 0, high = DISTANCE_MOST;
+    while (high - low > 1e-4) {
+        const double at[2] = {0, 0.5 * (low + high)};
+        *(spacing_overlap(at, 2) > overlap ? &low : &high) = at[1];
+    }
+    return high;
+}
+
+static double overlap_measured(const json_t *results, const struct spacing_step *step)
+{
+    const json_t *pair;
+    size_t i;
+    json_array_foreach (json_object_get(json_object_get(results, "overlap"), "neighbours"), i, pair)
+        if (answer_whole(pair, "from") == step->from && answer_whole(pair, "to") == step->to)
+            return answer_number(pair, "overlap");
+    return NAN;
+}
+
+/* dH/dlambda at both ends says how long a step is if it goes on as a straight line in between. A soft core may begin slowly
+ * and then go fast, or the other way round. The overlap of the two windows sees the whole step: where it is not what the
+ * length tells, within a factor of DISAGREE, the step is as long as the overlap tells. */
+static void correct_step(struct spacing_step *step, double measured)
+{
+    const double length = 0.5 * (step->deviation[0] + step->deviation[1]), at[2] = {0, length};
+    const double expected = spacing_overlap(at, 2);
+    if (!(measured >= 0) || !(length > 0))
+        return;
+    const double seen = fmax(measured, OVERLAP_SEEN), apart = distance_of(fmin(seen, OVERLAP_SAME));
+    const bool shorter = measured >= OVERLAP_SEEN && measured > DISAGREE * expected,
+               longer = seen * DISAGREE < expected;
+    for (int end = 0; end < 2 && (shorter || longer); end++)
+        step->deviation[end] *= apart / length;
+}
+
 int pilot_read(struct pilot *p, const json_t *results, struct err *e)
 {
     const json_t *least = json_object_get(json_object_get(results, "overlap"), "minimum");
     p->measured = json_is_number(least) ? json_number_value(least) : NAN;
     int rc = read_lambda(p, json_object_get(results, "windows"), e);
-    return rc ? rc : read_steps(p, json_object_get(json_object_get(results, "thermodynamic_length"), "steps"), e);
+    if (!rc)
+        rc = read_steps(p, json_object_get(json_object_get(results, "thermodynamic_length"), "steps"), e);
+    for (int i = 0; i < p->path.nsteps && !rc; i++)
+        correct_step(p->steps + i, overlap_measured(results, p->steps + i));
+    return rc;
 }
 
 double pilot_length(const struct pilot *p)

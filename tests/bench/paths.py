@@ -186,7 +186,7 @@ class Runs:
 
     def ladder(self, ident, windows):
         command = [self.o.shoal, "ladder", ident, "--windows", str(windows), "--json", "--socket", self.service.socket]
-        return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+        return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout)
 
     def submit_all(self, _):
         pilots, found, o = self.pilots(), {}, self.o
