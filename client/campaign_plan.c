@@ -202,6 +202,19 @@ static void status_print(const struct campaign *k)
     json_decref(out);
 }
 
+/* Of pilots that have not ended, whose legs have no repeats yet. */
+static void say_pilots(const struct client *c, const struct campaign *k)
+{
+    const json_t *one;
+    const char *key;
+    int n = 0;
+    json_object_foreach (k->present, key, one)
+        n += json_object_get(json_object_get(one, "labels"), "pilot") && !ensemble_ended(answer_text(one, "state"));
+    if (n)
+        client_say(c, "%d %s under way: repeats follow when the windows are placed", n,
+                   number_word(n, "pilot is", "pilots are"));
+}
+
 int campaign_status(struct client *c, const char *file)
 {
     struct campaign k;
@@ -213,6 +226,7 @@ int campaign_status(struct client *c, const char *file)
         status_print(&k);
     else if (rc == EXIT_OK)
         status_show(c, &k);
+    say_pilots(c, &k);
     campaign_close(&k);
     return rc;
 }

@@ -190,6 +190,7 @@ class Ladder(Served):
         self.assertIn("campaign.yaml:5: ladder: yes", said)
         path = self.write("cancelled", "{pilot: 100 ns}", {"far": FAR})
         self.shoal("campaign", "submit", path)
+        self.assertIn("1 pilot is under way", self.shoal("campaign", "status", path).stderr)
         self.shoal("campaign", "cancel", path)
         said = self.shoal("campaign", "run", path, code=3).stderr
         self.assertIn("cancelled.far.pair.pilot1 is cancelled; `shoal retry`", said)
