@@ -92,15 +92,31 @@ static void put_stages(const struct spec *s, const struct node *protocol, double
     }
 }
 
+/* Whether windows can be placed anew. */
+static int check(const struct spec *s, const char *file, struct err *e)
+{
+    if (s->settings.alchemy.nwindows < 2)
+        return err_set(
+            e, ERR_SPEC,
+            "%s:%d: alchemy.windows: the campaign says ladder; expected a ladder of two windows or more for the "
+            "first pilot",
+            file, s->alchemy_line ? s->alchemy_line : 1);
+    if (s->nstarts)
+        return err_set(
+            e, ERR_SPEC,
+            "%s:%d: system.window-coordinates: the campaign says ladder, so windows will be others; expected "
+            "coordinates for all of them",
+            file, s->system_line);
+    return 0;
+}
+
 int pilot_protocol(const char *file, const struct buf *spec, double time, struct buf *out, struct err *e)
 {
     struct spec *s = NULL;
     struct node *root = NULL;
     int rc = spec_parse(&s, file, spec->data, spec->len, e);
-    if (!rc && s->settings.alchemy.nwindows < 2)
-        rc = err_set(e, ERR_SPEC,
-                     "%s:%d: alchemy.windows: a ladder to begin with is expected where the campaign says ladder", file,
-                     s->alchemy_line ? s->alchemy_line : 1);
+    if (!rc)
+        rc = check(s, file, e);
     if (!rc)
         rc = node_parse(&root, file, spec->data, spec->len, e);
     if (!rc)

@@ -188,6 +188,12 @@ class Ladder(Served):
         self.assertEqual(self.listed("campaign=few"), [])
         said = self.shoal("campaign", "plan", self.write("word", "yes"), code=65).stderr
         self.assertIn("campaign.yaml:5: ladder: yes", said)
+        starts = "spec: {system: {window-coordinates: [a.gro, b.gro, c.gro, d.gro, e.gro]}}\n"
+        said = self.shoal("campaign", "plan", self.write("starts", "auto\n" + starts), code=65).stderr
+        self.assertIn("system.window-coordinates: the campaign says ladder, so windows will be others", said)
+        single = "spec: {alchemy: {windows: {bonded: [0]}}}\n"
+        said = self.shoal("campaign", "plan", self.write("single", "auto\n" + single), code=65).stderr
+        self.assertIn("alchemy.windows: the campaign says ladder; expected a ladder of two windows or more", said)
         path = self.write("cancelled", "{pilot: 100 ns}", {"far": FAR})
         self.shoal("campaign", "submit", path)
         self.assertIn("1 pilot is under way", self.shoal("campaign", "status", path).stderr)
