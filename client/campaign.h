@@ -22,8 +22,8 @@ int campaign_reopen(struct campaign *k, const struct client *c);
 /* Where the campaign says `ladder`: asks the service what pilots came to, and reopens it with windows for all that is
  * known. */
 int campaign_place(struct campaign *k, const struct client *c, struct err *e);
-/* Runs pilots until all windows are placed, and leaves the campaign open with its ladders: no repeat is submitted. Returns
- * the exit code, after saying why not. */
+/* Runs pilots until all windows are placed, and leaves the campaign open with its ladders: no repeat is submitted.
+ * Returns the exit code, after saying why not. */
 int campaign_prove(struct campaign *k, struct client *c, const char *file);
 /* campaign_gaps.c: how many ensembles got windows where they had gaps, all of them having ended. */
 int campaign_grow(const struct campaign *k, const struct client *c, struct err *e);

@@ -83,9 +83,9 @@ static json_t *proposed(const struct placing *p, const struct pilot *of, const c
     return windows;
 }
 
-/* Whether the repeats are to have this pilot's windows: neighbours overlap as results need, by what was aimed at or nearly
- * as expected, and no more than one window in eight is spare. The first round's windows are the spec's, which nobody placed.
- * The last round takes what results need. */
+/* Whether the repeats are to have this pilot's windows: neighbours overlap as results need, by what was aimed at or
+ * nearly as expected, and no more than one window in eight is spare. The first round's windows are the spec's, which
+ * nobody placed. The last round takes what results need. */
 static bool is_proven(const struct placing *p, const struct pilot *of, int round)
 {
     const double aim = answer_number(json_object_get(p->k->plan, "ladder"), "overlap");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * shoal ladder SPEC.yaml: the windows of one spec, placed and proven by pilots as a campaign does it (campaign_ladder.c).
- * The spec is the only leg of a campaign that is written for it, whose name has a checksum of the spec in it: said again
- * this goes on with the pilots that there are, and a spec that was edited has others.
+ * shoal ladder SPEC.yaml: the windows of one spec, placed and proven by pilots as a campaign does it
+ * (campaign_ladder.c). The spec is the only leg of a campaign that is written for it, whose name has a checksum of the
+ * spec in it: said again this goes on with the pilots that there are, and a spec that was edited has others.
  */
 #include <ctype.h>
 #include <inttypes.h>

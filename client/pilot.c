@@ -89,9 +89,9 @@ static double overlap_measured(const json_t *results, const struct spacing_step 
     return NAN;
 }
 
-/* dH/dlambda at both ends says how long a step is if it goes on as a straight line in between. A soft core may begin slowly
- * and then go fast, or the other way round. The overlap of the two windows sees the whole step: where it is not what the
- * length tells, within a factor of DISAGREE, the step is as long as the overlap tells. */
+/* dH/dlambda at both ends says how long a step is if it goes on as a straight line in between. A soft core may begin
+ * slowly and then go fast, or the other way round. The overlap of the two windows sees the whole step: where it is not
+ * what the length tells, within a factor of DISAGREE, the step is as long as the overlap tells. */
 static void correct_step(struct spacing_step *step, double measured)
 {
     const double length = 0.5 * (step->deviation[0] + step->deviation[1]), at[2] = {0, length};

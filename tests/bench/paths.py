@@ -104,7 +104,7 @@ def sections(top):
 
 
 def uncharged(top):
-    """{(atom's number, name): its charge half way}, of perturbed atoms. An atom that is in a single state has none there,
+    """{(atom's number, name): its charge half way}, of perturbed atoms. An atom that is in a single state has none,
     and the others have the mean of their charges and an even share of what that lacks."""
     rows = list(sections(top))
     has_lj = {f[0]: float(f[-1]) * float(f[-2]) != 0 for s, _, f in rows if s == "atomtypes" and len(f) > 5}
@@ -229,15 +229,15 @@ def report(runs, service, idents, live):
     bad, ratios = 0, {path: [] for path in PATHS}
     print("kcal/mol        path           free energy        least overlap   cost of the same error   verdict")
     for leg in runs.legs:
-        found = {path: summed([one(service_runs.results(service, idents[leg, path, name], live)) for name, _, _ in parts])
+        found = {path: summed([one(service_runs.results(service, idents[leg, path, part[0]], live)) for part in parts])
                  for path, (_, parts) in PATHS.items()}
         for path, value in found.items():
             if not value or not found["gapsys"]:
                 print(f"{leg:<15} {path:<14} no number" + (" yet" if live else ""))
                 continue
             ratios[path].append((value[1] / found["gapsys"][1]) ** 2)
-            print(f"{leg:<15} {path:<14} {value[0]:8.3f} +- {value[1]:.3f}   {value[2]:13.4f}   {ratios[path][-1]:22.2f}"
-                  f"   {value[3]}")
+            print(f"{leg:<15} {path:<14} {value[0]:8.3f} +- {value[1]:.3f}   {value[2]:13.4f}"
+                  f"   {ratios[path][-1]:22.2f}   {value[3]}")
         values = [v for v in found.values() if v]
         off = max((abs(a[0] - b[0]) / math.hypot(a[1], b[1]) for a in values for b in values if a is not b), default=0)
         print(f"{leg:<15} paths differ by at most {off:.1f} errors")

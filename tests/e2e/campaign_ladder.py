@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""shoal campaign with `ladder`: pilots place the windows of every leg where they belong, the same for all repeats. Killed
-at any moment and said again it ends with the same windows. A ladder that one repeat has and another lacks is filled up.
-What cannot work is refused.
+"""shoal campaign with `ladder`: pilots place the windows of every leg where they belong, the same for all repeats.
+Killed at any moment and said again it ends with the same windows. A ladder that one repeat has and another lacks is
+filled up. What cannot work is refused.
 
 Usage: campaign_ladder.py SHOAL SHOALD SHOAL_WORKER
 """
@@ -132,7 +132,7 @@ class Ladder(Served):
             self.assertEqual(self.ladder(f"killed.{system}.pair.1"), self.ladder(f"calm.{system}.pair.1"))
 
     def test_grows(self):
-        """A pilot of five steps sees two atoms that have not moved yet, and no gap: the repeats do, and get a window there."""
+        """A pilot of five steps sees two atoms that have not moved yet, and no gap: the repeats do, and get a window."""
         path = self.write("short", "{pilot: 0.02 ps}", {"far": FAR})
         said = self.shoal("campaign", "run", path).stderr
         self.assertIn("pair/far: bonded: [0, 1];", said)
@@ -160,7 +160,7 @@ class Ladder(Served):
         self.assertNotIn("gets", self.shoal("campaign", "run", path).stderr)
 
     def test_of_a_spec(self):
-        """`shoal ladder SPEC.yaml`: as a campaign of this spec would have it; a spec that was edited has pilots of its own."""
+        """`shoal ladder SPEC.yaml`: as a campaign would have it; a spec that was edited has pilots of its own."""
         path = self.write("alone", bonds={"stiff": STIFF})
         self.shoal("campaign", "run", path)
         spec = os.path.join(os.path.dirname(path), "alone.yaml")
@@ -184,7 +184,7 @@ class Ladder(Served):
     def test_refused(self):
         path = self.write("few", "{pilot: 20 ps, windows: 2}", {"stiff": STIFF})
         said = self.shoal("campaign", "run", path, code=1).stderr
-        self.assertRegex(said, r"few.stiff.pair.pilot1: an overlap of 0.1 of all neighbours takes \d+ windows; expected")
+        self.assertRegex(said, r"few.stiff.pair.pilot1: an overlap of 0.1 of all neighbours takes \d+ windows; expec")
         self.assertEqual(self.listed("campaign=few"), [])
         said = self.shoal("campaign", "plan", self.write("word", "yes"), code=65).stderr
         self.assertIn("campaign.yaml:5: ladder: yes", said)

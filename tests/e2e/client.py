@@ -647,8 +647,8 @@ class Client(Answered):
         """A step whose windows overlap otherwise than its ends tell is as long as the overlap tells."""
         def overlap(d):
             xs = (k / 100 for k in range(-800, 801 + int(100 * d)))
-            return sum(p * q / (p + q) for x in xs for p, q in [(math.exp(-x * x / 2), math.exp(-(x - d) ** 2 / 2))]) / (
-                100 * math.sqrt(2 * math.pi))
+            pairs = [(math.exp(-x * x / 2), math.exp(-(x - d) ** 2 / 2)) for x in xs]
+            return sum(p * q / (p + q) for p, q in pairs) / (100 * math.sqrt(2 * math.pi))
 
         base, _ = self.results("running")
         steps = [{"from": k, "to": k + 1, "length": 2, "deviation_from": 2, "deviation_to": 2} for k in range(2)]
