@@ -20,13 +20,13 @@ static int take_plan(struct campaign *k, const struct buf *text)
     return client_fail(&(struct client){0}, &e);
 }
 
-int campaign_open(struct campaign *k, const struct client *c, const char *file, bool names)
+/* ladders: a file for --ladders, NULL: none. */
+static int read_plan(struct campaign *k, const struct client *c, bool names, const char *ladders)
 {
-    char *words[2 * LISTED_MAX + 6];
+    char *words[2 * LISTED_MAX + 8];
     struct err e = {0};
     int n = 0;
     struct buf text = {0};
-    *k = (struct campaign){.file = file};
     words[n++] = "shoal-worker";
     words[n++] = "campaign";
     for (int i = 0; i < c->nincludes; i++) {
@@ -35,8 +35,12 @@ int campaign_open(struct campaign *k, const struct client *c, const char *file, 
     }
     if (names)
         words[n++] = "--names";
+    if (ladders) {
+        words[n++] = "--ladders";
+        words[n++] = (char *)ladders;
+    }
     words[n++] = "--";
-    words[n++] = (char *)file;
+    words[n++] = (char *)k->file;
     words[n] = NULL;
     fflush(stdout);
     int rc = ask_worker(c, words, &text);
@@ -48,36 +52,77 @@ int campaign_open(struct campaign *k, const struct client *c, const char *file, 
     return rc;
 }
 
+int campaign_open(struct campaign *k, const struct client *c, const char *file, bool names)
+{
+    *k = (struct campaign){.file = file};
+    return read_plan(k, c, names, NULL);
+}
+
+/* The worker gets the ladders by a file without a name, which it inherits. */
+int campaign_reopen(struct campaign *k, const struct client *c)
+{
+    char path[32];
+    struct err e = {0};
+    FILE *f = tmpfile();
+    if (!f || json_dumpf(k->ladders, f, JSON_COMPACT) || fflush(f)) {
+        err_errno(&e, "a temporary file for ladders");
+        if (f)
+            fclose(f);
+        return client_fail(c, &e);
+    }
+    snprintf(path, sizeof path, "/dev/fd/%d", fileno(f));
+    json_decref(k->plan);
+    k->plan = NULL;
+    int rc = read_plan(k, c, false, path);
+    fclose(f);
+    return rc;
+}
+
 void campaign_close(struct campaign *k)
 {
     json_decref(k->plan);
     json_decref(k->present);
+    json_decref(k->ladders);
+    *k = (struct campaign){0};
 }
 
 /* ---- the service's ---- */
 
-struct client campaign_choice(const struct campaign *k, const struct client *c, struct buf *label)
+struct client campaign_choice(const struct campaign *k, const struct client *c, const char *kind, struct buf *label)
 {
     struct client choice = *c;
-    buf_printf(label, "campaign=%s", answer_text(k->plan, "name"));
+    buf_printf(label, "%s=%s", kind, answer_text(k->plan, "name"));
     choice.labels[0] = label->data;
     choice.nlabels = 1;
     return choice;
 }
 
-int campaign_look(struct campaign *k, const struct client *c, struct err *e)
+static int look_for(struct campaign *k, const struct client *c, const char *kind, struct err *e)
 {
     struct buf label = {0};
-    struct client choice = campaign_choice(k, c, &label);
+    struct client choice = campaign_choice(k, c, kind, &label);
     json_t *all = ensembles_get(&choice, e), *one;
     size_t i;
-    k->present = all ? json_object() : NULL;
     json_array_foreach (all, i, one)
         if (answer_whole(one, "owner") == (long long)geteuid() && *answer_text(one, "key"))
             json_object_set(k->present, answer_text(one, "key"), one);
     json_decref(all);
     buf_free(&label);
-    return k->present ? 0 : -(int)e->code;
+    return all ? 0 : -(int)e->code;
+}
+
+int campaign_look(struct campaign *k, const struct client *c, struct err *e)
+{
+    json_decref(k->present);
+    k->present = json_object();
+    int rc = look_for(k, c, "campaign", e);
+    if (!rc && json_is_object(json_object_get(k->plan, "ladder")))
+        rc = look_for(k, c, "pilot", e);
+    if (rc) {
+        json_decref(k->present);
+        k->present = NULL;
+    }
+    return rc;
 }
 
 const json_t *campaign_present(const struct campaign *k, const json_t *planned)
@@ -104,21 +149,28 @@ static json_t *keys_of(const struct campaign *k)
     return keys;
 }
 
+/* What the command chooses by the campaign's label, and of a part of the campaign. */
+static int labelled(struct client *c, const struct campaign *k, const char *command,
+                    int (*run)(struct client *, int, char **))
+{
+    struct buf label = {0};
+    struct client choice = campaign_choice(k, c, "campaign", &label);
+    json_t *keys = campaign_is_part(c) ? keys_of(k) : NULL;
+    choice.command = command_find(command);
+    choice.among = keys;
+    int rc = run(&choice, 0, NULL);
+    json_decref(keys);
+    buf_free(&label);
+    return rc;
+}
+
 /* As another command does it to what has the campaign's label. */
 static int each(struct client *c, const char *file, const char *command, int (*run)(struct client *, int, char **))
 {
     struct campaign k;
-    struct buf label = {0};
     int rc = campaign_open(&k, c, file, true);
-    if (rc == EXIT_OK) {
-        struct client choice = campaign_choice(&k, c, &label);
-        json_t *keys = campaign_is_part(c) ? keys_of(&k) : NULL;
-        choice.command = command_find(command);
-        choice.among = keys;
-        rc = run(&choice, 0, NULL);
-        json_decref(keys);
-    }
-    buf_free(&label);
+    if (rc == EXIT_OK)
+        rc = labelled(c, &k, command, run);
     campaign_close(&k);
     return rc;
 }
@@ -153,9 +205,27 @@ static int extend_all(struct client *c, const char *file)
     return each(c, file, "extend", extend_main);
 }
 
+/* Of all of it pilots too, which have another label: by their ids. */
 static int cancel_all(struct client *c, const char *file)
 {
-    return each(c, file, "cancel", cancel_main);
+    struct campaign k;
+    struct err e = {0};
+    int rc = campaign_open(&k, c, file, true), n = 0;
+    if (rc == EXIT_OK && campaign_look(&k, c, &e))
+        rc = client_fail(c, &e);
+    char **ids = xcalloc(json_object_size(k.present) + 1, sizeof *ids);
+    const json_t *one;
+    const char *key;
+    json_object_foreach (k.present, key, one)
+        if (!campaign_is_part(c) && !ensemble_ended(answer_text(one, "state")))
+            ids[n++] = (char *)answer_text(one, "id");
+    struct client choice = *c;
+    choice.command = command_find("cancel");
+    if (rc == EXIT_OK)
+        rc = n ? cancel_main(&choice, n, ids) : labelled(c, &k, "cancel", cancel_main);
+    free(ids);
+    campaign_close(&k);
+    return rc;
 }
 
 /* Options that go with some actions alone. */

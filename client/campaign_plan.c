@@ -134,14 +134,22 @@ int campaign_plan(struct client *c, const char *file)
     const json_t *one;
     size_t i;
     int rc = campaign_open(&k, c, file, false);
-    if (rc == EXIT_OK) {
-        if (campaign_look(&k, c, &e))
-            client_say(c, "what was submitted is not known: %s", e.msg);
+    if (rc == EXIT_OK && campaign_look(&k, c, &e))
+        client_say(c, "what was submitted is not known: %s", e.msg);
+    if (rc == EXIT_OK && k.present)
+        rc = campaign_place(&k, c, &e);
+    if (k.present && e.code) {
+        rc = client_fail(c, &e);
+    } else if (rc == EXIT_OK) {
         if (c->json)
             plan_print(&k);
         else
             plan_show(c, &k);
         say_budget(c, &k);
+        campaign_say_ladders(&k, c);
+        if (k.waiting)
+            client_say(c, "%d %s for a pilot that places its windows; its repeats are not counted yet", k.waiting,
+                       number_word(k.waiting, "leg waits", "legs wait"));
         json_array_foreach (json_object_get(k.plan, "warnings"), i, one)
             client_say(c, "warning: %s", json_string_value(one));
         json_array_foreach (json_object_get(k.plan, "errors"), i, one)
@@ -212,6 +220,19 @@ void campaign_status_show(const struct client *c, const struct campaign *k)
         status_table(c, k);
 }
 
+/* Of pilots that have not ended, whose legs have no repeats yet. */
+static void say_pilots(const struct client *c, const struct campaign *k)
+{
+    const json_t *one;
+    const char *key;
+    int n = 0;
+    json_object_foreach (k->present, key, one)
+        n += json_object_get(json_object_get(one, "labels"), "pilot") && !ensemble_ended(answer_text(one, "state"));
+    if (n)
+        client_say(c, "%d %s under way: repeats follow when the windows are placed", n,
+                   number_word(n, "pilot is", "pilots are"));
+}
+
 int campaign_status(struct client *c, const char *file)
 {
     struct campaign k;
@@ -221,6 +242,7 @@ int campaign_status(struct client *c, const char *file)
         rc = client_fail(c, &e);
     else if (rc == EXIT_OK)
         campaign_status_show(c, &k);
+    say_pilots(c, &k);
     campaign_close(&k);
     return rc;
 }

@@ -35,6 +35,7 @@ struct states {
     double progress; /* of all of them */
 };
 
+/* Of pilots alone while there are some. */
 static struct states states_of(const struct campaign *k)
 {
     struct states s = {0};
@@ -43,6 +44,8 @@ static struct states states_of(const struct campaign *k)
     json_array_foreach (json_object_get(k->plan, "ensembles"), i, one) {
         const json_t *there = campaign_present(k, one);
         const char *state = answer_text(there, "state");
+        if (k->waiting && !json_object_get(one, "pilot"))
+            continue;
         s.there += there != NULL;
         s.ended += ensemble_ended(state);
         s.paused += !strcmp(state, "paused");
@@ -110,8 +113,9 @@ static int wait_for_all(struct running *r, struct err *e)
                            r->c->timeout);
         if (said == 0 || now - said >= SAID_S) {
             client_say(r->c, "%zu of %zu %s ended, %zu %s paused, %d %% of all steps are done", s.ended, s.there,
-                       number_word((int64_t)s.there, "ensemble has", "ensembles have"), s.paused,
-                       number_word((int64_t)s.paused, "is", "are"), (int)(100 * s.progress));
+                       r->k->waiting ? number_word((int64_t)s.there, "pilot has", "pilots have")
+                                     : number_word((int64_t)s.there, "ensemble has", "ensembles have"),
+                       s.paused, number_word((int64_t)s.paused, "is", "are"), (int)(100 * s.progress));
             said = now;
         }
         here_sleep(until_over(r, fmin(fmax((now - began) * LOOK_PART, LOOK_LEAST_S), LOOK_MOST_S)));
@@ -277,14 +281,21 @@ static bool may_pass(int rc)
 
 static int spend(struct running *r, struct err *e)
 {
-    bool budget = json_is_object(json_object_get(r->k->plan, "budget"));
+    bool budget = json_is_object(json_object_get(r->k->plan, "budget")),
+         ladder = json_is_object(json_object_get(r->k->plan, "ladder"));
     double since = 0; /* of rounds that came to nothing, with nothing to wait for between them */
     for (;;) {
         double began = watch_now();
         int rc = wait_for_all(r, e);
         since = watch_now() - began < LOOK_LEAST_S ? since : 0;
-        if (rc || !budget || (rc = round_next(r, e)) == 0)
+        if (rc)
             return rc;
+        if (ladder)
+            rc = campaign_grow(r->k, r->c, e);
+        if (!rc && budget)
+            rc = round_next(r, e);
+        if (!rc)
+            return 0;
         double now = watch_now();
         since = rc > 0 ? 0 : since > 0 ? since : now;
         if (rc < 0 && (!may_pass(rc) || now - since > PATIENCE_S))
@@ -307,22 +318,72 @@ static int tell_stop(const struct running *r, const struct err *e)
     return err_exit(e->code);
 }
 
+/* After an error: of a stop that was asked for, where it stands. */
+static int tell_end(const struct running *r, const struct err *e)
+{
+    struct err over = {0};
+    return is_over(r, &over) ? tell_stop(r, &over) : client_fail(r->c, e);
+}
+
+/* Submits what can be; where windows are placed by pilots, waits for these and submits what follows from them, until
+ * all is there. */
+static int send_all(struct running *r, const char *file, struct err *e)
+{
+    for (;;) {
+        json_t *submitted = NULL;
+        int rc = campaign_send(r->k, (struct client *)r->c, file, &submitted);
+        json_decref(submitted);
+        if (rc == EXIT_OK && !r->k->waiting)
+            campaign_say_ladders(r->k, r->c);
+        if (rc != EXIT_OK || !r->k->waiting)
+            return rc;
+        if (wait_for_all(r, e))
+            return tell_end(r, e);
+        campaign_close(r->k);
+    }
+}
+
+int campaign_prove(struct campaign *k, struct client *c, const char *file)
+{
+    struct client silent = *c;
+    struct err e = {0};
+    struct running r = {.c = c, .k = k, .deadline = watch_deadline(c)};
+    silent.quiet = true;
+    for (;;) {
+        json_t *submitted = NULL;
+        int rc = campaign_open(k, c, file, false);
+        if (rc == EXIT_OK)
+            rc = campaign_place(k, c, &e);
+        if (e.code)
+            return client_fail(c, &e);
+        if (rc != EXIT_OK || (!k->waiting && !json_array_size(json_object_get(k->plan, "errors"))))
+            return rc;
+        campaign_close(k);
+        rc = campaign_send(k, &silent, file, &submitted);
+        json_decref(submitted);
+        if (rc != EXIT_OK)
+            return rc;
+        if (wait_for_all(&r, &e)) {
+            rc = client_fail(c, &e);
+            return r.deadline && watch_now() >= r.deadline ? EXIT_TIMEOUT : rc;
+        }
+        campaign_close(k);
+    }
+}
+
 int campaign_run(struct client *c, const char *file)
 {
     struct campaign k;
     struct err e = {0};
     struct running r = {.c = c, .k = &k, .deadline = watch_deadline(c)};
-    json_t *submitted = NULL;
-    int rc = campaign_send(&k, c, file, &submitted);
-    bool late = false;
-    if (rc != EXIT_OK && is_over(&r, &e)) { /* a signal to all processes of a job ends what reads the file, too */
-        rc = tell_stop(&r, &e);
-    } else if (rc == EXIT_OK && spend(&r, &e)) {
-        struct err over = {0};
-        late = r.deadline && e.code == ERR_BUSY && watch_now() >= r.deadline;
-        rc = is_over(&r, &over) ? tell_stop(&r, &over) : client_fail(c, &e);
-    }
-    json_decref(submitted);
+    struct err over = {0};
+    int rc = send_all(&r, file, &e);
+    if (rc == EXIT_OK && spend(&r, &e))
+        rc = tell_end(&r, &e);
+    else if (rc != EXIT_OK && !e.code &&
+             is_over(&r, &over)) /* a signal to all of a job ends what reads the file, too */
+        rc = tell_stop(&r, &over);
+    const bool late = r.deadline && e.code == ERR_BUSY && watch_now() >= r.deadline;
     campaign_close(&k);
     return late ? EXIT_TIMEOUT : rc == EXIT_OK ? campaign_gather(c, file) : rc;
 }

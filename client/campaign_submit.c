@@ -69,7 +69,9 @@ static void fill(void *arg, int i, struct buf *path, struct buf *body)
 /* One that was there, as another command may have submitted it just now. */
 static bool is_ours(const struct campaign *k, const json_t *there)
 {
-    return !strcmp(answer_text(json_object_get(there, "labels"), "campaign"), answer_text(k->plan, "name"));
+    const json_t *labels = json_object_get(there, "labels");
+    const char *kind = json_object_get(labels, "pilot") ? "pilot" : "campaign";
+    return !strcmp(answer_text(labels, kind), answer_text(k->plan, "name"));
 }
 
 static void done(void *arg, int i, long status, const struct buf *reply)
@@ -316,6 +318,10 @@ static int send(struct campaign *k, struct client *c, const char *file, bool hol
     size_t i;
     int rc = campaign_open(k, c, file, false);
     *answer = NULL;
+    if (rc == EXIT_OK)
+        rc = campaign_place(k, c, &e);
+    if (e.code)
+        return client_fail(c, &e);
     if (rc != EXIT_OK)
         return rc;
     const bool part = campaign_is_part(c), bad = count_wrong(k) || !part;
@@ -347,6 +353,13 @@ int campaign_submit(struct client *c, const char *file)
     struct campaign k;
     json_t *answer;
     int rc = send(&k, c, file, true, &answer);
+    if (answer)
+        campaign_say_ladders(&k, c);
+    if (answer && k.waiting)
+        client_say(c,
+                   "%d %s for a pilot that places its windows: say this again when the pilots have ended, or "
+                   "`shoal campaign run %s`, which waits for them",
+                   k.waiting, number_word(k.waiting, "leg waits", "legs wait"), file);
     if (answer && c->json)
         client_print(answer);
     else if (answer)

@@ -40,6 +40,7 @@ struct client {
     const char *key, *output;
     const char *topology, *coordinates, *reference, *index, *ligand;
     const char *time, *until;                   /* of production, as the service reads them */
+    const char *pilot;                          /* of its production, as the reader of campaigns reads it */
     const char *window;                         /* lambdas or a number, as the service or the worker reads it */
     double timeout, every, older_than, run_for; /* s; 0: not given */
     double overlap;                             /* 0: not given */
@@ -86,6 +87,9 @@ int init_main(struct client *c, int argc, char **argv);
 int offline_main(struct client *c, int argc, char **argv);
 /* Has shoal-worker estimate and shows its JSON as a table, with --json becomes it. */
 int estimate_main(struct client *c, int argc, char **argv);
+
+/* Has pilots place the windows of a spec, and shows them. Returns the exit code. */
+int ladder_of_spec(struct client *c, const char *file);
 
 /* Runs shoal-worker with these words, NULL at the end; what it prints into `text`. Returns its exit code. */
 int ask_worker(const struct client *c, char **words, struct buf *text);

@@ -139,9 +139,13 @@ const struct command commands[] = {
      "SIGTERM, SIGINT, SIGHUP or SIGUSR1, after every window has made a checkpoint, and exits 75: the same command "
      "goes on from there, also where DIR was copied to another machine. It exits 0 when all are done, and 1 when one "
      "has failed.\n"
+     "Where the campaign says ladder, submit and run hand over pilots first, which place the windows of each leg; the "
+     "repeats follow once their pilots have ended, and run waits for them. At the end run adds windows where "
+     "neighbours overlap too little.\n"
      "status lists all of them. wait, pause, resume, retry, extend, cancel and rm do what the commands of these names "
      "do, "
-     "to all ensembles that have the campaign's name as their label; report is that of shoal report.\n"
+     "to all ensembles that have the campaign's name as their label, cancel to its pilots too; report is that of shoal "
+     "report.\n"
      "--only, --skip (a system, an edge or a key) and --leg choose some of them.\n"
      "gather makes one table of their results: means of repeats (errors are the standard deviation between repeats "
      "where there are three or more, as OpenFE's are, else what they were estimated to be and two differ by), "
@@ -186,15 +190,21 @@ const struct command commands[] = {
      "shoal import prod.mdp -p topol.top -c npt.gro -o prod.yaml\nshoal import prod.mdp --json\n", NEEDS_NOTHING,
      BIT(OUTPUT) | BIT(TOPOLOGY) | BIT(COORDINATES) | BIT(REFERENCE) | BIT(INDEX) | BIT(JSON) | BIT(QUIET), 1, 1,
      import_main},
-    {"ladder", "ID", "propose windows of equal thermodynamic length from a pilot: an ensemble that ran, or runs",
+    {"ladder", "ID|SPEC.yaml",
+     "windows of equal thermodynamic length, from an ensemble that ran, or by pilots of a spec",
      "Prints the windows: of a spec that follows the pilot's path, a window at every corner of it, in between at equal "
      "thermodynamic length: the integral of the standard deviation of dH/dlambda, which is taken to go on as a "
      "straight "
      "line between the pilot's windows. So many as neighbours need for the overlap of --overlap, or --windows of them. "
      "The overlap that is expected is that of normally distributed energy differences and of equally many samples. In "
-     "place of ID a file that ends in .json, or - for standard input, with results as results and estimate print them.",
-     "shoal ladder 3f2a\nshoal ladder 3f2a --windows 16\nshoal estimate lambda_*/dhdl.xvg --json | shoal ladder -\n",
-     NEEDS_SERVICE, KEPT | BIT(WINDOWS) | BIT(OVERLAP), 1, 1, ladder_main},
+     "place of ID a file that ends in .json, or - for standard input, with results as results and estimate print them. "
+     "Of a spec, a file that ends in .yaml or .yml, short pilots are submitted and waited for, as a campaign does it "
+     "that says ladder: the first on the spec's windows, each later one on those that the last proposes, until the "
+     "neighbours of one overlap as results need. --windows is the most windows then. Said again, it goes on with the "
+     "pilots that there are.",
+     "shoal ladder 3f2a\nshoal ladder 3f2a --windows 16\nshoal estimate lambda_*/dhdl.xvg --json | shoal ladder -\n"
+     "shoal ladder complex.yaml --pilot '50 ps'\n",
+     NEEDS_SERVICE, KEPT | BIT(WINDOWS) | BIT(OVERLAP) | BIT(PILOT) | BIT(INCLUDE) | BIT(TIMEOUT), 1, 1, ladder_main},
     {"energy", "SPEC.yaml", "one evaluation of the start coordinates, split as gmx energy splits it", "",
      "shoal energy methane.yaml --json\nshoal energy methane.yaml --window 3 --forces --json\n", NEEDS_WORKER,
      FILES | BIT(WINDOW) | BIT(FORCES) | BIT(CHECK) | BIT(DEVICE), 1, 1, offline_main},

@@ -10,93 +10,9 @@
 #include <string.h>
 
 #include "client/client.h"
-#include "client/spacing.h"
+#include "client/pilot.h"
 
 #define OVERLAP_USUAL 0.1 /* thrice what results want at least */
-
-enum { COMPONENTS_MOST = 8 };
-
-struct pilot {
-    struct spacing_pilot path;
-    const char *name[COMPONENTS_MOST]; /* of components, borrowed from the results */
-    double measured;                   /* least overlap of neighbours; NAN: not known */
-    double *lambda;
-    struct spacing_step *steps;
-};
-
-static int lacks(struct err *e, const char *what)
-{
-    return err_set(e, ERR_ESTIMATE, "no ladder can be proposed from these results: %s", what);
-}
-
-/* The lambda vectors of repeat 0, whose windows come first. */
-static int read_lambda(struct pilot *p, const json_t *windows, struct err *e)
-{
-    const json_t *first = json_object_get(json_array_get(windows, 0), "lambda"), *value, *window;
-    const char *key;
-    size_t i;
-    json_object_foreach ((json_t *)first, key, value) {
-        if (p->path.ncomponents == COMPONENTS_MOST)
-            return lacks(e, "more lambda components than there are");
-        if (!strcmp(key, "fep"))
-            return lacks(e, "their fep-lambda moves several components at once; expected one for each");
-        p->name[p->path.ncomponents++] = key;
-    }
-    p->lambda = xcalloc(json_array_size(windows) * (size_t)p->path.ncomponents, sizeof *p->lambda);
-    json_array_foreach (windows, i, window) {
-        const json_t *lambda = json_object_get(window, "lambda");
-        if (json_integer_value(json_object_get(window, "repeat")))
-            break;
-        for (int c = 0; c < p->path.ncomponents; c++)
-            p->lambda[i * (size_t)p->path.ncomponents + (size_t)c] = answer_number(lambda, p->name[c]);
-        p->path.nstates++;
-    }
-    p->path.lambda = p->lambda;
-    return 0;
-}
-
-static int read_steps(struct pilot *p, const json_t *steps, struct err *e)
-{
-    const json_t *step;
-    size_t i;
-    int at = 0;
-    if (!json_array_size(steps))
-        return lacks(e, "they have no thermodynamic length (a single window, or no dH/dlambda of every component)");
-    p->steps = xcalloc(json_array_size(steps), sizeof *p->steps);
-    json_array_foreach (steps, i, step) {
-        struct spacing_step *s = p->steps + i;
-        s->from = (int)answer_whole(step, "from");
-        s->to = (int)answer_whole(step, "to");
-        s->deviation[0] = answer_number(step, "deviation_from");
-        s->deviation[1] = answer_number(step, "deviation_to");
-        if (s->from != at || s->to <= at || s->to >= p->path.nstates)
-            return lacks(e, "an end of the ladder has no samples");
-        at = s->to;
-    }
-    p->path.steps = p->steps;
-    p->path.nsteps = (int)i;
-    return at == p->path.nstates - 1 ? 0 : lacks(e, "an end of the ladder has no samples");
-}
-
-static int read_pilot(struct pilot *p, const json_t *results, struct err *e)
-{
-    const json_t *least = json_object_get(json_object_get(results, "overlap"), "minimum");
-    p->measured = json_is_number(least) ? json_number_value(least) : NAN;
-    int rc = read_lambda(p, json_object_get(results, "windows"), e);
-    return rc ? rc : read_steps(p, json_object_get(json_object_get(results, "thermodynamic_length"), "steps"), e);
-}
-
-/* What the model says of the pilot itself. */
-static double expected_of_pilot(const struct pilot *p)
-{
-    int n = p->path.nsteps + 1;
-    double *at = xcalloc((size_t)n, sizeof *at);
-    for (int i = 1; i < n; i++)
-        at[i] = at[i - 1] + 0.5 * (p->steps[i - 1].deviation[0] + p->steps[i - 1].deviation[1]);
-    double overlap = spacing_overlap(at, n);
-    free(at);
-    return overlap;
-}
 
 /* "coulomb", "coulomb+vdw" */
 static void leg_name(const struct pilot *p, const struct spacing_leg *leg, struct buf *out)
@@ -120,7 +36,7 @@ static void show_head(const struct pilot *p, const struct spacing *s, double aim
     }
     printf("# Thermodynamic length %.2f%s.\n", s->at[s->nwindows - 1], legs.data);
     printf("# Neighbours of these %d windows are expected to overlap by %.2f or more; in the pilot by %.2f",
-           s->nwindows, s->overlap, expected_of_pilot(p));
+           s->nwindows, s->overlap, pilot_expected(p));
     if (!isnan(p->measured))
         printf(", where it was %.2f", p->measured);
     printf(".\n");
@@ -161,7 +77,7 @@ static void show_json(const struct pilot *p, const struct spacing *s, double aim
     int fewest = spacing_fewest(&p->path, aim);
     json_t *all =
         json_pack("{s:o,s:f,s:o,s:f,s:{s:f,s:o},s:{s:f,s:o}}", "windows", windows, "length", s->at[s->nwindows - 1],
-                  "legs", legs, "expected_overlap", s->overlap, "pilot", "expected_overlap", expected_of_pilot(p),
+                  "legs", legs, "expected_overlap", s->overlap, "pilot", "expected_overlap", pilot_expected(p),
                   "overlap", isnan(p->measured) ? json_null() : json_real(p->measured), "aim", "overlap", aim,
                   "windows", fewest ? json_integer(fewest) : json_null());
     client_print(all);
@@ -223,16 +139,23 @@ static int propose(const struct client *c, const struct pilot *p, struct err *e)
     return rc;
 }
 
+static bool is_spec(const char *word)
+{
+    const char *dot = strrchr(word, '.');
+    return dot && (!strcmp(dot, ".yaml") || !strcmp(dot, ".yml"));
+}
+
 int ladder_main(struct client *c, int argc, char **argv)
 {
     struct err e = {0};
+    if (is_spec(argv[0]))
+        return ladder_of_spec(c, argv[0]);
     struct pilot p = {0};
     json_t *results = results_of(c, argv[0], &e);
-    int rc = results ? read_pilot(&p, results, &e) : -(int)e.code;
+    int rc = results ? pilot_read(&p, results, &e) : -(int)e.code;
     if (!rc)
         rc = propose(c, &p, &e);
-    free(p.lambda);
-    free(p.steps);
+    pilot_close(&p);
     json_decref(results);
     return rc ? client_fail(c, &e) : EXIT_OK;
 }

@@ -163,6 +163,9 @@ static int take_value(struct client *c, const struct command *command, enum opti
     case OPTION_TIME:
         c->time = value;
         return 0;
+    case OPTION_PILOT:
+        c->pilot = value;
+        return 0;
     case OPTION_UNTIL:
         c->until = value;
         return 0;

@@ -79,6 +79,9 @@ static void facts(struct buf *out, const json_t *results)
     energy_fact(out, "to add for no periodic images",
                 json_object_get(json_object_get(results, "finite_size"), "correction"));
     page_fact(out, "windows with samples", "", "%zu of %zu", sampled.took_part, sampled.windows);
+    const json_t *labels = json_object_get(json_object_get(results, "ensemble"), "labels");
+    if (json_object_get(labels, "ladder"))
+        page_fact(out, "windows placed by the pilot", "", "%s", answer_text(labels, "ladder"));
     page_fact(out, "simulated, all windows", "", "%.4g ns", sampled.ns);
     if (isfinite(sampled.fewest))
         page_fact(out, "fewest uncorrelated samples", "", "%.0f", sampled.fewest);

@@ -384,6 +384,14 @@ static void reasons_show(const json_t *estimators, const struct sheet *s)
     }
 }
 
+/* Of a campaign that places windows (campaign_ladder.c). */
+static void ladder_show(const json_t *results, const struct sheet *s)
+{
+    const json_t *labels = json_object_get(json_object_get(results, "ensemble"), "labels");
+    if (json_object_get(labels, "ladder"))
+        sheet_say(s, "\nThe campaign placed these windows by its pilot %s.\n", answer_text(labels, "ladder"));
+}
+
 void results_show(const struct sheet *s, const json_t *results)
 {
     const char *status = json_string_value(json_object_get(results, "status"));
@@ -400,6 +408,7 @@ void results_show(const struct sheet *s, const json_t *results)
         sheet_say(s, "\n");
     }
     windows_show(results, s);
+    ladder_show(results, s);
     frames_show(results, s);
     exchange_show(json_object_get(results, "exchange"), s);
     observed_show(results, s);

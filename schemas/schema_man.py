@@ -31,7 +31,8 @@ A campaign is a YAML file for *shoal campaign*: systems, legs for each of them o
 *shoal-ensemble*(5), made of the leg's with the campaign's parts merged in and $(NAME) replaced. Errors in it name the file and the line that a part is from.
 
 An ensemble's key and name are NAME.SYSTEM.LEG.REPEAT, with LIGAND_I\\_LIGAND_J for a system where the leg is of edges; beyond 64 characters the end is a
-checksum. Its labels are campaign, system or edge, leg and repeat."""}, "Two molecules, the way between them, three repeats"),
+checksum. Its labels are campaign, system or edge, leg and repeat. A pilot (*ladder*) ends in .pilotROUND and has the labels pilot, in place of campaign, and
+round; the repeats have its key as their label ladder."""}, "Two molecules, the way between them, three repeats"),
 }
 
 

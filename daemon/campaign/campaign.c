@@ -313,7 +313,8 @@ static int read_legs(struct campaign_reading *r, struct view v)
 static int read_all(struct campaign_reading *r, struct view v)
 {
     struct campaign *c = r->c;
-    struct view inputs = view_key(v, "inputs"), budget = view_key(v, "budget"), time = view_key(budget, "time");
+    struct view inputs = view_key(v, "inputs"), budget = view_key(v, "budget"), time = view_key(budget, "time"),
+                ladder = view_key(v, "ladder");
     c->name = xstrdup(view_text(view_key(v, "name")));
     c->repeats = (int)view_integer(view_key(v, "repeats"));
     c->shared = view_key(v, "spec").node;
@@ -323,6 +324,10 @@ static int read_all(struct campaign_reading *r, struct view v)
         c->budget = (struct campaign_budget){.time = view_quantity(time).value,
                                              .rounds = (int)view_integer(view_key(budget, "rounds")),
                                              .line = campaign_line(time)};
+    c->ladder = (struct campaign_ladder){.automatic = view_given(ladder),
+                                         .pilot = view_quantity(view_key(ladder, "pilot")).value,
+                                         .overlap = view_number(view_key(ladder, "overlap")),
+                                         .windows = (int)view_integer(view_key(ladder, "windows"))};
     int rc = read_systems(r, view_key(v, "systems"));
     if (!rc)
         rc = read_edges(r, view_key(v, "edges"));

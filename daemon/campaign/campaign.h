@@ -53,6 +53,12 @@ struct campaign {
         double time; /* ps of production of all replicas; 0: there is none */
         int rounds, line;
     } budget;
+    struct campaign_ladder {
+        bool automatic; /* windows are placed by pilots */
+        double pilot;   /* ps of production of a pilot's window */
+        double overlap; /* of neighbours, that is aimed at */
+        int windows;    /* the most */
+    } ladder;
     char **warnings; /* "file:line: ..." */
     int nwarnings;
     const struct node *shared; /* parts of all specs; NULL: none */
@@ -70,6 +76,9 @@ const char *campaign_item(const struct campaign *c, const struct campaign_leg *l
 /* The key of one ensemble, which is its name too: "NAME.ITEM.LEG.REPEAT", its end a checksum where that is too long. */
 void campaign_key(const struct campaign *c, const struct campaign_leg *leg, int item, int repeat,
                   char key[CAMPAIGN_KEY + 1]);
+/* That of a pilot: "NAME.ITEM.LEG.pilotROUND", rounds from 1. */
+void campaign_pilot_key(const struct campaign *c, const struct campaign_leg *leg, int item, int round,
+                        char key[CAMPAIGN_KEY + 1]);
 /* The spec of one ensemble but for its name and seed: `spec` is the tree of the leg's own. Errors as of template_write. */
 int campaign_layers(const struct campaign *c, const struct campaign_leg *leg, int item, const struct node *spec,
                     struct layer layers[CAMPAIGN_LAYERS]);

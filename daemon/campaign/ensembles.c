@@ -19,18 +19,30 @@ const char *campaign_item(const struct campaign *c, const struct campaign_leg *l
     return leg->of_edges ? c->edges[item].name : c->systems[item].name;
 }
 
-void campaign_key(const struct campaign *c, const struct campaign_leg *leg, int item, int repeat,
-                  char key[CAMPAIGN_KEY + 1])
+static void make_key(const struct campaign *c, const struct campaign_leg *leg, int item, const char *word, int number,
+                     char key[CAMPAIGN_KEY + 1])
 {
     enum { DIGITS = 16 };
     struct buf whole = {0};
-    buf_printf(&whole, "%s.%s.%s.%d", c->name, campaign_item(c, leg, item), leg->name, repeat + 1);
+    buf_printf(&whole, "%s.%s.%s.%s%d", c->name, campaign_item(c, leg, item), leg->name, word, number);
     if (whole.len <= CAMPAIGN_KEY)
         memcpy(key, whole.data, whole.len + 1);
     else
         snprintf(key, CAMPAIGN_KEY + 1, "%.*s-%016" PRIx64, CAMPAIGN_KEY - DIGITS - 1, whole.data,
                  checksum(whole.data, whole.len));
     buf_free(&whole);
+}
+
+void campaign_key(const struct campaign *c, const struct campaign_leg *leg, int item, int repeat,
+                  char key[CAMPAIGN_KEY + 1])
+{
+    make_key(c, leg, item, "", repeat + 1, key);
+}
+
+void campaign_pilot_key(const struct campaign *c, const struct campaign_leg *leg, int item, int round,
+                        char key[CAMPAIGN_KEY + 1])
+{
+    make_key(c, leg, item, "pilot", round, key);
 }
 
 int campaign_layers(const struct campaign *c, const struct campaign_leg *leg, int item, const struct node *spec,

@@ -260,6 +260,7 @@ int spec_advise(const struct spec *s, const struct system *sys, json_t **out, st
     advise_soft_core(&a);
     advise_net_charge(&a);
     advise_ladder(&a, &t);
+    advise_gaps(&a);
     advise_idle(&a, &t);
     advise_states(&a, &t);
     advise_protocol(&a);

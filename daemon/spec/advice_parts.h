@@ -34,6 +34,8 @@ void advise_center(const struct advising *a);
 void advise_shape(const struct advising *a);
 /* advice_hydrogens.c: of names that h-bonds goes by. */
 void advise_hydrogens(const struct advising *a);
+/* advice_gap.c: of neighbours that one atom's contact with the solvent keeps from overlapping. */
+void advise_gaps(const struct advising *a);
 /* advice_states.c: of what in state B has another effect than its numbers suggest, or none. */
 void advise_states(const struct advising *a, const struct topology *t);
 /* advice_box.c: of a box that not every device takes. */

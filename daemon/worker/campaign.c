@@ -1,27 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * shoal-worker campaign: the ensembles that a campaign stands for, as one JSON object, for the client:
- *   {"name", "repeats", "legs": [{"name", "of", "sign"}], "systems": [{"name", "experiment", "error"}] (kJ/mol or null),
+ *   {"name", "repeats", "legs": [{"name", "of", "sign"}],
+ *    "systems": [{"name", "experiment", "error"}] (kJ/mol or null),
  *    "edges": [{"name", "ligand_i", "ligand_j"}], "budget": {"ns", "rounds"} or null,
+ *    "ladder": {"overlap", "windows"} or null,
  *    "ensembles": [{"key", "leg", "of", "item", "repeat", "labels"}]}
  * and, without --names, what would be submitted, after the checks of a submission:
- *   of each ensemble {"spec", "spec_name", "hash", "inputs", "atoms", "windows", "replicas", "ns" (of a window), "disk_bytes",
- *                     "production": {"ns" and "steps" of a window, "before": steps of other stages, "step_ns": of those added}},
+ *   of each ensemble {"spec", "spec_name", "hash", "inputs", "atoms", "windows", "replicas", "ns" (of a window),
+ *                     "disk_bytes", "production": {"ns" and "steps" of a window, "before": steps of other stages,
+ *                     "step_ns": of those added}},
  *   "inputs": [[[name, path], ..], ..], which an ensemble has one of, "errors" and "warnings": texts.
+ *
+ * Where the campaign says `ladder`, a leg of a system or an edge has a pilot in place of its repeats, with "pilot": its
+ * round, from 1. The option --ladders names a file that says otherwise, {"LEG/ITEM": {"windows": {component:
+ * [lambdas]}, and "pilot": the round of a pilot with these windows, or "from": the key of the pilot that chose them}}:
+ * with "from" there are the repeats, with these windows.
  */
 #include <getopt.h>
-#include <inttypes.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/campaign/campaign.h"
 #include "daemon/spec/advice.h"
 #include "daemon/spec/predict.h"
 #include "daemon/spec/submission.h"
-#include "daemon/spec/value.h"
+#include "daemon/worker/campaign_parts.h"
 #include "daemon/worker/commands.h"
 #include "daemon/worker/input.h"
 #include "engine/base/gzip.h"
@@ -29,28 +35,6 @@
 #include "engine/base/text_json.h"
 
 enum { INCLUDES = 32, NAMED = 3 /* systems or edges that a message names */ };
-#define SEED_MAX INT64_C(9007199254740991) /* of the schema */
-
-struct listing {
-    const struct campaign *campaign;
-    const char *const *includes;
-    int nincludes;
-    bool names;
-    json_t *ensembles, *inputs, *errors, *warnings;
-    double production; /* ns of all ensembles */
-};
-
-/* One system or edge of one leg: what its repeats share. */
-struct item {
-    const struct campaign_leg *leg;
-    int number;
-    struct layer layers[CAMPAIGN_LAYERS];
-    int nlayers;
-    struct variable *vars;
-    int nvars;
-    json_t *facts; /* of every repeat; NULL: it has an error */
-    json_t *files; /* name to text */
-};
 
 /* What many systems or edges share is one text, with their names; NULL: of none. */
 static void add_text(json_t *list, const char *text, const struct campaign *c, const struct item *it)
@@ -106,60 +90,6 @@ static json_t *texts(const json_t *list)
         buf_free(&text);
     }
     return out;
-}
-
-/* ---- one spec ---- */
-
-/* The seed of a repeat, where its spec has a number, or none; else it is random, which the service draws, or wrong, which is said
- * later. */
-static bool find_seed(const struct node *spec, int repeat, int64_t *seed)
-{
-    const struct node *integrator = node_get(spec, "integrator");
-    const struct node *given = node_get(integrator, "seed");
-    *seed = 1;
-    if (integrator && integrator->kind != NODE_MAP)
-        return false;
-    if (given && (given->kind != NODE_SCALAR || !value_integer(given->text, seed) || *seed < 0 || *seed > SEED_MAX))
-        return false;
-    *seed = *seed > SEED_MAX - repeat ? *seed - SEED_MAX + repeat - 1 : *seed + repeat;
-    return true;
-}
-
-/* Name and seed of one repeat, as a part of its spec. */
-static int own_part(const struct item *it, const char *key, int repeat, struct node **out, struct err *e)
-{
-    struct written shared = {0};
-    struct node *spec = NULL;
-    struct buf text = {0};
-    int64_t seed;
-    int rc = template_write(it->layers, it->nlayers, it->vars, it->nvars, &shared, e);
-    if (!rc)
-        rc = node_parse(&spec, key, shared.text.data ? shared.text.data : "", shared.text.len, e);
-    buf_printf(&text, "name: %s\n", key);
-    if (!rc && find_seed(spec, repeat, &seed))
-        buf_printf(&text, "integrator: {seed: %" PRId64 "}\n", seed);
-    if (!rc)
-        rc = node_parse(out, key, text.data, text.len, e);
-    node_free(spec);
-    template_free(&shared);
-    buf_free(&text);
-    return rc;
-}
-
-static int write_spec(const struct item *it, const char *key, int repeat, struct written *out, struct err *e)
-{
-    struct layer layers[CAMPAIGN_LAYERS + 1];
-    struct node *own = NULL;
-    memcpy(layers, it->layers, sizeof it->layers);
-    int rc = own_part(it, key, repeat, &own, e);
-    layers[it->nlayers] = (struct layer){key, own};
-    if (!rc)
-        rc = template_write(layers, it->nlayers + 1, it->vars, it->nvars, out, e);
-    for (int i = 0; i < out->lines; i++) /* lines of our own are traced to the leg */
-        if (out->origins[i].file == key)
-            out->origins[i] = (struct origin){it->leg->spec, 1};
-    node_free(own);
-    return rc;
 }
 
 /* ---- what is checked once for all repeats ---- */
@@ -247,13 +177,16 @@ static int look_at_spec(struct listing *l, struct item *it, const struct written
     return rc;
 }
 
-/* Warnings of the spec, with the places that its lines are from; they are those of all repeats. */
+/* Warnings of the spec, with the places that its lines are from; they are those of all repeats. A pilot has them in
+ * its first round, but for those of how little it samples. */
 static void trace_warnings(struct listing *l, struct item *it, const struct written *w)
 {
     json_t *list = json_object_get(it->facts, "warnings"), *one;
     size_t i;
     json_array_foreach (list, i, one) {
         struct buf text = {0};
+        if (it->pilot > 1 || (it->pilot && !strcmp(json_string_value(json_object_get(one, "kind")), "sampling")))
+            continue;
         template_trace(w, it->leg->spec, json_string_value(json_object_get(one, "message")), &text);
         add_text(l->warnings, text.data, l->campaign, it);
         buf_free(&text);
@@ -261,13 +194,21 @@ static void trace_warnings(struct listing *l, struct item *it, const struct writ
     json_object_del(it->facts, "warnings");
 }
 
+static void item_key(const struct listing *l, const struct item *it, int repeat, char key[CAMPAIGN_KEY + 1])
+{
+    if (it->pilot)
+        campaign_pilot_key(l->campaign, it->leg, it->number, it->pilot, key);
+    else
+        campaign_key(l->campaign, it->leg, it->number, repeat, key);
+}
+
 static void look_at_item(struct listing *l, struct item *it)
 {
     struct written w = {0};
     struct err e = {0};
     char key[CAMPAIGN_KEY + 1];
-    campaign_key(l->campaign, it->leg, it->number, 0, key);
-    if (write_spec(it, key, 0, &w, &e)) {
+    item_key(l, it, 0, key);
+    if (campaign_write_spec(l, it, key, 0, &w, &e)) {
         add_text(l->errors, e.msg, l->campaign, it); /* which tells its place */
     } else if (look_at_spec(l, it, &w, &e)) {
         struct buf text = {0};
@@ -282,21 +223,26 @@ static void look_at_item(struct listing *l, struct item *it)
 
 /* ---- the list ---- */
 
+/* A pilot is none of the campaign's ensembles: what is done to those is not done to it. */
 static json_t *labels(const struct listing *l, const struct item *it, int repeat)
 {
     char number[16];
-    snprintf(number, sizeof number, "%d", repeat + 1);
-    return json_pack("{s:s,s:s,s:s,s:s}", "campaign", l->campaign->name, it->leg->of_edges ? "edge" : "system",
-                     campaign_item(l->campaign, it->leg, it->number), "leg", it->leg->name, "repeat", number);
+    snprintf(number, sizeof number, "%d", it->pilot ? it->pilot : repeat + 1);
+    json_t *list = json_pack("{s:s,s:s,s:s,s:s}", it->pilot ? "pilot" : "campaign", l->campaign->name,
+                             it->leg->of_edges ? "edge" : "system", campaign_item(l->campaign, it->leg, it->number),
+                             "leg", it->leg->name, it->pilot ? "round" : "repeat", number);
+    if (it->from)
+        json_object_set_new(list, "ladder", json_string(it->from));
+    return list;
 }
 
-static void add_spec(const struct item *it, const char *key, int repeat, json_t *ensemble)
+static void add_spec(const struct listing *l, const struct item *it, const char *key, int repeat, json_t *ensemble)
 {
     struct written w = {0};
     struct err e = {0};
     char hash[SUBMISSION_HASH];
     struct buf name = {0};
-    if (!write_spec(it, key, repeat, &w, &e)) {
+    if (!campaign_write_spec(l, it, key, repeat, &w, &e)) {
         submission_hash(w.text.data, it->files, hash);
         buf_printf(&name, "%s.yaml", key);
         json_object_update_new(ensemble,
@@ -307,22 +253,38 @@ static void add_spec(const struct item *it, const char *key, int repeat, json_t 
     template_free(&w);
 }
 
+/* The windows that are known of it, or that its first pilot is to find them. */
+static void take_ladder(const struct listing *l, struct item *it)
+{
+    struct buf name = {0};
+    buf_printf(&name, "%s/%s", it->leg->name, campaign_item(l->campaign, it->leg, it->number));
+    const json_t *found = json_object_get(l->ladders, name.data);
+    it->windows = json_object_get(found, "windows");
+    it->from = json_string_value(json_object_get(found, "from"));
+    it->pilot = it->from ? 0 : found ? (int)json_integer_value(json_object_get(found, "pilot")) : 1;
+    buf_free(&name);
+}
+
 static void add_item(struct listing *l, const struct campaign_leg *leg, int number, const struct node *spec)
 {
     struct item it = {.leg = leg, .number = number, .files = json_object()};
+    if (l->campaign->ladder.automatic && !l->names)
+        take_ladder(l, &it);
     if (!l->names) {
         it.nlayers = campaign_layers(l->campaign, leg, number, spec, it.layers);
         it.vars = campaign_variables(l->campaign, leg, number, &it.nvars);
         look_at_item(l, &it);
     }
-    for (int repeat = 0; repeat < l->campaign->repeats; repeat++) {
+    for (int repeat = 0; repeat < (it.pilot ? 1 : l->campaign->repeats); repeat++) {
         char key[CAMPAIGN_KEY + 1];
-        campaign_key(l->campaign, leg, number, repeat, key);
+        item_key(l, &it, repeat, key);
         json_t *one = json_pack("{s:s,s:s,s:s,s:s,s:i,s:o}", "key", key, "leg", leg->name, "of",
                                 leg->of_edges ? "edge" : "system", "item", campaign_item(l->campaign, leg, number),
                                 "repeat", repeat + 1, "labels", labels(l, &it, repeat));
+        if (it.pilot)
+            json_object_set_new(one, "pilot", json_integer(it.pilot));
         if (it.facts)
-            add_spec(&it, key, repeat, one);
+            add_spec(l, &it, key, repeat, one);
         json_array_append_new(l->ensembles, one);
     }
     free(it.vars);
@@ -415,9 +377,12 @@ static json_t *campaign_json(const struct listing *l)
     json_t *budget = c->budget.time > 0
                          ? json_pack("{s:f,s:i}", "ns", c->budget.time * 1e-3, "rounds", c->budget.rounds)
                          : json_null();
-    return json_pack("{s:s,s:i,s:o,s:o,s:o,s:o,s:O,s:O,s:o,s:o}", "name", c->name, "repeats", c->repeats, "legs", legs,
-                     "systems", systems, "edges", edges, "budget", budget, "ensembles", l->ensembles, "inputs",
-                     l->inputs, "errors", texts(l->errors), "warnings", texts(l->warnings));
+    json_t *ladder = c->ladder.automatic
+                         ? json_pack("{s:f,s:i}", "overlap", c->ladder.overlap, "windows", c->ladder.windows)
+                         : json_null();
+    return json_pack("{s:s,s:i,s:o,s:o,s:o,s:o,s:o,s:O,s:O,s:o,s:o}", "name", c->name, "repeats", c->repeats, "legs",
+                     legs, "systems", systems, "edges", edges, "budget", budget, "ladder", ladder, "ensembles",
+                     l->ensembles, "inputs", l->inputs, "errors", texts(l->errors), "warnings", texts(l->warnings));
 }
 
 static int list(struct listing *l, const char *path, struct err *e)
@@ -441,17 +406,21 @@ static int list(struct listing *l, const char *path, struct err *e)
     return rc;
 }
 
-static const struct option options[] = {
-    {"include", required_argument, NULL, 'I'}, {"names", no_argument, NULL, 'n'}, {NULL, 0, NULL, 0}};
+static const struct option options[] = {{"include", required_argument, NULL, 'I'},
+                                        {"names", no_argument, NULL, 'n'},
+                                        {"ladders", required_argument, NULL, 'L'},
+                                        {NULL, 0, NULL, 0}};
 
 int campaign_main(int argc, char **argv)
 {
     const char *includes[INCLUDES];
     struct listing l = {.includes = includes};
     struct err e = {0};
-    for (int c; (c = getopt_long(argc, argv, "I:n", options, NULL)) != -1;) {
+    for (int c; (c = getopt_long(argc, argv, "I:nL:", options, NULL)) != -1;) {
         if (c == 'n')
             l.names = true;
+        else if (c == 'L' && !l.ladders && (l.ladders = json_load_file(optarg, 0, NULL)))
+            continue;
         else if (c == 'I' && l.nincludes < INCLUDES)
             includes[l.nincludes++] = optarg;
         else
@@ -467,5 +436,6 @@ int campaign_main(int argc, char **argv)
     json_decref(l.inputs);
     json_decref(l.errors);
     json_decref(l.warnings);
+    json_decref(l.ladders);
     return rc ? exit_with("campaign", &e) : EXIT_OK;
 }

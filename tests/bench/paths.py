@@ -1,23 +1,23 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Which way a hybrid should go from A to B: solvent legs along four paths, with as much production and as many steps of the ladder
-each. Prints the free energy, its error and the least overlap of neighbours of each.
+"""Which way a hybrid should go from A to B: solvent legs along four paths, with as much production and as many steps of
+the ladder each. Prints the free energy, its error and the least overlap of neighbours of each.
 
   gapsys         charges, Lennard-Jones and bonded terms together, both softened by Gapsys' function
   beutler        the same, by Beutler's with soft Coulomb
-  beutler-apart  charges of what vanishes go first, then Lennard-Jones and bonded terms change, then charges of what appears come:
-                 three ensembles, whose free energies add up
+  beutler-apart  charges of what vanishes go first, then Lennard-Jones and bonded terms change, then charges of what
+                 appears come: three ensembles, whose free energies add up
   gapsys-apart   the same, Lennard-Jones by Gapsys' function
 
-A path's windows are placed by `shoal ladder` from a short pilot of its own, so that no path has a ladder made for another.
+A path's windows are placed by `shoal ladder` from a short pilot of its own: no path has a ladder made for another.
 
-Legs: phenol (phenol.py, a hydroxyl that moves; 2,200 atoms) and ring (ligand.py; 3,900 atoms), and TYK2's solvent legs, ejm_31_ejm_43 and
-the other edges of the data's folder (--data; none where it is absent).
+Legs: phenol (phenol.py, a hydroxyl that moves; 2,200 atoms), ring (ligand.py; 3,900 atoms), and TYK2's solvent legs,
+ejm_31_ejm_43 and the other edges of the data's folder (--data; none where it is absent).
 
-Usage: paths.py SHOALD WORKER SHOAL [--legs A,B,..] [--windows N] [--pilot NS] [--equilibrate PS] [--time NS] [--repeats N]
-       [--device D] [--data DIR] [--folder DIR] [--limit S]
---time: production of a window of a path that has N windows. A path in three parts has N + 2 windows, and less time in each.
---equilibrate: of every window at constant volume, and again at constant pressure.
+Usage: paths.py SHOALD WORKER SHOAL [--legs A,B,..] [--windows N] [--pilot NS] [--equilibrate PS] [--time NS]
+       [--repeats N] [--device D] [--data DIR] [--folder DIR] [--limit S]
+--time: production of a window of a path that has N windows. A path in three parts has N + 2 windows, and less time in
+each. --equilibrate: of every window at constant volume, and again at constant pressure.
 --limit: seconds for what comes after the pilots; go on with the same --folder.
 Exit code 1: paths have the same ends and differ by more than 4 errors.
 """
@@ -104,8 +104,8 @@ def sections(top):
 
 
 def uncharged(top):
-    """{(atom's number, name): its charge half way}, of perturbed atoms. An atom that is in a single state has none there, and the
-    others have the mean of their charges and an even share of what that lacks."""
+    """{(atom's number, name): its charge half way}, of perturbed atoms. An atom that is in a single state has none,
+    and the others have the mean of their charges and an even share of what that lacks."""
     rows = list(sections(top))
     has_lj = {f[0]: float(f[-1]) * float(f[-2]) != 0 for s, _, f in rows if s == "atomtypes" and len(f) > 5}
     atoms = [f for s, _, f in rows if s == "atoms" and len(f) == 11]
@@ -166,24 +166,27 @@ class Runs:
         ident = f"{stage}.{leg}.{path}.{part}"
         spec = SPEC.format(name=ident, cutoff=cutoff, start=round(cutoff - 0.1, 1), soft_core=soft_core,
                            windows=json.dumps(windows_of(part, ladder, moving, others)).replace('"', ""),
-                           repeats=1 if stage == "pilot" else self.o.repeats, equilibrate=f"{self.o.equilibrate:.6g}", every=EVERY,
+                           repeats=1 if stage == "pilot" else self.o.repeats,
+                           equilibrate=f"{self.o.equilibrate:.6g}", every=EVERY,
                            steps=int(time * service_runs.STEPS_A_NS / EVERY + 1e-6) * EVERY)
         return service_runs.submit(self.service, ident, spec, {"system.top": own, "conf.gro": folder / "conf.gro"})
 
     def all_parts(self):
-        return [(leg, path, part[0], part[1]) for leg in self.legs for path, (_, parts) in PATHS.items() for part in parts]
+        return [(leg, path, part[0], part[1])
+                for leg in self.legs for path, (_, parts) in PATHS.items() for part in parts]
 
     def pilots(self):
         """{(leg, path, part): id}, when all have ended."""
-        n = self.o.windows
-        found = {(leg, path, part): self.submit("pilot", leg, path, part, even(n if part == "whole" else n // 2, moving),
-                                                self.o.pilot) for leg, path, part, moving in self.all_parts()}
+        n, found = self.o.windows, {}
+        for leg, path, part, moving in self.all_parts():
+            ladder = even(n if part == "whole" else n // 2, moving)
+            found[leg, path, part] = self.submit("pilot", leg, path, part, ladder, self.o.pilot)
         service_runs.wait(self.service, found, None, lambda: False)
         return found
 
     def ladder(self, ident, windows):
         command = [self.o.shoal, "ladder", ident, "--windows", str(windows), "--json", "--socket", self.service.socket]
-        return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+        return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout)
 
     def submit_all(self, _):
         pilots, found, o = self.pilots(), {}, self.o
@@ -198,7 +201,8 @@ class Runs:
                 time = o.time * o.windows / (sum(intervals) + len(of))
                 for (part, ident), n, length in zip(of, intervals, lengths):
                     ladder = self.ladder(ident, n + 1)["windows"]
-                    print(f"{leg} {path} {part}: length {length:.1f}, {n + 1} windows: {next(iter(ladder.values()))}", flush=True)
+                    values = next(iter(ladder.values()))
+                    print(f"{leg} {path} {part}: length {length:.1f}, {n + 1} windows: {values}", flush=True)
                     found[leg, path, part] = self.submit("run", leg, path, part, ladder, time)
         return found
 
@@ -225,21 +229,23 @@ def report(runs, service, idents, live):
     bad, ratios = 0, {path: [] for path in PATHS}
     print("kcal/mol        path           free energy        least overlap   cost of the same error   verdict")
     for leg in runs.legs:
-        found = {path: summed([one(service_runs.results(service, idents[leg, path, part], live)) for part, _, _ in parts])
+        found = {path: summed([one(service_runs.results(service, idents[leg, path, part[0]], live)) for part in parts])
                  for path, (_, parts) in PATHS.items()}
         for path, value in found.items():
             if not value or not found["gapsys"]:
                 print(f"{leg:<15} {path:<14} no number" + (" yet" if live else ""))
                 continue
             ratios[path].append((value[1] / found["gapsys"][1]) ** 2)
-            print(f"{leg:<15} {path:<14} {value[0]:8.3f} +- {value[1]:.3f}   {value[2]:13.4f}   {ratios[path][-1]:22.2f}   {value[3]}")
+            print(f"{leg:<15} {path:<14} {value[0]:8.3f} +- {value[1]:.3f}   {value[2]:13.4f}"
+                  f"   {ratios[path][-1]:22.2f}   {value[3]}")
         values = [v for v in found.values() if v]
         off = max((abs(a[0] - b[0]) / math.hypot(a[1], b[1]) for a in values for b in values if a is not b), default=0)
         print(f"{leg:<15} paths differ by at most {off:.1f} errors")
         bad += off > 4
     for path, of in ratios.items():
         if of:
-            print(f"{path:<14} the error of gapsys takes {math.exp(sum(map(math.log, of)) / len(of)):.2f} of its time (geometric mean)")
+            mean = math.exp(sum(map(math.log, of)) / len(of))
+            print(f"{path:<14} the error of gapsys takes {mean:.2f} of its time (geometric mean)")
     return bad
 
 

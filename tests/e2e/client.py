@@ -5,6 +5,7 @@
 Usage: client.py SHOAL
 """
 import json
+import math
 import os
 import signal
 import socketserver
@@ -654,6 +655,24 @@ class Client(Answered):
         # from 1 to 3: half of the length 2 is at s + s^2 = 1, s = 0.618
         self.assertIn("windows:\n  vdw: [0, 0.309, 0.5, 0.809, 1]\n", out)
         self.shoal("ladder", "none", code=66)
+
+    def test_ladder_by_overlap(self):
+        """A step whose windows overlap otherwise than its ends tell is as long as the overlap tells."""
+        def overlap(d):
+            xs = (k / 100 for k in range(-800, 801 + int(100 * d)))
+            pairs = [(math.exp(-x * x / 2), math.exp(-(x - d) ** 2 / 2)) for x in xs]
+            return sum(p * q / (p + q) for p, q in pairs) / (100 * math.sqrt(2 * math.pi))
+
+        base, _ = self.results("running")
+        steps = [{"from": k, "to": k + 1, "length": 2, "deviation_from": 2, "deviation_to": 2} for k in range(2)]
+        results = {"windows": [{"repeat": 0, "window": k, "lambda": {"vdw": k / 2}} for k in range(3)],
+                   "overlap": {"minimum": overlap(4), "neighbours": [{"from": 0, "to": 1, "overlap": overlap(4)},
+                                                                     {"from": 1, "to": 2, "overlap": overlap(2.2)}]},
+                   "thermodynamic_length": {"total": 4, "steps": steps}}
+        self.service.answers[base + "/results?live=1"] = (200, results)
+        out, _ = self.shoal("ladder", "3f2a9c00", "--windows", "5")
+        self.assertIn("Thermodynamic length 6.00", out)  # 4, and 2 as its ends say
+        self.assertIn("windows:\n  vdw: [0, 0.1875, 0.375, 0.625, 1]\n", out)
 
     def test_results_exit(self):
         """As the ensemble did; and a headline that is null is no success."""

@@ -67,19 +67,14 @@ static void write_coordinates(struct buf *b, const struct change *c)
     buf_printf(b, "%s\n", or (c->box, "3 3 3"));
 }
 
-/* What is said, a new reference; NULL with *e. */
-static json_t *advise(const struct change *c, struct err *e)
+json_t *advice_of(const struct buf *spec, const struct buf *top, const struct buf *gro, struct err *e)
 {
-    struct buf spec = {0}, top = {0}, gro = {0};
     struct spec *s = NULL;
     struct system sys = {0};
     struct source *src = source_memory_new();
     json_t *list = NULL;
-    write_spec(&spec, c);
-    write_topology(&top, c);
-    write_coordinates(&gro, c);
-    if (spec_parse(&s, "s.yaml", spec.data, spec.len, e) || source_memory_add(src, "a.top", top.data, top.len, e) ||
-        source_memory_add(src, "a.gro", gro.data, gro.len, e))
+    if (spec_parse(&s, "s.yaml", spec->data, spec->len, e) || source_memory_add(src, "a.top", top->data, top->len, e) ||
+        source_memory_add(src, "a.gro", gro->data, gro->len, e))
         fail_msg("%s", e->msg);
     int rc = spec_system(s, src, &sys, e);
     if (!rc && spec_advise(s, &sys, &list, e))
@@ -87,6 +82,17 @@ static json_t *advise(const struct change *c, struct err *e)
     system_close(&sys);
     spec_free(s);
     source_free(src);
+    return list;
+}
+
+/* What is said, a new reference; NULL with *e. */
+static json_t *advise(const struct change *c, struct err *e)
+{
+    struct buf spec = {0}, top = {0}, gro = {0};
+    write_spec(&spec, c);
+    write_topology(&top, c);
+    write_coordinates(&gro, c);
+    json_t *list = advice_of(&spec, &top, &gro, e);
     buf_free(&spec);
     buf_free(&top);
     buf_free(&gro);

@@ -5,6 +5,11 @@
 #ifndef SHOAL_TESTS_LIB_ADVICE_PLAY_H
 #define SHOAL_TESTS_LIB_ADVICE_PLAY_H
 
+#include <jansson.h>
+
+#include "engine/base/buf.h"
+#include "engine/base/err.h"
+
 /* What a test may change; NULL: as in the calm case. */
 struct change {
     const char *constraints, *timestep, *windows, *soft_core, *change, *method, *protocol; /* of the spec */
@@ -21,6 +26,8 @@ struct change {
 
 #define BAROSTAT "barostat: {method: monte-carlo, pressure: 1 bar, every: 25 steps}\n"
 
+/* What is said of a spec with files a.top and a.gro, a new reference; NULL with *e: the system is refused. */
+json_t *advice_of(const struct buf *spec, const struct buf *top, const struct buf *gro, struct err *e);
 /* One piece of advice of this kind that holds this text; "" as kind: none at all. */
 void expect(const char *kind, const char *text, struct change c);
 /* No advice holds this text. */
