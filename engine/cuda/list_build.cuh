@@ -124,26 +124,21 @@ static __device__ struct region_part part_of(const struct builder *w, uint32_t t
     return {task / groups, (uint16_t)(task % groups), (uint16_t)groups};
 }
 
-static __device__ uint16_t *around_of(const struct builder *w, uint32_t k)
+static __device__ struct row_place *place_at(const struct builder *w, uint32_t k)
 {
-    return in_global((uint16_t *)w->b.a.around + (w->rows.first + k) * w->b.a.cap);
-}
-
-static __device__ void note_around(const struct builder *w, uint32_t k, uint32_t found)
-{
-    note_need(&w->b, found);
-    ((uint32_t *)w->b.a.naround)[w->rows.first + k] = found;
+    return in_global((struct row_place *)w->b.a.places) + w->rows.first + k;
 }
 
 /* The trios around those of the share, each by a warp. */
 static __device__ void search_trios(const struct builder *w, struct share share)
 {
-    const uint32_t bundle = bundle_of(&w->b.a);
+    const uint32_t bundle = bundle_of(&w->b.a), warp = threadIdx.x / 32;
+    uint32_t *seen = shared_bins() + warp * (REGION_BINS / BUILD_WARPS);
     for (uint32_t first = share.first; first < share.end; first += share.step)
-        for (uint32_t k = first + threadIdx.x / 32; k < min(first + bundle, share.end); k += BUILD_WARPS) {
-            const uint32_t found = search_around(&w->b, &w->rows, k, around_of(w, k));
+        for (uint32_t k = first + warp; k < min(first + bundle, share.end); k += BUILD_WARPS) {
+            const struct row_place place = search_around(&w->b, &w->rows, k, seen);
             if (lane_of_warp() == 0)
-                note_around(w, k, found);
+                *place_at(w, k) = place;
         }
 }
 
@@ -154,11 +149,12 @@ static __device__ void search_region(const struct builder *w, struct share share
     for (uint32_t i = threadIdx.x; i - lane_of_warp() < bundles * bundle; i += blockDim.x) {
         const uint32_t k = share.first + i / bundle * share.step + i % bundle, row = min(k, share.end - 1);
         const bool has = i < bundles * bundle && k < share.end;
-        const uint32_t found = w->b.spots
-                                   ? search_members<true>(&w->b, &w->space, &w->rows, row, has, around_of(w, row))
-                                   : search_members<false>(&w->b, &w->space, &w->rows, row, has, around_of(w, row));
+        const uint32_t found = w->b.spots ? search_members<true>(&w->b, &w->space, &w->rows, row, has)
+                                          : search_members<false>(&w->b, &w->space, &w->rows, row, has);
+        const struct row_place place = take_place(&w->b, has, found, row < w->rows.waters);
+        put_members(&w->b, &w->rows, place);
         if (has)
-            note_around(w, k, found);
+            *place_at(w, k) = place;
     }
 }
 
@@ -189,7 +185,8 @@ static __device__ void note_places(const struct builder *w, uint32_t k)
 
 /* What the lanes of a row know of it before they come to it. */
 struct ahead {
-    uint32_t k, n, head; /* the row, how many trios are around it, the lane's first of them */
+    uint32_t k, head; /* the row, the lane's first of the trios around it */
+    struct row_place place;
 };
 
 /* The i-th row of the share, or the last. Neighbours in the order of the last build had lists of about the same length; a search
@@ -200,37 +197,36 @@ static __device__ uint32_t row_of(const struct builder *w, struct share share, u
     return w->b.search ? i : in_global((const uint32_t *)w->b.a.order)[w->rows.first + i];
 }
 
-static __device__ struct ahead ahead_of(const struct builder *w, uint32_t k)
+static __device__ __forceinline__ struct ahead ahead_of(const struct builder *w, uint32_t k, struct row_place place)
 {
-    const struct args_list_build *a = &w->b.a;
-    const size_t row = w->rows.first + k;
-    return {k, in_global((const uint32_t *)a->naround)[row],
-            in_global((const uint16_t *)a->around)[row * a->cap + lane_of_row(a)]};
+    return {k, around_of(&w->b, place)[lane_of_row(&w->b.a)], place};
 }
 
-static __device__ struct trio_counts list_of_row(const struct builder *w, struct ahead row, const uint16_t *around,
-                                                 uint32_t count)
+static __device__ struct trio_counts list_of_row(const struct builder *w, struct ahead row, bool has)
 {
-    return w->b.spots ? list_trio<true>(&w->b, &w->rows, row.k, around, count, row.head)
-                      : list_trio<false>(&w->b, &w->rows, row.k, around, count, row.head);
+    const struct row_place place = {row.place.start, has ? row.place.around : 0};
+    return w->b.spots ? list_trio<true>(&w->b, &w->rows, row.k, place, row.head)
+                      : list_trio<false>(&w->b, &w->rows, row.k, place, row.head);
 }
 
-/* The lists of the share, each row's by some lanes. What they need of the next row is on its way while they work on one. */
+/* The lists of the share, each row's by some lanes. What they need of the next rows is on its way while they work on one. */
 static __device__ void list_rows(struct builder *w, struct share share)
 {
     const struct args_list_build *a = &w->b.a;
-    const uint16_t *around = in_global((const uint16_t *)a->around + w->rows.first * a->cap);
     struct trio_counts *counts = in_global((struct trio_counts *)a->counts + w->rows.first);
     uint32_t i = share.first + threadIdx.x / a->lanes;
-    struct ahead now = ahead_of(w, row_of(w, share, i));
-    uint32_t k = row_of(w, share, i + share.step);
+    struct ahead now = ahead_of(w, row_of(w, share, i), *place_at(w, row_of(w, share, i)));
+    uint32_t k = row_of(w, share, i + share.step), then = row_of(w, share, i + 2 * share.step);
+    struct row_place place = *place_at(w, k);
     for (; __any_sync(~0u, i < share.end); i += share.step) {
-        const struct ahead next = ahead_of(w, k);
+        const struct ahead next = ahead_of(w, k, place);
         const bool has = i < share.end;
-        k = row_of(w, share, i + 2 * share.step);
+        k = then;
+        place = *place_at(w, k);
+        then = row_of(w, share, i + 3 * share.step);
         struct trio_counts is = {0, 0, 0, 0};
-        if (__any_sync(~0u, has && now.n > 0))
-            is = list_of_row(w, now, around + (size_t)now.k * a->cap, has ? min(now.n, a->cap) : 0);
+        if (__any_sync(~0u, has && now.place.around > 0))
+            is = list_of_row(w, now, has);
         if (has && lane_of_row(a) == 0)
             counts[now.k] = is;
         if (has && lane_of_row(a) == 0 && w->rows.whole)
@@ -364,11 +360,14 @@ static __device__ void finish_lists(const struct build *b, struct ctl *c)
     struct pair_lists *lists = b->lists;
     const uint32_t needed = __ldcg(&lists->needed), found = __ldcg(&lists->found);
     const uint32_t crowd = __ldcg(&lists->crowd);
-    const bool fits = needed <= b->a.cap && found <= b->a.pair_cap && crowd <= b->a.region_cap;
+    const uint32_t near = __ldcg(&lists->near);
+    const bool fits = needed <= b->a.cap && near <= b->a.near_cap && found <= b->a.pair_cap && crowd <= b->a.region_cap;
     if (crowd > b->a.region_cap)
         halt_once(c, HALT_LIST, 2, 0, crowd);
     else if (needed > b->a.cap)
         halt_once(c, HALT_LIST, 0, 0, needed);
+    else if (near > b->a.near_cap)
+        halt_once(c, HALT_LIST, 3, 0, near);
     else if (!fits)
         halt_once(c, HALT_LIST, 1, 0, found);
     for (int d = 0; d < 3; d++) {
@@ -382,7 +381,8 @@ static __device__ void finish_lists(const struct build *b, struct ctl *c)
     lists->builds++;
     lists->searches += b->search;
     lists->pairs = fits ? found : 0;
-    lists->needed = lists->found = lists->crowd = lists->rebuild = lists->search = lists->taken = lists->done = 0;
+    lists->needed = lists->near = lists->found = lists->crowd = lists->rebuild = lists->search = lists->taken =
+        lists->done = 0;
 }
 
 /* By blocks of BUILD_WARPS. */

@@ -9,8 +9,6 @@
 #include "engine/cuda/list_search.cuh"
 #include "engine/math/search.h"
 
-#define PERTURBED_SLOTS 1024 /* slots that a warp tries with one perturbed atom */
-
 static __device__ __forceinline__ uint32_t lane_of_row(const struct args_list_build *a)
 {
     return threadIdx.x & (a->lanes - 1);
@@ -35,8 +33,8 @@ struct owner {
     uint32_t trio;
     bool water;
     uint32_t partners, last_partner; /* the first and the last trio with an excluded partner, where it is no water */
-    struct place first;     /* without spots, as.. */
-    struct vec32 arm[TRIO]; /* ..from the first atom, nm */
+    struct place first;              /* without spots, as.. */
+    struct vec32 arm[TRIO];          /* ..from the first atom, nm */
     struct reaching reaching;
     struct lanes lanes; /* that work on it */
     struct growing<uint32_t> near;
@@ -148,10 +146,11 @@ static __device__ inline void take_atom(const struct build *b, const struct rows
         grow(o->lanes, &o->hydrogen, far, slot);
 }
 
-static __device__ void note_need(const struct build *b, uint32_t need)
+/* Only near entries may be more than there is room for. */
+static __device__ void note_need(const struct build *b, uint32_t near)
 {
-    if (need > b->a.cap)
-        atomicMax(&b->lists->needed, need);
+    if (near > b->a.near_cap)
+        atomicMax(&b->lists->near, near);
 }
 
 /* ---- a water's, by one image: most of all lists ---- */
@@ -224,33 +223,32 @@ template <bool SPOTS> static __device__ __forceinline__ void see(const struct bu
     }
 }
 
-static __device__ __forceinline__ struct owner owner_of(const struct build *b, const struct rows *rows, uint32_t k)
+static __device__ __forceinline__ struct owner owner_of(const struct build *b, const struct rows *rows, uint32_t k,
+                                                        struct row_place place)
 {
     const struct args_list_build *a = &b->a;
-    const uint32_t cap = a->cap, near_cap = list_near_cap(cap), other_cap = list_other_cap(cap);
-    const size_t row = rows->first + k, row_other = rows->first_other + (k < rows->waters ? 0 : k - rows->waters);
+    const uint32_t n = place.around, most = a->near_cap;
+    uint32_t *lists = in_global((uint32_t *)a->pool) + place.start;
     struct owner o;
     o.trio = trio_of(rows, k);
     o.water = k < rows->waters;
     o.lanes = lanes_of(a->lanes);
-    o.near = {in_global((uint32_t *)a->near + row * near_cap), near_cap, 0};
-    o.hydrogen = {in_global((uint16_t *)a->hydrogen + row * cap), cap, 0};
-    if (o.water) {
-        o.far = {in_global((uint16_t *)a->oxygen + row * near_cap), near_cap, 0};
-    } else {
-        o.far = {in_global((uint16_t *)a->other + row_other * other_cap), other_cap, 0};
+    o.near = {lists + row_near(n), row_near_cap(n, most), 0};
+    o.far = {(uint16_t *)(lists + row_far(n, most)), o.water ? n : TRIO * n, 0};
+    o.hydrogen = {(uint16_t *)(lists + row_hydrogen(n, most)), o.water ? 2 * n : 0, 0};
+    if (!o.water)
         find_partners(b->t, &o);
-    }
     return o;
 }
 
 /* The lists of the k-th trio of the rows, from the trios around; first_around: of these the lane's first. */
 template <bool SPOTS>
 static __device__ struct trio_counts list_trio(const struct build *b, const struct rows *rows, uint32_t k,
-                                               const uint16_t *around, uint32_t count, uint32_t first_around)
+                                               struct row_place place, uint32_t first_around)
 {
-    struct owner o = owner_of(b, rows, k);
-    const uint32_t lanes = b->a.lanes;
+    struct owner o = owner_of(b, rows, k, place);
+    const uint32_t lanes = b->a.lanes, count = place.around;
+    const uint16_t *around = around_of(b, place);
     const bool quick = !__any_sync(~0u, !o.water) && (images_of(b) == 1 || nearest_alone(b));
     see<SPOTS>(b, &o, TRIO * k);
     if (quick)
@@ -264,7 +262,7 @@ static __device__ struct trio_counts list_trio(const struct build *b, const stru
     }
     const uint32_t oxygen = o.water ? o.far.n : 0, other = o.water ? 0 : o.far.n;
     if (lane_of_row(&b->a) == 0)
-        note_need(b, max(max(2 * o.near.n, 2 * oxygen), max(o.hydrogen.n, (other + 3) / 4)));
+        note_need(b, o.near.n);
     return {o.near.n, oxygen, o.hydrogen.n, other};
 }
 

@@ -234,16 +234,12 @@ static __device__ void stage_spots(const struct build *b, const struct space *s,
 static __device__ struct rows stage_region(const struct build *b, const struct space *space)
 {
     const struct args_list_build *a = &b->a;
-    const uint32_t cap = a->region_cap, others = (uint32_t)(b->t->ntrios - b->t->nwaters), region = space->region;
+    const uint32_t cap = a->region_cap, region = space->region;
     const struct region *r = (const struct region *)a->regions + region;
     const struct member *from = (const struct member *)a->members + region * (size_t)cap;
     const uint32_t count = __ldcg(&r->members);
-    const struct rows rows = {false,
-                              (uint32_t)(TRIO * sizeof(struct spot) / sizeof(int32_t)) * region_places(cap),
-                              count,
-                              __ldcg(&r->waters),
-                              region * (size_t)cap,
-                              region * (size_t)region_other_rows(cap, others)};
+    const struct rows rows = {false, (uint32_t)(TRIO * sizeof(struct spot) / sizeof(int32_t)) * region_places(cap),
+                              count, __ldcg(&r->waters), region * (size_t)cap};
     BLOCK_LOOP(k, count)
     shared_members(&rows)[k].trio = __ldcg(&from[k].trio);
     __syncthreads();
@@ -271,8 +267,6 @@ struct member_seeker {
     struct spot spot;    /* ..or this */
     uint32_t trio, kind; /* trio: as in struct member */
     float reach2[2];     /* of waters and others, nm^2; -1: it has no pairs with them in its list */
-    uint16_t *around;
-    uint32_t count, cap;
 };
 
 /* Numbers of the trios of a kind that some lane of a warp has its pair with, if they are in reach: even and odd ones. */
@@ -365,46 +359,52 @@ static __device__ __forceinline__ uint32_t in_reach(const struct build *b, const
     return __brev(in);
 }
 
-/* Tries those of the members first .. first + 31 that are among `some`, all of one kind. */
+/* Tries those of the members first .. first + 31 that are among `some`, all of one kind; which are around, a bit each. */
 template <bool SPOTS>
-static __device__ __forceinline__ void try_members(const struct build *b, const struct space *space,
-                                                   const struct rows *rows, struct member_seeker *s, uint32_t first,
-                                                   uint32_t fit, uint32_t some, uint32_t kind)
+static __device__ __forceinline__ uint32_t try_members(const struct build *b, const struct space *space,
+                                                       const struct rows *rows, const struct member_seeker *s,
+                                                       uint32_t first, uint32_t fit, uint32_t some, uint32_t kind)
 {
     const bool alike = s->kind == kind;
     const uint32_t own = s->trio & MEMBER_TRIO;
-    uint32_t left = in_reach<SPOTS>(b, space, s, first, some, s->reach2[kind]) & fit & some;
+    uint32_t taken = 0, left = in_reach<SPOTS>(b, space, s, first, some, s->reach2[kind]) & fit & some;
     while (left) { /* two at a time, as each is waited for */
-        uint32_t k[2], number[2];
+        uint32_t bit[2], number[2];
         bool takes[2];
 #pragma unroll
         for (int n = 0; n < 2; n++) {
-            const uint32_t bit = left ? 31 - (uint32_t)__clz((int)left) : 0;
+            bit[n] = left ? 31 - (uint32_t)__clz((int)left) : 0;
             takes[n] = left != 0;
-            k[n] = first + bit;
-            left &= ~(1u << bit);
+            left &= ~(1u << bit[n]);
         }
 #pragma unroll
         for (int n = 0; n < 2; n++)
-            number[n] = shared_members(rows)[k[n]].trio & MEMBER_TRIO;
+            number[n] = shared_members(rows)[first + bit[n]].trio & MEMBER_TRIO;
 #pragma unroll
         for (int n = 0; n < 2; n++) {
             takes[n] = takes[n] & (!alike | trio_owns(own, number[n], kind == 0));
-            if (takes[n] && s->count < s->cap)
-                s->around[s->count] = (uint16_t)k[n];
-            s->count += takes[n];
+            taken |= (uint32_t)takes[n] << bit[n];
         }
     }
+    return taken;
 }
 
-/* The members around the k-th that it has a pair with here; how many. Each lane has a member, or none if !has. */
+/* Of a thread: which members are around its own, a word for 32 each. */
+static __device__ __forceinline__ uint32_t *seen_of(const struct build *b, uint32_t word)
+{
+    const uint32_t words = (b->a.region_cap + 31) / 32;
+    return in_global((uint32_t *)b->a.seen) + (blockIdx.x * (size_t)words + word) * blockDim.x + threadIdx.x;
+}
+
+/* The members around the k-th that it has a pair with here (seen_of); how many. Each lane has a member, or none if !has. */
 template <bool SPOTS>
 static __device__ uint32_t search_members(const struct build *b, const struct space *space, const struct rows *all,
-                                          uint32_t k, bool has, uint16_t *around)
+                                          uint32_t k, bool has)
 {
     const struct rows here = *all, *rows = &here; /* not to be read again */
     const uint32_t kind = k < rows->waters ? 0 : 1;
-    struct member_seeker s = {{}, {}, shared_members(rows)[k].trio, kind, {-1, -1}, around, 0, b->a.cap};
+    struct member_seeker s = {{}, {}, shared_members(rows)[k].trio, kind, {-1, -1}};
+    uint32_t count = 0;
     if (SPOTS) {
         s.spot = shared_spots()[TRIO * k];
     } else {
@@ -423,12 +423,24 @@ static __device__ uint32_t search_members(const struct build *b, const struct sp
         const struct fitting fit = fitting_of(s.trio, owned, candidate);
         const uint32_t some = fit.some & __ballot_sync(~0u, is_water && is_wanted(&waters, candidate));
         const uint32_t rest = fit.some & __ballot_sync(~0u, is_other && is_wanted(&others, candidate));
+        uint32_t taken = 0;
         if (some)
-            try_members<SPOTS>(b, space, rows, &s, first, fit.mine, some, 0);
+            taken |= try_members<SPOTS>(b, space, rows, &s, first, fit.mine, some, 0);
         if (rest)
-            try_members<SPOTS>(b, space, rows, &s, first, fit.mine, rest, 1);
+            taken |= try_members<SPOTS>(b, space, rows, &s, first, fit.mine, rest, 1);
+        *seen_of(b, first / 32) = taken;
+        count += __popc(taken);
     }
-    return s.count;
+    return count;
+}
+
+/* Puts them into the pool. */
+static __device__ void put_members(const struct build *b, const struct rows *rows, struct row_place place)
+{
+    uint16_t *around = around_of(b, place);
+    for (uint32_t first = 0; place.around && first < rows->count; first += 32)
+        for (uint32_t left = *seen_of(b, first / 32); left; left &= left - 1)
+            *around++ = (uint16_t)(first + (uint32_t)__ffs((int)left) - 1);
 }
 
 /* ---- order ---- */

@@ -30,10 +30,10 @@ struct alignas(16) spot {
 
 /* Trios that have rows of lists: all, or the members of a region. */
 struct rows {
-    bool whole;                /* all trios, by their own numbers; else shared_members() */
-    uint32_t members_at;       /* words of shared memory */
-    uint32_t count, waters;    /* of the trios */
-    size_t first, first_other; /* row of the first of them; in `other`, that of the first that is no water */
+    bool whole;             /* all trios, by their own numbers; else shared_members() */
+    uint32_t members_at;    /* words of shared memory */
+    uint32_t count, waters; /* of the trios */
+    size_t first;           /* row of the first of them */
 };
 
 /* Vector between two positions, grid units, to the nearest image. */
@@ -73,7 +73,8 @@ struct build {
     bool search; /* trios around are looked for; else they are known */
     struct cell32 cell;
     uint32_t images; /* of a vector that are tried (image_of).. */
-    bool nearest;    /* ..or, of those from a trio's first atom to atoms in its lists' reach, the nearest alone (of ANY_IMAGE) */
+    bool
+        nearest; /* ..or, of those from a trio's first atom to atoms in its lists' reach, the nearest alone (of ANY_IMAGE) */
     double width[3]; /* of the box, nm */
     struct cut cut[3];
     bool spots;           /* there are regions, and the way that stays in one is that to the nearest image */
@@ -110,7 +111,7 @@ static __device__ __forceinline__ struct member *shared_members(const struct row
 /* Where there are no regions; yet to be staged. */
 static __device__ inline struct rows rows_of_all(const struct build *b)
 {
-    return {true, 0, (uint32_t)b->t->ntrios, (uint32_t)b->t->nwaters, 0, 0};
+    return {true, 0, (uint32_t)b->t->ntrios, (uint32_t)b->t->nwaters, 0};
 }
 
 /* nm^2; a little more than the square */
@@ -200,19 +201,38 @@ struct seeker {
     uint32_t trio;
     struct place own;
     float reach2[2]; /* of waters and others, nm^2 */
-    uint16_t *around;
-    uint32_t count;
 };
 
-/* Tries one trio a lane. */
-static __device__ inline void try_trio(const struct build *b, const struct rows *rows, struct seeker *s, bool has,
+/* Room in the pool for the lists of a row a lane with so many trios around it, if !has for none; none where the pool is too short,
+ * which is noted. For a warp. */
+static __device__ struct row_place take_place(const struct build *b, bool has, uint32_t around, bool water)
+{
+    const uint32_t lane = lane_of_warp(), words = has ? row_words(around, b->a.near_cap, water) : 0;
+    uint32_t upto = words;
+    for (uint32_t step = 1; step < 32; step *= 2) {
+        const uint32_t before = __shfl_sync(~0u, upto, (int)((lane - step) % 32));
+        upto += lane >= step ? before : 0;
+    }
+    const uint32_t all = __shfl_sync(~0u, upto, 31);
+    uint32_t first = lane == 0 ? atomicAdd(&b->lists->needed, all) : 0;
+    first = __shfl_sync(~0u, first, 0);
+    const bool fits = first + upto <= b->a.cap && has;
+    return {fits ? first + upto - words : 0, fits ? around : 0};
+}
+
+static __device__ __forceinline__ uint16_t *around_of(const struct build *b, struct row_place place)
+{
+    return in_global((uint16_t *)b->a.pool + 2 * (size_t)place.start);
+}
+
+/* Tries one trio a lane: whether it is in reach. */
+static __device__ inline bool try_trio(const struct build *b, const struct rows *rows, const struct seeker *s, bool has,
                                        uint32_t other)
 {
     const uint32_t kind = other < rows->waters ? 0 : 1;
     const struct vec32 none = {0, 0, 0};
     const struct apart d = apart_of(shared_places()[TRIO * other], s->own);
-    has = has && least_square(b, d, &none, 1, s->reach2[kind]) < s->reach2[kind] && !(other == s->trio && kind == 0);
-    s->count = append(lanes_of(32), has, other, s->around, s->count, b->a.cap);
+    return has && least_square(b, d, &none, 1, s->reach2[kind]) < s->reach2[kind] && !(other == s->trio && kind == 0);
 }
 
 /* Of two trios of one kind, the one that has the pair in its list: each has half of the others, whatever their number. The
@@ -252,18 +272,35 @@ static __device__ inline uint32_t candidate(const struct pair_table *t, uint32_t
     return m < owned_count(trio - waters, others) ? waters + owned(trio - waters, m) : trio;
 }
 
-/* The trios around one; how many. For a warp. */
-static __device__ uint32_t search_around(const struct build *b, const struct rows *rows, uint32_t trio,
-                                         uint16_t *around)
+/* Puts the trios around one into the pool; which candidates these are is found first, into `seen`, a bit each, to know how many. For a
+ * warp. */
+static __device__ struct row_place search_around(const struct build *b, const struct rows *rows, uint32_t trio,
+                                                 uint32_t *seen)
 {
-    const uint32_t kind = trio < rows->waters ? 0 : 1, total = candidates(b->t, trio);
+    const uint32_t kind = trio < rows->waters ? 0 : 1, total = candidates(b->t, trio), lane = lane_of_warp();
     const float reach[2] = {search_reach(b, kind, 0), search_reach(b, kind, 1)};
-    struct seeker s = {trio, shared_places()[TRIO * trio], {reach[0] * reach[0], reach[1] * reach[1]}, around, 0};
+    const struct seeker s = {trio, shared_places()[TRIO * trio], {reach[0] * reach[0], reach[1] * reach[1]}};
+    uint32_t count = 0;
     for (uint32_t base = 0; base < total; base += 32) {
-        uint32_t m = base + lane_of_warp();
-        try_trio(b, rows, &s, m < total, candidate(b->t, trio, m < total ? m : 0));
+        const uint32_t m = base + lane;
+        const bool in = try_trio(b, rows, &s, m < total, candidate(b->t, trio, m < total ? m : 0));
+        const uint32_t who = __ballot_sync(~0u, in);
+        if (lane == 0)
+            seen[base / 32] = who;
+        count += __popc(who);
     }
-    return s.count;
+    __syncwarp();
+    struct row_place place = take_place(b, lane == 0, count, kind == 0);
+    place.start = __shfl_sync(~0u, place.start, 0), place.around = __shfl_sync(~0u, place.around, 0);
+    uint16_t *around = around_of(b, place);
+    for (uint32_t base = 0, at = 0; base < total && place.around; base += 32) {
+        const uint32_t who = seen[base / 32];
+        if (who >> lane & 1)
+            around[at + __popc(who & lanes_of(32).below)] = (uint16_t)candidate(b->t, trio, base + lane);
+        at += __popc(who);
+    }
+    __syncwarp();
+    return place;
 }
 
 #endif

@@ -15,8 +15,9 @@
  * may be so close that a pair's force needs more than 22 bits, and those with an excluded pair: slot | mask << 29, mask telling
  * which of the three pairs are to be computed. `oxygen` and `hydrogen` are atoms of waters seen from a water; `other` is the
  * rest, which waters have none of. Every pair stands in the list of one of its two trios; which one depends on their numbers alone, so
- * that its force and energy have the same bits wherever and whenever lists are made. `around` has the trios that lists are made
- * from, `order` the trios so that neighbours in it have lists of about the same length.
+ * that its force and energy have the same bits wherever and whenever lists are made. The trios around a trio are those that its lists
+ * are made from; all lie in a pool (struct row_place), as the longest is many times as long as most. `order` has the trios so that
+ * neighbours in it have lists of about the same length.
  *
  * Regions. While pairs are computed positions and forces are in a block's shared memory. A replica that fits is there whole.
  * A larger one (not `whole`) is cut into regions, n along each edge of the box, and each pair belongs to the region that its
@@ -37,13 +38,14 @@
 enum {
     TRIO = 3,
     NEAR_MASK_SHIFT = 29,
-    PAIR_LIMIT = 2048,     /* kJ/mol/nm, above which a pair's force goes to the 64-bit sums at once */
-    COARSE_SHIFT = 13,     /* forces of near pairs are split into multiples of 2^13 units and the rest */
-    BUILD_WARPS = 8,       /* of a block that makes lists */
-    LIST_GROUP = 64,       /* trios whose lists it makes at a time, at most, where there are no regions */
-    REGION_BLOCK = 384,    /* threads of a block that computes a region's pairs */
-    MEMBER_OWN_SHIFT = 29, /* of struct member's trio */
-    TRIED_AT_ONCE = 8,     /* members of a region, in searches */
+    PAIR_LIMIT = 2048,      /* kJ/mol/nm, above which a pair's force goes to the 64-bit sums at once */
+    COARSE_SHIFT = 13,      /* forces of near pairs are split into multiples of 2^13 units and the rest */
+    BUILD_WARPS = 8,        /* of a block that makes lists */
+    LIST_GROUP = 64,        /* trios whose lists it makes at a time, at most, where there are no regions */
+    PERTURBED_SLOTS = 1024, /* slots that a warp of it tries with one perturbed atom */
+    REGION_BLOCK = 384,     /* threads of a block that computes a region's pairs */
+    MEMBER_OWN_SHIFT = 29,  /* of struct member's trio */
+    TRIED_AT_ONCE = 8,      /* members of a region, in searches */
     TRIO_BYTES = 2 * TRIO * 3 * sizeof(int32_t),           /* of shared memory: positions and forces.. */
     TRIO_PLACE_BYTES = TRIO * 3 * sizeof(uint32_t),        /* ..and while lists are made: positions.. */
     MEMBER_PLACE_BYTES = (TRIO * 4 + 1) * sizeof(uint32_t) /* ..or spots, and struct member */
@@ -83,21 +85,39 @@ struct region_part {
     uint16_t part, parts;
 };
 
-/* Capacity of one trio's lists, by that of `hydrogen`. */
-MATH_FN uint32_t list_near_cap(uint32_t entries)
+/* Where a row has its lists: in the pool, from the start-th of its words of 4 bytes on, with room for what can come of so many trios
+ * around it. First these, as uint16; then `near`, as uint32, no more than `most` of them; then `oxygen` and `hydrogen` or `other`, as
+ * uint16. */
+struct row_place {
+    uint32_t start, around;
+};
+
+/* Entries of `near` that there is room for. */
+MATH_FN uint32_t row_near_cap(uint32_t around, uint32_t most)
 {
-    return (entries / 2 + 7) / 8 * 8;
+    return TRIO * around < most ? TRIO * around : most;
 }
 
-MATH_FN uint32_t list_other_cap(uint32_t entries)
+/* Where the lists begin, words from the row's first. */
+MATH_FN uint32_t row_near(uint32_t around)
 {
-    return 4 * entries;
+    return (around + 1) / 2;
 }
 
-/* Rows of `other` of a region: not all its members need be waters, but no more than there are. */
-MATH_FN uint32_t region_other_rows(uint32_t region_cap, uint32_t others)
+MATH_FN uint32_t row_far(uint32_t around, uint32_t most)
 {
-    return region_cap < others ? region_cap : others;
+    return row_near(around) + row_near_cap(around, most);
+}
+
+/* Behind the oxygens, of a water. */
+MATH_FN uint32_t row_hydrogen(uint32_t around, uint32_t most)
+{
+    return row_far(around, most) + (around + 1) / 2;
+}
+
+MATH_FN uint32_t row_words(uint32_t around, uint32_t most, int water)
+{
+    return water ? row_hydrogen(around, most) + around : row_far(around, most) + (TRIO * around + 1) / 2;
 }
 
 /* Members that have their place in shared memory, of so many: candidates are tried several at a time. */
@@ -164,11 +184,13 @@ struct pair_lists {
     uint32_t rebuild, search; /* `place` tells list_build: new lists; and not from the trios that were around */
     uint32_t taken, done;     /* tasks of a build */
     uint32_t arrived, arrived_energy; /* blocks that are through, zero between kernels */
-    uint32_t needed;                  /* entries that the longest list of a build asks for */
-    uint32_t crowd;                   /* members that the largest region asks for */
-    uint32_t parts;                   /* struct region_part that have work; 0: before the first build */
-    uint32_t found;                   /* perturbed pairs of the build under way */
-    uint32_t pairs;                   /* in the list of perturbed pairs */
+    uint32_t needed;                  /* words of the pool that a search asks for, and.. */
+    uint32_t near; /* ..entries of `near` that the longest asks for, if more than there is room for */
+    uint32_t pad_;
+    uint32_t crowd;           /* members that the largest region asks for */
+    uint32_t parts;           /* struct region_part that have work; 0: before the first build */
+    uint32_t found;           /* perturbed pairs of the build under way */
+    uint32_t pairs;           /* in the list of perturbed pairs */
     uint32_t extent[2];       /* bits of floats: how far a water's or another trio's atoms are from its first, nm */
     float searched_extent[2]; /* that the last search counted on */
 };

@@ -25,6 +25,8 @@
 #define BOX_SHRINKS 1.05    /* ..and else */
 #define IMAGE_SLACK 0.01    /* nm, by which trios in reach are less than a whole edge apart */
 #define LEAST_ROOM 0.15     /* nm, of a list's buffer and skin; trios of one atom have more */
+#define USUAL_EXTENT 0.11   /* nm, of trios.. */
+#define POOL_ROOM 1.1       /* ..by which a pool's first size is reckoned, and how much more it has */
 #define EWALD_OFF 1e-7      /* of beta^3, that a force over distance and charges may be off */
 #define EWALD_LEAST 1e-11   /* tolerance; with less, forces are off by what a mesh in single precision is */
 
@@ -32,6 +34,7 @@ enum {
     SLOTS_MOST = 1 << NEAR_MASK_SHIFT,
     LANES_LEAST = 4, /* for each trio; more load the device with shorter lists, and each block with all positions */
     LANES_MOST = 16,
+    NEAR_USUAL = 96,     /* entries of the longest near list */
     LANES_WANTED = 1100, /* on each multiprocessor, of all replicas that can be at work at a time */
 };
 
@@ -371,55 +374,49 @@ void pairs_lay_out(struct pairs *p, const struct alchemy_plan *plan, const doubl
 
 /* ---- a replica's block ---- */
 
-/* Half of the hydrogens in reach of one of a water's atoms, or of the trios around a trio: each pair is listed once. */
+/* Each two trios in reach of each other are once around one of them. */
 void pairs_caps_guess(const struct pairs *p, struct list_caps *caps)
 {
     const struct pair_table *h = &p->host;
-    double sphere = 4 * M_PI / 3 * p->density;
-    double around = fmin(sphere * pow(h->list_cutoff + 0.1, 3), h->natoms);
-    double trios = fmin(sphere * h->ntrios / h->natoms * pow(h->list_cutoff + h->skin + 0.2, 3), h->ntrios);
-    caps->entries = (uint32_t)(0.5 * fmax(around, trios)) + 64;
+    const double sphere = 4 * M_PI / 3 * p->density, reach = h->list_cutoff + h->skin + 2 * USUAL_EXTENT;
+    const double around = 0.5 * fmin(sphere * h->ntrios / h->natoms * pow(reach, 3), h->ntrios) + 1;
+    caps->near = NEAR_USUAL;
+    caps->entries = (uint32_t)(POOL_ROOM * h->ntrios * row_words((uint32_t)around, caps->near, true));
     caps->pairs = (uint32_t)(h->nperturbed * fmin(1.2 * sphere * pow(h->list_cutoff, 3) + 32, h->natoms)) + 64;
     memcpy(caps->regions, p->regions, sizeof caps->regions);
 }
 
 void pairs_caps_grow(struct list_caps *caps, const struct ctl *ctl)
 {
-    uint32_t *cap = ctl->where[0] == 0 ? &caps->entries : &caps->pairs;
-    if (ctl->where[0] == 2) {
+    uint32_t *cap[] = {&caps->entries, &caps->pairs, NULL, &caps->near};
+    if (cap[ctl->where[0]])
+        *cap[ctl->where[0]] = (uint32_t)(1.2 * ctl->value) + 64;
+    else
         regions_more(caps->regions);
-        return;
-    }
-    *cap = (uint32_t)(1.2 * ctl->value) + 64;
 }
 
 void pairs_lay_out_block(const struct pairs *p, const struct list_caps *caps, struct arena *a, struct pairs_arrays *out)
 {
     const struct pair_table *h = &p->host;
-    uint32_t cap = list_cap(caps);
-    size_t slots = (size_t)h->nslots, trios = (size_t)h->ntrios, waters = (size_t)h->nwaters, rows = trios,
-           water_rows = waters, other_rows = trios - waters;
+    size_t slots = (size_t)h->nslots, trios = (size_t)h->ntrios, rows = trios;
     out->lists = arena_take(a, sizeof *out->lists);
     out->grid = arena_take(a, slots * 4 * sizeof(uint32_t));
     out->built = arena_take(a, slots * 4 * sizeof(uint32_t));
-    out->regions = out->members = out->parts = NULL;
+    out->regions = out->members = out->parts = out->seen = NULL;
     if (!h->whole) {
         const size_t n = regions_count(caps);
-        rows = water_rows = n * p->region_cap;
-        other_rows = n * region_other_rows(p->region_cap, (uint32_t)(trios - waters));
+        const size_t bits = (p->region_cap + 31) / 32 * 32 * BUILD_WARPS * sizeof(uint32_t);
+        rows = n * p->region_cap;
         out->regions = arena_take(a, n * sizeof(struct region));
         out->members = arena_take(a, rows * sizeof(struct member));
         out->parts = arena_take(a, region_blocks(p, caps) * sizeof(struct region_part));
+        out->seen = arena_take(a, pairs_build_blocks(p, caps) * bits);
     }
     for (int d = 0; d < 3; d++)
         out->first[d] = arena_take(a, trios * sizeof(uint32_t));
-    out->around = arena_take(a, rows * cap * sizeof(uint16_t));
-    out->naround = arena_take(a, rows * sizeof(uint32_t));
     out->order = arena_take(a, rows * sizeof(uint32_t));
     out->counts = arena_take(a, rows * sizeof(struct trio_counts));
-    out->near = arena_take(a, rows * list_near_cap(cap) * sizeof(uint32_t));
-    out->oxygen = arena_take(a, water_rows * list_near_cap(cap) * sizeof(uint16_t));
-    out->hydrogen = arena_take(a, water_rows * cap * sizeof(uint16_t));
-    out->other = arena_take(a, other_rows * list_other_cap(cap) * sizeof(uint16_t));
+    out->places = arena_take(a, rows * sizeof(struct row_place));
+    out->pool = arena_take(a, (size_t)caps->entries * sizeof(uint32_t));
     out->perturbed = arena_take(a, (size_t)caps->pairs * 2 * sizeof(uint32_t));
 }

@@ -31,19 +31,22 @@ static __device__ __forceinline__ void warp_trios(const A &a, PASS &pass, const 
     struct trio_counts n = {0, 0, 0, 0};
     if (real)
         n = ((const struct trio_counts *)a.counts)[row];
+    const struct row_place place = real ? ((const struct row_place *)a.places)[row] : row_place{0, 0};
+    const uint32_t *lists = (const uint32_t *)a.pool + place.start, *near = lists + row_near(place.around);
+    const uint16_t *far = (const uint16_t *)(lists + row_far(place.around, a.near_cap));
     pass.first = TRIO * trio;
     pass.lanes = b.lanes;
     pass.bias = pass.beyond = 0;
     for (int k = 0; k < 9; k++)
         pass.sum[k] = 0;
     if (b.water) {
-        pass.template near_list<true>((const uint32_t *)a.near + row * list_near_cap(a.cap), n.near, part);
-        pass.template far_list<OXYGEN>((const uint16_t *)a.oxygen + row * list_near_cap(a.cap), n.oxygen, part);
-        pass.template far_list<HYDROGEN>((const uint16_t *)a.hydrogen + row * a.cap, n.hydrogen, part);
+        const uint32_t *hydrogens = lists + row_hydrogen(place.around, a.near_cap);
+        pass.template near_list<true>(near, n.near, part);
+        pass.template far_list<OXYGEN>(far, n.oxygen, part);
+        pass.template far_list<HYDROGEN>((const uint16_t *)hydrogens, n.hydrogen, part);
     } else {
-        const size_t other = ground().first_other + (trio < ground().nwaters ? 0 : trio - ground().nwaters);
-        pass.template near_list<false>((const uint32_t *)a.near + row * list_near_cap(a.cap), n.near, part);
-        pass.template far_list<OTHER>((const uint16_t *)a.other + other * list_other_cap(a.cap), n.other, part);
+        pass.template near_list<false>(near, n.near, part);
+        pass.template far_list<OTHER>(far, n.other, part);
     }
     if (pass.beyond) {
         struct accumulate sum = {};
@@ -72,20 +75,14 @@ template <class A, class PASS> static __device__ __forceinline__ void region_tri
 template <bool REGIONS, class A> static __device__ __forceinline__ struct ground ground_of(const A &a)
 {
     if (!REGIONS)
-        return {NULL, a.ntrios, 0, 0, a.nwaters, {0, a.nwaters, a.nwaters, a.ntrios}, 0, 0};
+        return {NULL, a.ntrios, 0, a.nwaters, {0, a.nwaters, a.nwaters, a.ntrios}, 0, 0};
     const struct region_part part = ((const struct region_part *)a.parts)[blockIdx.x];
     if (!part.parts)
         return {};
     const uint32_t region = part.region, first = region * a.region_cap;
     const struct region *r = (const struct region *)a.regions + region;
-    return {(const struct member *)a.members + first,
-            r->members,
-            first,
-            region * region_other_rows(a.region_cap, a.ntrios - a.nwaters),
-            r->waters,
-            {r->others, r->rows, 0, r->others},
-            part.part,
-            part.parts};
+    return {(const struct member *)a.members + first, r->members, first,     r->waters,
+            {r->others, r->rows, 0, r->others},       part.part,  part.parts};
 }
 
 template <bool REGIONS, pass_sums SUMS, box_kind BOX, force_kind OF, class A>

@@ -80,11 +80,11 @@ struct pairs_arrays {
     void *regions, *members; /* kernels.def */
     void *first[3];          /* uint32 [ntrios] grid positions of the trios' first atoms at the last search */
     void *parts;             /* struct region_part [region_blocks()] */
-    void *around, *naround;  /* uint16 [rows][cap], uint32 [rows]: the trios around a trio */
+    void *places;            /* struct row_place [rows] */
     void *order;             /* uint32 [rows] */
     void *counts;            /* struct trio_counts [rows] */
-    void *near, *oxygen, *hydrogen, *other,
-        *perturbed; /* entries; perturbed: uint32 [][2], atoms, the perturbed one first */
+    void *pool, *seen;       /* lists, and what is in reach while a search counts (kernels.def) */
+    void *perturbed;         /* entries: uint32 [][2], atoms, the perturbed one first */
 };
 void pairs_lay_out_block(const struct pairs *p, const struct list_caps *caps, struct arena *a,
                          struct pairs_arrays *out);
@@ -102,12 +102,8 @@ struct pairs_replica {
     const struct bonded_table *bonded; /* these go along */
     uint32_t nbonded, nrare;
 };
-/* Entries of a row of the lists of hydrogens; other lists' go by it (nonbonded_tables.h). */
-static inline uint32_t list_cap(const struct list_caps *caps)
-{
-    return (caps->entries + 7) / 8 * 8;
-}
-
+/* Blocks that make lists. */
+uint32_t pairs_build_blocks(const struct pairs *p, const struct list_caps *caps);
 /* Of `place`, and so of all that places atoms. */
 struct args_place pairs_place_args(const struct pairs *p, const struct pairs_replica *r);
 /* New lists where it must be: before all else that reads them. placed, and what is returned: launches of the tape that others come

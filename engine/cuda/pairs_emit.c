@@ -46,6 +46,19 @@ static uint32_t build_group(const struct pairs *p, const struct list_caps *caps,
     return blocks_of(p->region_cap, share > 1 ? share : 1);
 }
 
+uint32_t pairs_build_blocks(const struct pairs *p, const struct list_caps *caps)
+{
+    const struct pair_table *h = &p->host;
+    const bool alone = pairs_alone(p);
+    const uint32_t most = build_blocks(p), group = build_group(p, caps, alone, most);
+    const uint32_t groups =
+        h->whole ? list_groups((uint32_t)h->ntrios, group) : regions_count(caps) * list_groups(p->region_cap, group);
+    const uint32_t parts = blocks_of((uint64_t)h->nslots, PERTURBED_SLOTS);
+    const uint32_t perturbed = blocks_of(parts * (uint64_t)h->nperturbed, BUILD_WARPS);
+    const uint32_t blocks = groups + (h->whole || alone ? perturbed : 0); /* else by blocks that have done a region */
+    return blocks < most ? blocks : most;
+}
+
 struct args_place pairs_place_args(const struct pairs *p, const struct pairs_replica *r)
 {
     const struct pairs_arrays *b = &r->arrays;
@@ -72,15 +85,9 @@ uint64_t pairs_emit_lists(const struct pairs *p, const struct pairs_replica *r, 
     const struct pair_table *h = &p->host;
     const struct pairs_arrays *b = &r->arrays;
     void *table = (void *)(uintptr_t)p->table;
-    uint32_t parts = blocks_of((uint64_t)h->nslots, 1024);
     const bool alone = pairs_alone(p);
-    const uint32_t most = build_blocks(p);
-    const uint32_t group = build_group(p, r->caps, alone, most);
-    uint32_t groups =
-        h->whole ? list_groups((uint32_t)h->ntrios, group) : regions_count(r->caps) * list_groups(p->region_cap, group);
-    const uint32_t perturbed = blocks_of(parts * (uint64_t)h->nperturbed, BUILD_WARPS);
-    const uint32_t blocks = groups + (h->whole || alone ? perturbed : 0); /* else by blocks that have done a region */
-    const struct shape build = {.grid = {blocks < most ? blocks : most, 1, 1},
+    const uint32_t group = build_group(p, r->caps, alone, build_blocks(p));
+    const struct shape build = {.grid = {pairs_build_blocks(p, r->caps), 1, 1},
                                 .block = {32 * BUILD_WARPS, 1, 1},
                                 .shared_bytes = h->whole ? (uint32_t)h->ntrios * TRIO_PLACE_BYTES
                                                          : region_places(p->region_cap) * MEMBER_PLACE_BYTES,
@@ -95,17 +102,15 @@ uint64_t pairs_emit_lists(const struct pairs *p, const struct pairs_replica *r, 
                                          .first_z = b->first[2],
                                          .regions = b->regions,
                                          .members = b->members,
-                                         .around = b->around,
-                                         .naround = b->naround,
                                          .order = b->order,
                                          .counts = b->counts,
-                                         .near = b->near,
-                                         .oxygen = b->oxygen,
-                                         .hydrogen = b->hydrogen,
-                                         .other = b->other,
+                                         .places = b->places,
+                                         .pool = b->pool,
+                                         .seen = b->seen,
                                          .parts = b->parts,
                                          .pairs = b->perturbed,
-                                         .cap = list_cap(r->caps),
+                                         .cap = r->caps->entries,
+                                         .near_cap = r->caps->near,
                                          .pair_cap = r->caps->pairs,
                                          .regions_x = r->caps->regions[0],
                                          .regions_y = r->caps->regions[1],
@@ -144,14 +149,12 @@ static struct args_pairs_shared plain_args(const struct pairs *p, const struct p
         .members = b->members,
         .order = b->order,
         .counts = b->counts,
-        .near = b->near,
-        .oxygen = b->oxygen,
-        .hydrogen = b->hydrogen,
-        .other = b->other,
+        .places = b->places,
+        .pool = b->pool,
         .parts = b->parts,
         .ntrios = (uint32_t)h->ntrios,
         .nwaters = (uint32_t)h->nwaters,
-        .cap = list_cap(r->caps),
+        .near_cap = r->caps->near,
         .region_cap = p->region_cap,
         .lanes = p->lanes,
         .modifier = (uint32_t)h->modifier,

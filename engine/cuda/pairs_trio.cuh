@@ -35,9 +35,8 @@ struct kinds {
 
 /* The trios that a block works with. In shared memory, as registers are short. */
 struct ground {
-    const struct member *members;  /* of a region */
-    uint32_t ntrios, first;        /* first: row of the first of them in arrays.. */
-    uint32_t first_other, nwaters; /* ..and in that of other entries, of the first that is no water */
+    const struct member *members;    /* of a region */
+    uint32_t ntrios, first, nwaters; /* first: row of the first of them in arrays */
     struct kinds kinds;
     uint32_t taken, step; /* bundles, and from one to the next */
 };

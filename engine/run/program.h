@@ -18,12 +18,13 @@
 /* Of the forces: read-only tables of one model in device memory. Each program has its own. */
 struct nonbonded;
 
-/* How long lists may grow. HALT_LIST names one by where[0], 0: entries, 1: pairs, 2: regions. */
+/* How long lists may grow. HALT_LIST names one by where[0], 0: entries, 1: pairs, 2: regions, 3: near. */
 struct list_caps {
     uint32_t entries; /* of the list of unperturbed pairs, in the program's own unit */
     uint32_t pairs;   /* of the list of perturbed pairs */
     uint32_t
         regions[3]; /* that a GPU cuts a large system into along each edge: more of them where one is too crowded */
+    uint32_t near;  /* on a GPU: of the pairs that are near, of three atoms */
 };
 
 enum evaluate {
