@@ -21,6 +21,11 @@ template <class A> static __device__ __forceinline__ struct bundle bundle_of(con
     return {k.water + (number - others) * (32 / a.lanes), k.water_end, a.lanes, true};
 }
 
+template <class A> static __device__ __forceinline__ const uint32_t *pool_at(const A &a, uint32_t word)
+{
+    return (const uint32_t *)a.pool + word;
+}
+
 template <class A, class PASS>
 static __device__ __forceinline__ void warp_trios(const A &a, PASS &pass, const struct bundle &b)
 {
@@ -31,22 +36,20 @@ static __device__ __forceinline__ void warp_trios(const A &a, PASS &pass, const 
     struct trio_counts n = {0, 0, 0, 0};
     if (real)
         n = ((const struct trio_counts *)a.counts)[row];
-    const struct row_place place = real ? ((const struct row_place *)a.places)[row] : row_place{0, 0};
-    const uint32_t *lists = (const uint32_t *)a.pool + place.start, *near = lists + row_near(place.around);
-    const uint16_t *far = (const uint16_t *)(lists + row_far(place.around, a.near_cap));
+    const struct row_place at = real ? ((const struct row_place *)a.places)[row] : row_place{0, 0};
     pass.first = TRIO * trio;
     pass.lanes = b.lanes;
     pass.bias = pass.beyond = 0;
     for (int k = 0; k < 9; k++)
         pass.sum[k] = 0;
+    const uint32_t *near = pool_at(a, at.start + row_near(at.around));
     if (b.water) {
-        const uint32_t *hydrogens = lists + row_hydrogen(place.around, a.near_cap);
         pass.template near_list<true>(near, n.near, part);
-        pass.template far_list<OXYGEN>(far, n.oxygen, part);
-        pass.template far_list<HYDROGEN>((const uint16_t *)hydrogens, n.hydrogen, part);
+        pass.template far_list<OXYGEN>(pool_at(a, at.start + row_far(at.around, a.near_cap)), n.oxygen, part);
+        pass.template far_list<HYDROGEN>(pool_at(a, at.start + row_hydrogen(at.around, a.near_cap)), n.hydrogen, part);
     } else {
         pass.template near_list<false>(near, n.near, part);
-        pass.template far_list<OTHER>(far, n.other, part);
+        pass.template far_list<OTHER>(pool_at(a, at.start + row_far(at.around, a.near_cap)), n.other, part);
     }
     if (pass.beyond) {
         struct accumulate sum = {};

@@ -424,11 +424,11 @@ template <bool REGIONS, pass_sums SUMS, box_kind BOX, force_kind OF, class A> st
 
     /* A far list: each lane takes two entries at a time, the next four on their way meanwhile. Where a lane has no more it goes on with
      * what it had. Registers are short here: what the loop keeps for long would lie in memory. */
-    template <int KIND> __device__ __forceinline__ void far_list(const uint16_t *list, uint32_t n, uint32_t part)
+    template <int KIND> __device__ __forceinline__ void far_list(const uint32_t *list, uint32_t n, uint32_t part)
     {
         const int32_t step = 2 * (int32_t)lanes;
         const uint32_t rounds = (__reduce_max_sync(~0u, n) + (uint32_t)step - 1) >> __popc((uint32_t)step - 1);
-        const uint32_t *at = (const uint32_t *)list + part;
+        const uint32_t *at = list + part;
         int32_t left = (int32_t)n - 2 * (int32_t)part;
         uint32_t next = left > 0 ? __ldg(at) : 0;
         at += lanes;
