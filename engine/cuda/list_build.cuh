@@ -7,7 +7,7 @@
 #define SHOAL_ENGINE_CUDA_LIST_BUILD_CUH
 
 #include "engine/cuda/list_entries.cuh"
-#include "engine/cuda/list_regions.cuh"
+#include "engine/cuda/list_parts.cuh"
 #include "engine/cuda/place.cuh"
 
 /* Work of one build, in the order in which blocks take it. A block that waits for earlier work waits for blocks that have begun
