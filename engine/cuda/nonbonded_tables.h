@@ -23,8 +23,8 @@
  * A larger one (not `whole`) is cut into regions, n along each edge of the box, and each pair belongs to the region that its
  * lower atom is in, along each edge for itself ("lower" by the nearest image, and as trios' first atoms were when trios around
  * were last searched for). So the members of a region, the trios that its pairs may have, are those in it and those above its
- * upper faces in reach. Members have numbers of their own, waters first, in arbitrary order, and all arrays of lists, `around`,
- * and the slots in them go by these: rows of arrays are [regions][region_cap]. A trio may have a row in up to eight regions.
+ * upper faces in reach. Members have numbers of their own, waters first, in arbitrary order, and what is in
+ * lists goes by these: rows of arrays are [regions][region_cap]. A trio may have a row in up to eight regions.
  */
 #ifndef SHOAL_ENGINE_CUDA_NONBONDED_TABLES_H
 #define SHOAL_ENGINE_CUDA_NONBONDED_TABLES_H
