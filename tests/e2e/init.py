@@ -56,7 +56,7 @@ class Init(unittest.TestCase):
 
     def test_relative(self):
         answer = self.check("relative", "methane-to-methanol/hybrid.top", "methane-to-methanol/water.gro", "HYB")
-        self.assertEqual((answer["windows"], answer["warnings"]), (11, []))
+        self.assertEqual((answer["windows"], answer["warnings"]), (13, []))
 
     def test_absolute(self):
         answer = self.check("absolute", "methanol/methanol.top", "methanol/methanol.gro", "MOH", RESTRAINT)
