@@ -18,6 +18,7 @@
 
 #define REGION_BINS 2048 /* of rows by how long their lists are */
 #define SORTS 16         /* of members of a kind, by upper faces and odd numbers */
+#define WORDS_AT_ONCE 8  /* of what is around a member */
 
 /* ---- geometry ---- */
 
@@ -430,13 +431,21 @@ static __device__ uint32_t search_members(const struct build *b, const struct sp
     return count;
 }
 
-/* Puts them into the pool. */
+/* Puts them into the pool. Words are read several at a time, as each is waited for. */
 static __device__ void put_members(const struct build *b, const struct rows *rows, struct row_place place)
 {
     uint16_t *around = around_of(b, place);
-    for (uint32_t first = 0; place.around && first < rows->count; first += 32)
-        for (uint32_t left = *seen_of(b, first / 32); left; left &= left - 1)
-            *around++ = (uint16_t)(first + (uint32_t)__ffs((int)left) - 1);
+    const uint32_t words = (rows->count + 31) / 32;
+    for (uint32_t from = 0; place.around && from < words; from += WORDS_AT_ONCE) {
+        uint32_t left[WORDS_AT_ONCE];
+#pragma unroll
+        for (uint32_t n = 0; n < WORDS_AT_ONCE; n++)
+            left[n] = from + n < words ? *seen_of(b, from + n) : 0;
+#pragma unroll
+        for (uint32_t n = 0; n < WORDS_AT_ONCE; n++)
+            for (; left[n]; left[n] &= left[n] - 1)
+                *around++ = (uint16_t)(32 * (from + n) + (uint32_t)__ffs((int)left[n]) - 1);
+    }
 }
 
 #endif

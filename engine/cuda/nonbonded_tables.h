@@ -46,6 +46,7 @@ enum {
     REGION_BLOCK = 384,     /* threads of a block that computes a region's pairs */
     MEMBER_OWN_SHIFT = 29,  /* of struct member's trio */
     TRIED_AT_ONCE = 8,      /* members of a region, in searches */
+    LIST_SECTOR = 8,        /* words */
     TRIO_BYTES = 2 * TRIO * 3 * sizeof(int32_t),           /* of shared memory: positions and forces.. */
     TRIO_PLACE_BYTES = TRIO * 3 * sizeof(uint32_t),        /* ..and while lists are made: positions.. */
     MEMBER_PLACE_BYTES = (TRIO * 4 + 1) * sizeof(uint32_t) /* ..or spots, and struct member */
@@ -98,26 +99,39 @@ MATH_FN uint32_t row_near_cap(uint32_t around, uint32_t most)
     return TRIO * around < most ? TRIO * around : most;
 }
 
+/* Every list begins with a sector of memory: few lanes read it together, and what they read at a time is then in one. */
+MATH_FN uint32_t row_sectors(uint32_t words)
+{
+    return (words + LIST_SECTOR - 1) / LIST_SECTOR * LIST_SECTOR;
+}
+
+/* Words that so many entries of uint16 take. */
+MATH_FN uint32_t row_halves(uint32_t entries)
+{
+    return row_sectors((entries + 1) / 2);
+}
+
 /* Where the lists begin, words from the row's first. */
 MATH_FN uint32_t row_near(uint32_t around)
 {
-    return (around + 1) / 2;
+    return row_halves(around);
 }
 
 MATH_FN uint32_t row_far(uint32_t around, uint32_t most)
 {
-    return row_near(around) + row_near_cap(around, most);
+    return row_near(around) + row_sectors(row_near_cap(around, most));
 }
 
 /* Behind the oxygens, of a water. */
 MATH_FN uint32_t row_hydrogen(uint32_t around, uint32_t most)
 {
-    return row_far(around, most) + (around + 1) / 2;
+    return row_far(around, most) + row_halves(around);
 }
 
 MATH_FN uint32_t row_words(uint32_t around, uint32_t most, int water)
 {
-    return water ? row_hydrogen(around, most) + around : row_far(around, most) + (TRIO * around + 1) / 2;
+    return water ? row_hydrogen(around, most) + row_halves(2 * around)
+                 : row_far(around, most) + row_halves(TRIO * around);
 }
 
 /* Members that have their place in shared memory, of so many: candidates are tried several at a time. */
