@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Relative binding of TYK2's six edges: writes the campaign, with the specs that `shoal init relative` writes, and holds
-what came of it against the published values.
+"""Relative binding of TYK2's six edges: writes the campaign, with the specs that `shoal init relative` writes, and
+holds what came of it against the published values.
 
 Usage: tyk2.py write SHOAL DATA FOLDER [--complex NS] [--solvent NS] [--seed N] [--exchange] [--windows N]
        tyk2.py check DATA GATHER.json...
 write: FOLDER/campaign.yaml, to be run by `shoal campaign run FOLDER/campaign.yaml --here RUN --for 9m`. --complex,
 --solvent: production of every window of a leg. --exchange: windows exchange replicas every 2 ps. --windows: so many, at
 places of their own for both soft cores' ends; without it pilots place them (`ladder: auto`).
-check: of one or more gathered tables, each a repeat: edges within 1.0 kcal/mol or three errors of pmx' value with GAFF2,
-their mean unsigned difference at most 0.6, the loop closed within two errors, the solvent leg that has a published
+check: of one or more gathered tables, each a repeat: edges within 1.0 kcal/mol or three errors of pmx' value with
+GAFF2, their mean unsigned difference at most 0.6, the loop closed within two errors, the solvent leg that has a published
 value of its own within 0.2 kcal/mol or three errors, and the RMSE to experiment at most 0.2 above pmx' own.
 DATA: the folder with reference.tsv and a folder for each edge. Exit code 1: one of these does not hold; 77: no data.
 """
@@ -38,14 +38,14 @@ legs:
     spec: complex.yaml
     override:
       integrator: {timestep: $(timestep) fs}
-      system: {topology: $(ligand_i)_$(ligand_j)/complex/system.top, coordinates: $(ligand_i)_$(ligand_j)/complex/conf.gro}
+      system: {topology: $(folder)/complex/system.top, coordinates: $(folder)/complex/conf.gro}
   - name: solvent
     of: edges
     spec: solvent.yaml
     sign: -1
     override:
       integrator: {timestep: $(timestep) fs}
-      system: {topology: $(ligand_i)_$(ligand_j)/solvent/system.top, coordinates: $(ligand_i)_$(ligand_j)/solvent/conf.gro}
+      system: {topology: $(folder)/solvent/system.top, coordinates: $(folder)/solvent/conf.gro}
 """
 
 
@@ -94,8 +94,8 @@ def write(o):
             (to / "system.top").write_bytes((o.data / edge / leg / "system.top").read_bytes())
             (to / "conf.gro").write_bytes(gzip.decompress((o.data / edge / leg / "conf.gro.gz").read_bytes()))
     rows = [edge.split("_ejm_") for edge in edges]
-    (o.folder / "edges.tsv").write_text("ligand_i\tligand_j\ttimestep\n" + "".join(
-        f"{i}\tejm_{j}\t{TIMESTEP.get(f'{i}_ejm_{j}', 4)}\n" for i, j in rows))
+    (o.folder / "edges.tsv").write_text("ligand_i\tligand_j\tfolder\ttimestep\n" + "".join(
+        f"{i}\tejm_{j}\t{i}_ejm_{j}\t{TIMESTEP.get(f'{i}_ejm_{j}', 4)}\n" for i, j in rows))
     (o.folder / "systems.tsv").write_bytes((o.data / "systems.tsv").read_bytes())
     for leg in ("complex", "solvent"):
         (o.folder / f"{leg}.yaml").write_text(spec_of(o, edges[-1], leg))
@@ -119,11 +119,12 @@ def energy(found):
 
 
 def gathered(files):
-    """{edge: {"complex": (value, error), "solvent": .., "ddG": ..}} of all tables; edges that lack a number are left out."""
+    """{edge: {"complex": (value, error), "solvent": .., "ddG": ..}} of all tables, without what has no number."""
     found = {}
     for file in files:
         for edge in json.loads(Path(file).read_text(encoding="utf-8"))["edges"]:
-            parts = {leg["leg"]: energy(leg["free_energy"]) for leg in edge["legs"]} | {"ddG": energy(edge["free_energy"])}
+            parts = {leg["leg"]: energy(leg["free_energy"]) for leg in edge["legs"]}
+            parts["ddG"] = energy(edge["free_energy"])
             for part, value in parts.items():
                 if value:
                     found.setdefault(f"{edge['ligand_i']}_{edge['ligand_j']}", {}).setdefault(part, []).append(value)
@@ -159,10 +160,11 @@ def check(o):
     rmse = [math.sqrt(sum((x - e) ** 2 for x, e in pairs) / len(off))
             for pairs in ([(v[0], e) for _, v, _, e in off], [(p[0], e) for _, _, p, e in off])]
     loop = [(sign, *ours[f"{i}_{j}"]["ddG"]) for i, j, sign in LOOP]
+    closed = 2 * math.hypot(*(error for *_, error in loop))
     own, published = ours[OWN_LEG]["solvent"], legs[OWN_LEG]
     water = float(published["water (kcal/mol)"])
     all_held += [held("mean unsigned difference from pmx", sum(abs(v[0] - p[0]) for _, v, p, _ in off) / len(off), 0.6),
-                 held("loop", sum(sign * value for sign, value, _ in loop), 2 * math.hypot(*(error for *_, error in loop))),
+                 held("loop", sum(sign * value for sign, value, _ in loop), closed),
                  held(f"{OWN_LEG} in solvent", own[0] - water, max(0.2, 3 * own[1])),
                  held("RMSE to experiment less pmx' own", max(0, rmse[0] - rmse[1]), 0.2)]
     return 0 if all(all_held) else 1
