@@ -6,7 +6,7 @@
 #define SHOAL_ENGINE_CUDA_DEVICE_CUH
 
 #include "engine/cuda/kernels.h"
-#include "graphs/echo.cuh"
+#include "graphs/cuda/echo.cuh"
 #include "engine/run/ctl.h"
 
 /* Over the whole grid, and over the threads of one block. */

@@ -15,7 +15,7 @@
 
 #include "engine/cuda/kernels.h"
 #include "engine/cuda/saxs.h"
-#include "graphs/dev_cuda.h"
+#include "graphs/cuda/dev.h"
 
 #define GIB ((size_t)1 << 30)
 

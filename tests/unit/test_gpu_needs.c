@@ -3,7 +3,7 @@
  * Which drivers and GPUs a build can use, and what is said of the others.
  */
 #undef NDEBUG
-#include "graphs/gpu_needs.h"
+#include "graphs/cuda/needs.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -3,7 +3,7 @@
  * What is said of a call of CUDA that failed, word for word.
  */
 #undef NDEBUG
-#include "graphs/gpu_words.h"
+#include "graphs/cuda/failure_text.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

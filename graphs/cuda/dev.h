@@ -12,7 +12,7 @@
 
 #include "engine/base/buf.h"
 #include "graphs/dev_open.h"
-#include "graphs/pace.h"
+#include "graphs/poll_pace.h"
 #include "graphs/pool.h"
 
 /* A stream, and a word in mapped memory that says which marks have passed. */

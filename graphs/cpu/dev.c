@@ -3,7 +3,7 @@
  * The CPU device. Memory is host memory, every block of it from the allocator of its own, so that tools which watch heap
  * memory see its bounds. No floating-point mode is touched: what kernels compute depends on the kernels alone.
  */
-#include "graphs/dev_cpu.h"
+#include "graphs/cpu/dev.h"
 
 #include <stdlib.h>
 #include <string.h>

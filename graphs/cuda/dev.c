@@ -2,13 +2,13 @@
  *
  * The CUDA device: opening and closing. Every code is checked.
  */
-#include "graphs/dev_cuda.h"
+#include "graphs/cuda/dev.h"
 
 #include <stdlib.h>
 #include <sys/prctl.h>
 
 #include "engine/base/buf.h"
-#include "graphs/gpu_needs.h"
+#include "graphs/cuda/needs.h"
 
 #define TIMER_SLACK_NS 1000UL
 #define QUEUES 32 /* of the hardware, at most.. */

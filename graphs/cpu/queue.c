@@ -8,7 +8,7 @@
  *  5. A lane keeps its jobs and graphs that have ended for the next; it has jobs enough for what replicas queue from the beginning.
  *  6. When a job ends, the eventfd is written unless it is readable already (`signalled`); draining reads it.
  */
-#include "graphs/dev_cpu.h"
+#include "graphs/cpu/dev.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "graphs/dev_cuda.h"
+#include "graphs/cuda/dev.h"
 
 #define SLAB_BYTES ((size_t)64 << 20)
 #define MAPPED_SLAB_BYTES ((size_t)2 << 20)

@@ -7,7 +7,7 @@
 #include <time.h>
 
 #include "engine/base/buf.h"
-#include "graphs/dev_cuda.h"
+#include "graphs/cuda/dev.h"
 
 #define LOOK_EVERY 1e6 /* microseconds between questions about the streams' health */
 

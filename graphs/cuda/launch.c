@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "graphs/check.h"
-#include "graphs/dev_cuda.h"
+#include "graphs/cuda/dev.h"
 
 enum { PORTABLE_CLUSTER = 8 };      /* blocks of a cluster that need no opt-in */
 enum { LIBRARY_STACK = 64 * 1024 }; /* bytes that calls of a library function may take */

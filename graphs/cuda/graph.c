@@ -14,7 +14,7 @@
 
 #include "engine/base/buf.h"
 #include "graphs/check.h"
-#include "graphs/dev_cuda.h"
+#include "graphs/cuda/dev.h"
 
 void node_add(struct node_list *l, cudaGraphNode_t node)
 {

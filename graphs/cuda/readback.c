@@ -6,7 +6,7 @@
 
 #include "engine/base/checksum.h"
 #include "graphs/check.h"
-#include "graphs/dev_cuda.h"
+#include "graphs/cuda/dev.h"
 
 /* --- kernels --- */
 

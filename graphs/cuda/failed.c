@@ -2,8 +2,8 @@
  *
  * What errors of CUDA, and of libraries on it, say and mean: after some the device is lost.
  */
-#include "graphs/dev_cuda.h"
-#include "graphs/gpu_words.h"
+#include "graphs/cuda/dev.h"
+#include "graphs/cuda/failure_text.h"
 
 /* After these the context is of no use any more: each later call fails the same way. */
 static bool is_fatal(cudaError_t rc)

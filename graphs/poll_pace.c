@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "graphs/pace.h"
+#include "graphs/poll_pace.h"
 
 void pace_news(struct pace *p, double now)
 {

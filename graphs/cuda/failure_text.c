@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "graphs/gpu_words.h"
+#include "graphs/cuda/failure_text.h"
 
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "graphs/dev_open.h"
-#include "graphs/gpu_needs.h"
+#include "graphs/cuda/needs.h"
 
 int dev_cuda_count(uint32_t *out, struct err *e)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "graphs/gpu_needs.h"
+#include "graphs/cuda/needs.h"
 
 #include <dirent.h>
 #include <stdio.h>
