@@ -19,7 +19,7 @@
 #include "engine/base/number.h"
 #include "engine/base/units.h"
 #include "engine/math/softcore.h"
-#include "engine/system/alchemy.h"
+#include "engine/prepare/alchemy.h"
 
 #define FARTHEST 0.7      /* nm, of the grid of distances */
 #define SHELL 0.18        /* nm beyond the wall, where the first shell ends */

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "engine/base/number.h"
-#include "engine/system/alchemy.h"
-#include "engine/system/fixed_distances.h"
+#include "engine/prepare/alchemy.h"
+#include "engine/prepare/fixed_distances.h"
 
 static void advise_lengths(const struct advising *a, const struct topology *t)
 {

@@ -7,7 +7,7 @@
 
 #include "engine/estimate/json_writer.h"
 #include "engine/io/trajectory.h"
-#include "engine/system/torsions.h"
+#include "engine/derive/torsions.h"
 
 /* A trajectory in which a torsion never turned, and where it stayed. */
 struct stay {

@@ -18,7 +18,7 @@
 #include "engine/base/number.h"
 #include "engine/base/printable.h"
 #include "engine/base/units.h"
-#include "engine/system/standard_state.h"
+#include "engine/derive/standard_state.h"
 
 enum { INCLUDES = 32 };
 

@@ -7,7 +7,7 @@
 #include "engine/base/buf.h"
 #include "engine/cuda/kernels.h"
 #include "engine/cuda/turn.h"
-#include "engine/system/ewald.h"
+#include "engine/prepare/ewald.h"
 
 enum {
     BRICK_EDGE = 20,     /* points along an edge of a brick, at most: its neighbours have order - 1 of them too.. */

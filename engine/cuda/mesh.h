@@ -20,7 +20,7 @@
 
 #include "engine/base/arena.h"
 #include "engine/run/program.h"
-#include "engine/system/alchemy.h"
+#include "engine/prepare/alchemy.h"
 
 #define MESH_CHARGE_SCALE 67108864.0f /* 2^26 per e: a point of the mesh may hold up to 32 e */
 #define MESH_CHARGE_UNIT (1 / MESH_CHARGE_SCALE)

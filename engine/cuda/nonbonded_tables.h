@@ -30,7 +30,7 @@
 #define SHOAL_ENGINE_CUDA_NONBONDED_TABLES_H
 
 #include "engine/math/softcore.h"
-#include "engine/system/tables.h"
+#include "engine/prepare/device_tables.h"
 
 #define EXTENT_SLACK 1.02f /* how far trios reach from their first atoms may grow by that factor.. */
 #define EXTENT_MORE 0.002f /* ..and this much, nm, until there is a new search */

@@ -10,8 +10,8 @@
 #include "engine/cuda/kernels.h"
 #include "engine/cuda/regions.h"
 #include "engine/cuda/trios.h"
-#include "engine/system/dispersion.h"
-#include "engine/system/ewald.h"
+#include "engine/prepare/dispersion.h"
+#include "engine/prepare/ewald.h"
 
 #define DEFAULT_BUFFER 0.12 /* nm.. */
 #define BUFFER_REGIONS 0.11 /* ..and of replicas in regions.. */

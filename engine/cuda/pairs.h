@@ -16,7 +16,7 @@
 #include "engine/cuda/nonbonded_tables.h"
 #include "engine/math/box.h"
 #include "engine/run/program.h"
-#include "engine/system/alchemy.h"
+#include "engine/prepare/alchemy.h"
 
 enum { EWALD32_TERMS_USUAL = 13, EWALD32_TERMS_LONG = 15, EWALD32_TERMS = 19 };
 

@@ -28,7 +28,7 @@
 #include "engine/cuda/kernels.h"
 #include "engine/cuda/mesh.h"
 #include "engine/cuda/pairs.h"
-#include "engine/system/topology.h"
+#include "engine/prepare/topology.h"
 
 enum {
     TINY_ATOMS_MOST = 128,

@@ -15,7 +15,7 @@
 #include "engine/base/buf.h"
 #include "engine/base/units.h"
 #include "engine/cuda/tiny.h"
-#include "engine/system/ewald.h"
+#include "engine/prepare/ewald.h"
 
 #define WAVES_LEFT 1e-6
 #define ALIASES 50 /* m of the sums above on each side; the next of order 4 is 1e-9 */

@@ -5,8 +5,8 @@
 #ifndef SHOAL_ENGINE_CUDA_TRIOS_H
 #define SHOAL_ENGINE_CUDA_TRIOS_H
 
-#include "engine/system/alchemy.h"
-#include "engine/system/topology.h"
+#include "engine/prepare/alchemy.h"
+#include "engine/prepare/topology.h"
 
 /* Atom of every slot ([3 ntrios + nperturbed]; ~ the trio's first atom where there is none); the caller frees it. Rigid waters
  * that are all alike, whose hydrogens have no Lennard-Jones among waters, come first: nwaters of them, as oxygen, hydrogen,

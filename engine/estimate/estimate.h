@@ -10,9 +10,9 @@
 #include "engine/base/buf.h"
 #include "engine/base/allocate.h"
 #include "engine/estimate/json_writer.h"
-#include "engine/system/finite_size.h"
+#include "engine/derive/finite_size.h"
 #include "engine/system/settings.h"
-#include "engine/system/standard_state.h"
+#include "engine/derive/standard_state.h"
 #include "engine/system/volume_moves.h"
 
 enum estimate_kind { ESTIMATE_DONE, ESTIMATE_PARTIAL, ESTIMATE_RUNNING, ESTIMATE_FAILED };

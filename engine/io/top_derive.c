@@ -9,7 +9,7 @@
 #include <math.h>
 #include <strings.h>
 
-#include "engine/system/sites.h"
+#include "engine/prepare/sites.h"
 
 struct frame {
     const struct top *t;

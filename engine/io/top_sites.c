@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "engine/base/number.h"
-#include "engine/system/sites.h"
+#include "engine/prepare/sites.h"
 
 static struct top_molecule *current(struct top *t)
 {

@@ -10,9 +10,9 @@
 
 #include "engine/base/units.h"
 #include "engine/observe/observe.h"
-#include "engine/system/fixed_distances.h"
+#include "engine/prepare/fixed_distances.h"
 #include "engine/system/lines.h"
-#include "engine/system/topology.h"
+#include "engine/prepare/topology.h"
 
 /* All atoms have mass but virtual sites, of which that is known. */
 static int check_masses(const struct system *sys, struct err *e)

@@ -10,7 +10,7 @@
 #include "engine/run/guest.h"
 #include "engine/run/program.h"
 #include "engine/run/readonly.h"
-#include "engine/system/tables.h"
+#include "engine/prepare/device_tables.h"
 
 struct model {
     struct dev *dev;

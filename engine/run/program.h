@@ -13,7 +13,7 @@
 #include "engine/run/gang.h"
 #include "engine/run/readonly.h"
 #include "engine/run/sim.h"
-#include "engine/system/topology.h"
+#include "engine/prepare/topology.h"
 
 /* Of the forces: read-only tables of one model in device memory. Each program has its own. */
 struct nonbonded;

@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "engine/base/units.h"
-#include "engine/system/anchors.h"
+#include "engine/derive/anchors.h"
 
 #define EDGE 3.0
 #define TEMPERATURE 298.15

@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "engine/base/units.h"
-#include "engine/system/finite_size.h"
+#include "engine/derive/finite_size.h"
 #include "tests/lib/toy.h"
 
 #define EDGE 3.0

@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "engine/base/units.h"
-#include "engine/system/standard_state.h"
+#include "engine/derive/standard_state.h"
 
 #define RT (UNIT_R * 298.15)
 #define DEGREE (M_PI / 180)

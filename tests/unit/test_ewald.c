@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "engine/system/ewald.h"
+#include "engine/prepare/ewald.h"
 
 static void test_fit(void **state)
 {

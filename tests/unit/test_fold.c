@@ -18,7 +18,7 @@
 #include "engine/base/buf.h"
 #include "engine/io/io.h"
 #include "engine/math/box.h"
-#include "engine/system/fold.h"
+#include "engine/derive/fold.h"
 
 enum { RESIDUES = 12, BACKBONE = 3 * RESIDUES, PROTEIN = 4 * RESIDUES + 2, LIGAND = 4, ATOMS = PROTEIN + LIGAND + 4 };
 

@@ -17,7 +17,7 @@
 
 #include "engine/base/buf.h"
 #include "engine/io/io.h"
-#include "engine/system/masses.h"
+#include "engine/derive/masses.h"
 
 /* Methanol, rigid water, an ion and a virtual site on the water's axis. The methyl's bonds are of three functions. */
 static const char topology[] =

@@ -17,7 +17,7 @@
 
 #include "engine/base/buf.h"
 #include "engine/io/io.h"
-#include "engine/system/temper.h"
+#include "engine/derive/solute_tempering.h"
 
 #define ROOT 0.5
 #define SCALE (ROOT * ROOT)

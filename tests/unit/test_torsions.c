@@ -14,7 +14,7 @@
 
 #include "engine/base/buf.h"
 #include "engine/io/io.h"
-#include "engine/system/torsions.h"
+#include "engine/derive/torsions.h"
 
 #define DEGREE (3.14159265358979323846 / 180)
 

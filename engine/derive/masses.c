@@ -5,7 +5,7 @@
  * on what dummies weigh: an atom that is one in state A or in B takes nothing from its partner, since a hybrid's carbon may have more hydrogens,
  * of A, of B and of both, than it has mass for.
  */
-#include "engine/system/masses.h"
+#include "engine/derive/masses.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "engine/system/cmap.h"
+#include "engine/prepare/cmap.h"
 
 #include <stdlib.h>
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "engine/system/topology.h"
+#include "engine/prepare/topology.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "engine/base/buf.h"
-#include "engine/system/fixed_distances.h"
+#include "engine/prepare/fixed_distances.h"
 #include "engine/system/forest.h"
 #include "engine/system/lines.h"
-#include "engine/system/sites.h"
+#include "engine/prepare/sites.h"
 #include "engine/math/box.h"
 
 /* ---- what belongs together ---- */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "engine/system/finite_size.h"
+#include "engine/derive/finite_size.h"
 
 #include "engine/base/units.h"
-#include "engine/system/alchemy.h"
+#include "engine/prepare/alchemy.h"
 
 /* Of a charge in a cubic lattice with a background: its energy is xi q^2 / (8 pi eps0 L). */
 #define LATTICE -2.837297479480619

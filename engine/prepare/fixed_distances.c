@@ -3,7 +3,7 @@
  * One constraint for each pair of atoms: a bond may be among the constraints and in [ constraints ] or [ settles ] too. Constraints
  * that follow from others are refused: each would take one degree of freedom off that the others have taken off already.
  */
-#include "engine/system/fixed_distances.h"
+#include "engine/prepare/fixed_distances.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "engine/base/buf.h"
 #include "engine/math/box.h"
 #include "engine/math/vec.h"
-#include "engine/system/alchemy.h"
+#include "engine/prepare/alchemy.h"
 #include "engine/system/lines.h"
 
 /* Relative: lengths nearer than this are one length, given with more digits or fewer. */

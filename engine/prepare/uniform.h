@@ -5,7 +5,7 @@
 #ifndef SHOAL_ENGINE_SYSTEM_UNIFORM_H
 #define SHOAL_ENGINE_SYSTEM_UNIFORM_H
 
-#include "engine/system/alchemy.h"
+#include "engine/prepare/alchemy.h"
 
 void uniform_table_make(struct uniform_table *u, const struct alchemy_plan *plan, const struct nonbonded_settings *set);
 

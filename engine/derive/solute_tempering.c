@@ -2,7 +2,7 @@
  *
  * Every interaction is a product over what takes part in it, so each atom has one factor: the root of s in the solute, 1 elsewhere.
  */
-#include "engine/system/temper.h"
+#include "engine/derive/solute_tempering.h"
 
 #include <math.h>
 #include <stdlib.h>

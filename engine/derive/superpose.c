@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "engine/system/superpose.h"
+#include "engine/derive/superpose.h"
 
 #include <math.h>
 

@@ -9,7 +9,7 @@
 #include "engine/base/buf.h"
 #include "engine/system/settings.h"
 #include "engine/system/system.h"
-#include "engine/system/tables.h"
+#include "engine/prepare/device_tables.h"
 
 /* Keeps the first of each pair of atoms, in their order. ERR_TOPOLOGY: one pair with two lengths. */
 int fixed_distances_once(struct fixed_distance *list, int *n, const struct system *sys, struct err *e);

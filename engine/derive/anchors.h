@@ -16,7 +16,7 @@
 #ifndef SHOAL_ENGINE_SYSTEM_ANCHORS_H
 #define SHOAL_ENGINE_SYSTEM_ANCHORS_H
 
-#include "engine/system/standard_state.h"
+#include "engine/derive/standard_state.h"
 #include "engine/system/system.h"
 
 enum { ANCHOR_COORDINATES = 6 };

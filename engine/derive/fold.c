@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "engine/system/fold.h"
+#include "engine/derive/fold.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -7,8 +7,8 @@
 
 #include "engine/base/buf.h"
 #include "engine/math/box.h"
-#include "engine/system/superpose.h"
-#include "engine/system/torsions.h"
+#include "engine/derive/superpose.h"
+#include "engine/derive/torsions.h"
 
 #define HEAVY 4.5 /* u: more than a heavy hydrogen has */
 

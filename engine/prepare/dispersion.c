@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "engine/system/dispersion.h"
+#include "engine/prepare/dispersion.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "engine/system/anchors.h"
+#include "engine/derive/anchors.h"
 
 #include <math.h>
 #include <stdlib.h>

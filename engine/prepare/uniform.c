@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "engine/system/uniform.h"
+#include "engine/prepare/uniform.h"
 
 #include <math.h>
 
 #include "engine/base/units.h"
-#include "engine/system/dispersion.h"
-#include "engine/system/ewald.h"
+#include "engine/prepare/dispersion.h"
+#include "engine/prepare/ewald.h"
 
 /* A product of two charges in powers of lambda. */
 static void add_product(struct uniform_table *u, double scale, const struct alchemy_plan *plan, int i, int j)

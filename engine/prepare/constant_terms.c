@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "engine/system/constant_terms.h"
+#include "engine/prepare/constant_terms.h"
 
 #include <stdlib.h>
 
 #include "engine/base/buf.h"
 #include "engine/math/sites.h"
-#include "engine/system/topology.h"
+#include "engine/prepare/topology.h"
 
 static void hold(struct constant_terms *c, int a, int b)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "engine/system/torsions.h"
+#include "engine/derive/torsions.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 
 #include "engine/base/buf.h"
 #include "engine/math/box.h"
-#include "engine/system/alchemy.h"
+#include "engine/prepare/alchemy.h"
 
 #define PI 3.14159265358979323846
 #define HELD 60.0               /* kJ/mol: a bond whose dihedrals may add up to more does not turn in a simulation */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "engine/system/ewald.h"
+#include "engine/prepare/ewald.h"
 
 #include <assert.h>
 #include <complex.h>

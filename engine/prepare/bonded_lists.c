@@ -8,8 +8,8 @@
 
 #include "engine/base/buf.h"
 #include "engine/base/units.h"
-#include "engine/system/alchemy.h"
-#include "engine/system/topology.h"
+#include "engine/prepare/alchemy.h"
+#include "engine/prepare/topology.h"
 
 static bool bond_perturbed(const void *p)
 {

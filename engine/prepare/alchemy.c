@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "engine/system/alchemy.h"
+#include "engine/prepare/alchemy.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "engine/base/buf.h"
 #include "engine/base/units.h"
 #include "engine/math/search.h"
-#include "engine/system/ewald.h"
+#include "engine/prepare/ewald.h"
 
 bool alchemy_moves(const struct alchemy_settings *set, enum lambda component)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "engine/system/form_factors.h"
+#include "engine/prepare/form_factors.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -14,7 +14,7 @@
 static const struct element elements[] = {
 #define F(symbol, number, charge, weight, a1, a2, a3, a4, b1, b2, b3, b4, c)                                           \
     {#symbol, number, charge, weight, {{a1, a2, a3, a4}, {W(b1), W(b2), W(b3), W(b4)}, c}},
-#include "engine/system/form_factors.def"
+#include "engine/prepare/form_factors.def"
 #undef F
 };
 enum { ELEMENTS = sizeof elements / sizeof elements[0] };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "engine/system/standard_state.h"
+#include "engine/derive/standard_state.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 #define SHOAL_ENGINE_SYSTEM_SITES_H
 
 #include "engine/math/sites.h"
-#include "engine/system/tables.h"
+#include "engine/prepare/device_tables.h"
 
 /* Positions of the others relative to the first. */
 MATH_FN void site_arms(const struct site_table *t, const struct virtual_site *s, const double (*x)[3], double r[3][3])

@@ -7,7 +7,7 @@
 #ifndef SHOAL_ENGINE_SYSTEM_DISPERSION_H
 #define SHOAL_ENGINE_SYSTEM_DISPERSION_H
 
-#include "engine/system/alchemy.h"
+#include "engine/prepare/alchemy.h"
 
 void lj_rule_make(struct lj_rule *rule, const struct nonbonded_settings *set);
 void dispersion_make(struct nb_dispersion *d, const struct alchemy_plan *p, const struct nonbonded_settings *set);

@@ -6,10 +6,10 @@
 #ifndef SHOAL_ENGINE_SYSTEM_TOPOLOGY_H
 #define SHOAL_ENGINE_SYSTEM_TOPOLOGY_H
 
-#include "engine/system/constant_terms.h"
+#include "engine/prepare/constant_terms.h"
 #include "engine/system/settings.h"
 #include "engine/system/system.h"
-#include "engine/system/tables.h"
+#include "engine/prepare/device_tables.h"
 
 struct topology {
     /* molecules in the chemical sense: atoms joined by bonds, connections, constraints, settles or any bonded term */

@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-#include "engine/system/tables.h"
+#include "engine/prepare/device_tables.h"
 
 struct alchemy_plan {
     int natoms, ntypes;
