@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "engine/base/number.h"
-#include "engine/base/text_json.h"
+#include "engine/base/json/text_json.h"
 #include "engine/kernels/volume.h"
 #include "engine/prepare/alchemy.h"
 #include "engine/system/lines.h"

@@ -14,7 +14,7 @@
 #include "daemon/worker/replica_parts.h"
 #include "daemon/worker/stages.h"
 #include "engine/base/number.h"
-#include "engine/base/xvg.h"
+#include "engine/series/xvg.h"
 #include "engine/io/output.h"
 #include "engine/observe/observe.h"
 

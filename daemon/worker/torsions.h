@@ -5,7 +5,7 @@
 #ifndef SHOAL_DAEMON_WORKER_TORSIONS_H
 #define SHOAL_DAEMON_WORKER_TORSIONS_H
 
-#include "engine/estimate/json_writer.h"
+#include "engine/base/json/json_writer.h"
 #include "engine/io/trajectory.h"
 #include "engine/derive/torsions.h"
 

@@ -14,7 +14,7 @@
 #include "daemon/worker/commands.h"
 #include "daemon/worker/input.h"
 #include "daemon/worker/measure.h"
-#include "engine/base/err_json.h"
+#include "engine/base/json/err_json.h"
 #include "engine/base/number.h"
 #include "engine/base/printable.h"
 #include "engine/base/units.h"

@@ -8,8 +8,8 @@
 #define SHOAL_ENGINE_ESTIMATE_ESTIMATE_H
 
 #include "engine/base/buf.h"
-#include "engine/base/allocate.h"
-#include "engine/estimate/json_writer.h"
+#include "engine/base/statistics/allocate.h"
+#include "engine/base/json/json_writer.h"
 #include "engine/derive/finite_size.h"
 #include "engine/system/settings.h"
 #include "engine/derive/standard_state.h"

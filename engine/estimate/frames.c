@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "engine/base/buf.h"
-#include "engine/estimate/json_writer.h"
+#include "engine/base/json/json_writer.h"
 #include "engine/estimate/result.h"
 
 #define SAME_TIME 0.51e-4 /* ps: dhdl.xvg has 4 decimals */

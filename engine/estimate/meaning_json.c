@@ -4,7 +4,7 @@
  */
 #include <math.h>
 
-#include "engine/estimate/json_writer.h"
+#include "engine/base/json/json_writer.h"
 #include "engine/estimate/result.h"
 
 #define CHARGE_NOISE 1e-6 /* e, of sums over rounded charges */

@@ -10,8 +10,8 @@
 #include <stddef.h>
 
 #include "engine/base/err.h"
-#include "engine/base/stats.h"
-#include "engine/base/xvg.h"
+#include "engine/base/statistics/stats.h"
+#include "engine/series/xvg.h"
 #include "engine/system/settings.h"
 
 /* ---- dhdl.c: the meaning of dhdl.xvg's columns */

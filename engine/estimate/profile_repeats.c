@@ -7,7 +7,7 @@
 #include <limits.h>
 #include <stdlib.h>
 
-#include "engine/estimate/json_writer.h"
+#include "engine/base/json/json_writer.h"
 #include "engine/estimate/result.h"
 
 /* The profile of a repeat; NULL: it has none that counts. */

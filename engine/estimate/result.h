@@ -5,7 +5,7 @@
 #ifndef SHOAL_ENGINE_ESTIMATE_RESULT_H
 #define SHOAL_ENGINE_ESTIMATE_RESULT_H
 
-#include "engine/base/repeats.h"
+#include "engine/base/statistics/repeats.h"
 #include "engine/estimate/estimate.h"
 #include "engine/estimate/forecast.h"
 #include "engine/estimate/parts.h"

@@ -10,7 +10,7 @@
 
 #include "engine/base/number.h"
 #include "engine/base/units.h"
-#include "engine/estimate/json_writer.h"
+#include "engine/base/json/json_writer.h"
 
 static void maybe_energy(struct writer *w, const char *key, const struct ladder *l, const struct range *x)
 {

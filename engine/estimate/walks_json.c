@@ -2,7 +2,7 @@
  *
  * What results.json says of replicas that exchanged windows.
  */
-#include "engine/estimate/json_writer.h"
+#include "engine/base/json/json_writer.h"
 #include "engine/estimate/result.h"
 
 static void pairs(struct writer *w, const struct walks *x)

@@ -20,7 +20,7 @@
 #include <string.h>
 
 #include "engine/base/buf.h"
-#include "engine/base/allocate.h"
+#include "engine/base/statistics/allocate.h"
 #include "engine/estimate/forecast.h"
 #include "engine/estimate/parts.h"
 #include "tests/lib/oscillators.h"

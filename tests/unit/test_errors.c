@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "engine/base/allocate.h"
+#include "engine/base/statistics/allocate.h"
 #include "engine/estimate/result.h"
 #include "tests/lib/near.h"
 #include "tests/lib/oscillators.h"

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "engine/base/xvg.h"
+#include "engine/series/xvg.h"
 
 static void check_plain(const char *text, const char *expected)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "engine/estimate/json_writer.h"
+#include "engine/base/json/json_writer.h"
 
 #include <math.h>
 

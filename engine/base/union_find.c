@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "engine/system/forest.h"
+#include "engine/base/union_find.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "engine/base/stats.h"
+#include "engine/base/statistics/stats.h"
 
 #include <math.h>
 

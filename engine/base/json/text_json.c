@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "engine/base/text_json.h"
+#include "engine/base/json/text_json.h"
 
 #include "engine/base/buf.h"
 

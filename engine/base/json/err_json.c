@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "engine/base/err_json.h"
+#include "engine/base/json/err_json.h"
 
 json_t *err_json(const struct err *e)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
-#include "engine/base/xvg.h"
+#include "engine/series/xvg.h"
 
 /* Grace's marks, and what they are without it. */
 static const struct mark {

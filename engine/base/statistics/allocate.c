@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "engine/base/allocate.h"
+#include "engine/base/statistics/allocate.h"
 
 #include <math.h>
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "engine/base/xvg.h"
+#include "engine/series/xvg.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -11,12 +11,12 @@
  * for two repeats, 1.32 for three), because a spread of few is itself uncertain. So repeats that agree are as good as one
  * long one, and repeats that do not count by their spread alone.
  */
-#include "engine/base/repeats.h"
+#include "engine/base/statistics/repeats.h"
 
 #include <math.h>
 #include <stddef.h>
 
-#include "engine/base/stats.h"
+#include "engine/base/statistics/stats.h"
 
 #define OUTSIDE 0.31731050786291410 /* chance beyond one standard error */
 
