@@ -9,7 +9,7 @@
 
 #include "engine/base/buf.h"
 #include "engine/base/number.h"
-#include "engine/estimate/parts.h"
+#include "engine/estimate/estimators/estimators.h"
 
 #define DERIVATIVE "dH/d\\xl\\f{} "
 #define DIFFERENCE "\\xD\\f{}H \\xl\\f{} to "

@@ -7,8 +7,8 @@
 
 #include "engine/base/statistics/repeats.h"
 #include "engine/estimate/estimate.h"
-#include "engine/estimate/forecast.h"
-#include "engine/estimate/parts.h"
+#include "engine/estimate/estimators/forecast.h"
+#include "engine/estimate/estimators/estimators.h"
 
 #define ESTIMATE_FRACTIONS 10
 #define ESTIMATE_OVERLAP 0.03     /* neighbours below do not converge: alchemlyb, docs/visualisation.rst */

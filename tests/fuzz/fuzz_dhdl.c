@@ -11,7 +11,7 @@
 
 #include "engine/base/buf.h"
 #include "engine/series/xvg.h"
-#include "engine/estimate/parts.h"
+#include "engine/estimate/estimators/estimators.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

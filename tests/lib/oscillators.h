@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "engine/base/buf.h"
-#include "engine/estimate/parts.h"
+#include "engine/estimate/estimators/estimators.h"
 
 struct ladder_of_oscillators {
     int nstates, ncomponents;

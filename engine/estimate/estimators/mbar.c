@@ -8,7 +8,7 @@
  * Happy path: a few Newton steps from the BAR chain. A Newton step that does not halve the residual is set against a
  * self-consistent step f_k -= ln(S_k / N_k), which always goes downhill, and the better of the two is taken.
  */
-#include "engine/estimate/parts.h"
+#include "engine/estimate/estimators/estimators.h"
 
 #include <float.h>
 #include <math.h>

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "engine/base/buf.h"
-#include "engine/estimate/parts.h"
+#include "engine/estimate/estimators/estimators.h"
 
 void solution_init(struct solution *x, int nstates, const struct sampling *s)
 {

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "engine/base/buf.h"
-#include "engine/estimate/parts.h"
+#include "engine/estimate/estimators/estimators.h"
 
 /* ---- visits */
 

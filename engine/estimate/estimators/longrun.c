@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "engine/base/buf.h"
-#include "engine/estimate/parts.h"
+#include "engine/estimate/estimators/estimators.h"
 
 #define BLOCKS 512 /* stats_block: at most twice as many */
 #define COARSEST 32

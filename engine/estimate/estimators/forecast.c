@@ -5,7 +5,7 @@
  * correlated that is no small part of it. Of each window some rows are enough, as far apart as they can be; g is that of its
  * influences now.
  */
-#include "engine/estimate/forecast.h"
+#include "engine/estimate/estimators/forecast.h"
 
 #include <math.h>
 #include <stdlib.h>

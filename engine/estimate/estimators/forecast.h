@@ -5,7 +5,7 @@
 #ifndef SHOAL_ENGINE_ESTIMATE_FORECAST_H
 #define SHOAL_ENGINE_ESTIMATE_FORECAST_H
 
-#include "engine/estimate/parts.h"
+#include "engine/estimate/estimators/estimators.h"
 
 struct forecast;
 
