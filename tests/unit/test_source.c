@@ -16,7 +16,7 @@
 #include "engine/base/buf.h"
 #include "engine/base/path.h"
 #include "engine/io/io.h"
-#include "engine/io/table.h"
+#include "engine/io/hash_table.h"
 
 static void joined(const char *from, const char *name, const char *expected)
 {

@@ -9,7 +9,7 @@
 
 #include "engine/base/buf.h"
 #include "engine/io/io.h"
-#include "engine/io/table.h"
+#include "engine/io/hash_table.h"
 
 enum {
     PP_DEPTH = 32,

@@ -2,7 +2,7 @@
  *
  * [ virtual_sites1 ] to [ virtual_sitesn ]: atoms without mass that other atoms place.
  */
-#include "engine/io/top.h"
+#include "engine/io/top/top.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  * The force-field sections of a topology. Column layouts as the GROMACS manual gives them and as grompp tells them
  * apart.
  */
-#include "engine/io/top.h"
+#include "engine/io/top/top.h"
 
 #include <ctype.h>
 #include <string.h>

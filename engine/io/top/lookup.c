@@ -2,7 +2,7 @@
  *
  * Parameters that a line leaves to its types.
  */
-#include "engine/io/top.h"
+#include "engine/io/top/top.h"
 
 #include <math.h>
 

@@ -2,7 +2,7 @@
  *
  * The sections of a molecule type: atoms, interactions, exclusions.
  */
-#include "engine/io/top.h"
+#include "engine/io/top/top.h"
 
 #include <ctype.h>
 #include <math.h>

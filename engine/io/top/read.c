@@ -2,7 +2,7 @@
  *
  * The sections of a topology: which exist, in which order they may come, who reads their lines.
  */
-#include "engine/io/top.h"
+#include "engine/io/top/top.h"
 
 #include <ctype.h>
 #include <stdio.h>

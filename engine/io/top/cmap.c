@@ -2,7 +2,7 @@
  *
  * CMAP corrections: lines of [ cmaptypes ], by five types or by five pairs TYPE-RESIDUE, and which of them five atoms have.
  */
-#include "engine/io/top.h"
+#include "engine/io/top/top.h"
 
 #include <stdlib.h>
 #include <string.h>

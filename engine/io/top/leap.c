@@ -9,7 +9,7 @@
  * 3. The third atom is the center then. An improper whose four names, and whose four atoms, no earlier one of its function has had
  *    (over all molecule types) stays so. In all others the three around the center are sorted by name, then by number.
  */
-#include "engine/io/top.h"
+#include "engine/io/top/top.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
  *
  * Where the lines of molecule types stand, for the system.
  */
-#include "engine/io/top.h"
+#include "engine/io/top/top.h"
 
 #include <string.h>
 

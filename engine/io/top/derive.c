@@ -4,7 +4,7 @@
  * molecule's bonds, constraints and angles in state A, as grompp derives them. The site is i; j, k, l, m are the atoms that place it
  * in their order, j the one that it is bonded to.
  */
-#include "engine/io/top.h"
+#include "engine/io/top/top.h"
 
 #include <math.h>
 #include <strings.h>

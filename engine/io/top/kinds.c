@@ -4,7 +4,7 @@
  * formats", tables of the interaction types). Dihedral function 9 is function 1 with several terms for one set of
  * types.
  */
-#include "engine/io/top.h"
+#include "engine/io/top/top.h"
 
 #include <stdio.h>
 #include <string.h>

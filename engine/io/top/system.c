@@ -2,7 +2,7 @@
  *
  * From molecule types and their counts to the system: every molecule written out, units of the engine.
  */
-#include "engine/io/top.h"
+#include "engine/io/top/top.h"
 #include "engine/prepare/cmap.h"
 
 #include <math.h>

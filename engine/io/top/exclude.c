@@ -3,7 +3,7 @@
  * Exclusions of a molecule type: atoms up to nrexcl chemical bonds apart, and [ exclusions ]. SETTLE excludes
  * nothing, as in grompp: water topologies list its exclusions.
  */
-#include "engine/io/top.h"
+#include "engine/io/top/top.h"
 
 #include <stdlib.h>
 #include <string.h>

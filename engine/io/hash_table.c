@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "engine/io/table.h"
+#include "engine/io/hash_table.h"
 
 #include <stdlib.h>
 #include <string.h>

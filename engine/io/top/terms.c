@@ -2,7 +2,7 @@
  *
  * The terms of a molecule type, as its lines say them, to those of the system: atoms of one molecule, units of the engine.
  */
-#include "engine/io/top.h"
+#include "engine/io/top/top.h"
 
 #include <math.h>
 #include <string.h>

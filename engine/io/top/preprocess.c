@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "engine/io/top_pp.h"
+#include "engine/io/top/preprocess.h"
 
 #include <ctype.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
  *
  * Words and numbers of one topology line.
  */
-#include "engine/io/top.h"
+#include "engine/io/top/top.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -6,7 +6,7 @@
 #ifndef SHOAL_ENGINE_IO_TOP_H
 #define SHOAL_ENGINE_IO_TOP_H
 
-#include "engine/io/top_pp.h"
+#include "engine/io/top/preprocess.h"
 #include "engine/system/system.h"
 
 enum {
