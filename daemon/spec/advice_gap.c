@@ -18,7 +18,7 @@
 
 #include "engine/base/number.h"
 #include "engine/base/units.h"
-#include "engine/math/softcore.h"
+#include "engine/math/potentials/softcore.h"
 #include "engine/prepare/alchemy.h"
 
 #define FARTHEST 0.7      /* nm, of the grid of distances */

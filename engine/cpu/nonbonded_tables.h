@@ -19,7 +19,7 @@
 #include <string.h>
 
 #include "engine/math/box.h"
-#include "engine/math/softcore.h"
+#include "engine/math/potentials/softcore.h"
 #include "engine/prepare/device_tables.h"
 
 #define NB_GRID 281474976710656.0 /* 2^48 grid positions per box edge */

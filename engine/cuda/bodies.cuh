@@ -7,7 +7,7 @@
 #define SHOAL_ENGINE_CUDA_BODIES_CUH
 
 #include "engine/cuda/motion.cuh"
-#include "engine/math/star.h"
+#include "engine/math/bodies/star.h"
 
 #define MOST_ATOMS (1 + STAR_ARMS)
 

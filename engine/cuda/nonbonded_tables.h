@@ -29,7 +29,7 @@
 #ifndef SHOAL_ENGINE_CUDA_NONBONDED_TABLES_H
 #define SHOAL_ENGINE_CUDA_NONBONDED_TABLES_H
 
-#include "engine/math/softcore.h"
+#include "engine/math/potentials/softcore.h"
 #include "engine/prepare/device_tables.h"
 
 #define EXTENT_SLACK 1.02f /* how far trios reach from their first atoms may grow by that factor.. */

@@ -8,7 +8,7 @@
 #include "engine/base/buf.h"
 #include "engine/base/units.h"
 #include "engine/cuda/pairs.h"
-#include "engine/math/lj.h"
+#include "engine/math/potentials/lj.h"
 
 #define SCAN 0.002 /* nm, steps in which forces are looked at.. */
 #define SHELL 0.01 /* ..and added up */

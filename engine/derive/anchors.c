@@ -7,7 +7,7 @@
 
 #include "engine/base/buf.h"
 #include "engine/base/units.h"
-#include "engine/math/bonded.h"
+#include "engine/math/potentials/bonded.h"
 #include "engine/math/box.h"
 
 #define HEAVY 3.5        /* u: hydrogens are lighter; those with much repartitioned mass are known by name */

@@ -7,7 +7,7 @@
 
 #include "engine/base/buf.h"
 #include "engine/base/units.h"
-#include "engine/math/rare.h"
+#include "engine/math/potentials/rare.h"
 
 #define FARTHEST 20.0   /* nm: what is not held closer than this is not held */
 #define OUT_OF 1e-9     /* of the most likely, how likely FARTHEST may be */

@@ -10,7 +10,7 @@
 
 #include "engine/base/units.h"
 #include "engine/math/accumulate.h"
-#include "engine/math/bonded.h"
+#include "engine/math/potentials/bonded.h"
 #include "engine/math/box.h"
 #include "engine/run/ctl.h"
 #include "engine/prepare/device_tables.h"

@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-#include "engine/math/settle.h"
+#include "engine/math/bodies/settle.h"
 #include "engine/run/ctl.h"
 #include "engine/prepare/device_tables.h"
 

@@ -6,8 +6,8 @@
 #define SHOAL_ENGINE_KERNELS_RARE_TERMS_H
 
 #include "engine/kernels/bonded_terms.h"
-#include "engine/math/cmap.h"
-#include "engine/math/rare.h"
+#include "engine/math/potentials/cmap.h"
+#include "engine/math/potentials/rare.h"
 
 /* Restraints have a lambda of their own and an energy of their own; the others count to `term`. */
 MATH_FN void rare_energies(struct bonded_pass *p, bool restraint, enum term term, const struct bonded_value *v)

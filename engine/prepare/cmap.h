@@ -5,7 +5,7 @@
 #ifndef SHOAL_ENGINE_SYSTEM_CMAP_H
 #define SHOAL_ENGINE_SYSTEM_CMAP_H
 
-#include "engine/math/cmap.h"
+#include "engine/math/potentials/cmap.h"
 
 /* values and out: [side][side], phi by psi from -pi on; side: 2 or more. Slopes are those that GROMACS takes: of natural cubic
  * splines through two periods, whose middle one they are read from. */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "engine/base/buf.h"
-#include "engine/math/sites.h"
+#include "engine/math/bodies/sites.h"
 #include "engine/prepare/topology.h"
 
 static void hold(struct constant_terms *c, int a, int b)

@@ -6,8 +6,8 @@
 #ifndef SHOAL_ENGINE_SYSTEM_TABLES_H
 #define SHOAL_ENGINE_SYSTEM_TABLES_H
 
-#include "engine/math/softcore.h"
-#include "engine/math/star.h"
+#include "engine/math/potentials/softcore.h"
+#include "engine/math/bodies/star.h"
 #include "engine/system/settings.h"
 #include "engine/system/system.h"
 

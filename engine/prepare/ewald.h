@@ -6,7 +6,7 @@
 #define SHOAL_ENGINE_SYSTEM_EWALD_H
 
 #include "engine/base/err.h"
-#include "engine/math/ewald.h"
+#include "engine/math/potentials/ewald.h"
 #include "engine/system/settings.h"
 
 /* beta with erfc(beta cutoff) = tolerance, 1/nm. */

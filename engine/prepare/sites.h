@@ -5,7 +5,7 @@
 #ifndef SHOAL_ENGINE_SYSTEM_SITES_H
 #define SHOAL_ENGINE_SYSTEM_SITES_H
 
-#include "engine/math/sites.h"
+#include "engine/math/bodies/sites.h"
 #include "engine/prepare/device_tables.h"
 
 /* Positions of the others relative to the first. */

@@ -5,7 +5,7 @@
 #ifndef SHOAL_ENGINE_RUN_MODEL_H
 #define SHOAL_ENGINE_RUN_MODEL_H
 
-#include "engine/math/center.h"
+#include "engine/math/bodies/center.h"
 #include "engine/observe/tables.h"
 #include "engine/run/guest.h"
 #include "engine/run/program.h"

@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "engine/base/err.h"
-#include "engine/math/cmap.h"
+#include "engine/math/potentials/cmap.h"
 #include "engine/math/terms.h"
 #include "engine/system/biases.h"
 #include "engine/system/observables.h"

@@ -24,8 +24,8 @@
 #define SHOAL_ENGINE_MATH_SOFTCORE_H
 
 #include "engine/base/units.h"
-#include "engine/math/ewald.h"
-#include "engine/math/lj.h"
+#include "engine/math/potentials/ewald.h"
+#include "engine/math/potentials/lj.h"
 #include "engine/math/roots.h"
 
 struct soft_rule {

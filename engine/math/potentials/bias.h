@@ -6,7 +6,7 @@
 #ifndef SHOAL_ENGINE_MATH_BIAS_H
 #define SHOAL_ENGINE_MATH_BIAS_H
 
-#include "engine/math/bonded.h"
+#include "engine/math/potentials/bonded.h"
 
 /* k/2 (q - at)^2 everywhere, below at, above at; k (q - at) */
 enum bias_kind { BIAS_HARMONIC, BIAS_LOWER, BIAS_UPPER, BIAS_LINEAR, BIAS_KINDS };

@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-#include "engine/math/bonded.h"
+#include "engine/math/potentials/bonded.h"
 #include "engine/math/terms.h"
 
 MATH_FN real rare_mixed(const real c[2][6], int n, real l)
