@@ -7,7 +7,7 @@
 
 #include "engine/math/bodies/center.h"
 #include "engine/observe/tables.h"
-#include "engine/run/guest.h"
+#include "engine/run/remote_dev.h"
 #include "engine/run/program.h"
 #include "engine/run/readonly.h"
 #include "engine/prepare/device_tables.h"
