@@ -7,7 +7,7 @@
 #ifndef SHOAL_ENGINE_KERNELS_BIASES_H
 #define SHOAL_ENGINE_KERNELS_BIASES_H
 
-#include "engine/observe/tables.h"
+#include "engine/observe/device_tables.h"
 #include "engine/run/ctl.h"
 #include "engine/run/program.h"
 

@@ -9,7 +9,7 @@
 #include "engine/base/arena.h"
 #include "engine/base/buf.h"
 #include "engine/base/json/json_writer.h"
-#include "engine/observe/tables.h"
+#include "engine/observe/device_tables.h"
 #include "engine/system/settings.h"
 #include "engine/system/system.h"
 

@@ -6,7 +6,7 @@
 #define SHOAL_ENGINE_RUN_MODEL_H
 
 #include "engine/math/bodies/center.h"
-#include "engine/observe/tables.h"
+#include "engine/observe/device_tables.h"
 #include "engine/run/remote_dev.h"
 #include "engine/run/program.h"
 #include "engine/run/readonly.h"

@@ -9,7 +9,7 @@
 #include "engine/cuda/kernels.h"
 #include "engine/cuda/saxs.h"
 #include "engine/observe/saxs_frame.h"
-#include "engine/observe/tables.h"
+#include "engine/observe/device_tables.h"
 
 void emulate_saxs_forward(const struct args_saxs_forward *args);
 
