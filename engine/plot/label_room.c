@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "engine/plot/parts.h"
+#include "engine/plot/figure.h"
 
 bool plot_is_free(const struct plot_taken *t, struct plot_place p, double width)
 {

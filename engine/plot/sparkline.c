@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 
-#include "engine/plot/parts.h"
+#include "engine/plot/figure.h"
 
 enum { SMALL_WIDTH = 200, SMALL_HEIGHT = 50 };
 

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "engine/plot/parts.h"
+#include "engine/plot/figure.h"
 
 enum { NAME_MOST = 16, LINE = 20, TOP = 8, BOTTOM = 48, RIGHT = 14 };
 
