@@ -4,9 +4,9 @@
  * launch. Nothing here depends on the step.
  */
 #include "engine/base/units.h"
-#include "engine/cpu/cells.h"
+#include "engine/cpu/biases/cells.h"
 #include "engine/cpu/kernels.h"
-#include "engine/cpu/observe.h"
+#include "engine/cpu/observe/saxs.h"
 #include "engine/cpu/nonbonded.h"
 #include "engine/run/sim_parts.h"
 

@@ -45,8 +45,8 @@ OWNERS = {
     "cuda_runtime.h": ["graphs/cuda/*", "engine/cuda/*"],
     "cuda_runtime_api.h": ["graphs/cuda/*", "engine/cuda/*"],
     "cufft.h": ["engine/cuda/*"],
-    "kissfft/kissfft.hh": ["engine/cpu/fft.cc"],
-    "kissfft.hh": ["engine/cpu/fft.cc"],
+    "kissfft/kissfft.hh": ["engine/cpu/mesh/fft.cc"],
+    "kissfft.hh": ["engine/cpu/mesh/fft.cc"],
 }
 # `shoald` never touches CUDA, the worker never touches SQLite, the engine knows neither service nor network.
 FORBIDDEN = {

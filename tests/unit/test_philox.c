@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "engine/cpu/noise.h"
+#include "engine/cpu/motion/noise.h"
 
 /* Known answers of philox4x32-10 in the Random123 distribution (kat_vectors). */
 static void test_vectors(void **state)

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "engine/base/buf.h"
-#include "engine/cpu/mesh.h"
+#include "engine/cpu/mesh/fft.h"
 #include "engine/cuda/kernels.h"
 #include "engine/cuda/saxs.h"
 #include "engine/observe/saxs_frame.h"

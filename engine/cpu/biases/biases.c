@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-#include "engine/cpu/cells.h"
+#include "engine/cpu/biases/cells.h"
 #include "engine/cpu/isa.h"
 
 enum { AT_A_TIME = 64 };

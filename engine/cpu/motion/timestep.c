@@ -5,8 +5,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "engine/cpu/constrain.h"
-#include "engine/cpu/noise.h"
+#include "engine/cpu/motion/constrain.h"
+#include "engine/cpu/motion/noise.h"
 #include "engine/cpu/kernels.h"
 #include "engine/kernels/motion.h"
 

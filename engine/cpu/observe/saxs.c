@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "engine/cpu/kernels.h"
-#include "engine/cpu/mesh.h"
-#include "engine/cpu/observe.h"
+#include "engine/cpu/mesh/fft.h"
+#include "engine/cpu/observe/saxs.h"
 #include "engine/kernels/observe.h"
 #include "engine/observe/saxs_plan.h"
 #include "engine/run/sim_parts.h"

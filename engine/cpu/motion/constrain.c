@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "engine/cpu/constrain.h"
+#include "engine/cpu/motion/constrain.h"
 
 bool constrain_positions(const struct motion_table *m, const struct masses *masses, double bonded_lambda,
                          const double (*x_old)[3], double (*x)[3], double (*v)[3], double inv_dt,

@@ -10,7 +10,7 @@
 #include "engine/base/units.h"
 #include "engine/math/accumulate.h"
 #include "engine/kernels/uniform.h"
-#include "engine/cpu/mesh.h"
+#include "engine/cpu/mesh/fft.h"
 #include "engine/cpu/nonbonded.h"
 #include "engine/cpu/kernels.h"
 #include "engine/cpu/nonbonded_tables.h"

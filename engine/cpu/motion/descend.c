@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "engine/cpu/constrain.h"
+#include "engine/cpu/motion/constrain.h"
 #include "engine/cpu/kernels.h"
 #include "engine/kernels/descent.h"
 #include "engine/math/fixed.h"

@@ -2,7 +2,7 @@
 //
 // Three-dimensional real transforms from kissfft's header-only complex transform, in double. Two real rows make one complex
 // row; along the other axes rows are copied out, transformed and put back.
-#include "engine/cpu/mesh.h"
+#include "engine/cpu/mesh/fft.h"
 
 #include <algorithm>
 #include <complex>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "engine/cpu/noise.h"
+#include "engine/cpu/motion/noise.h"
 
 #include "engine/cpu/clones.h"
 
