@@ -22,9 +22,9 @@
 #ifndef SHOAL_ENGINE_CUDA_NONBONDED_H
 #define SHOAL_ENGINE_CUDA_NONBONDED_H
 
-#include "engine/cuda/mesh.h"
-#include "engine/cuda/pairs.h"
-#include "engine/cuda/tiny.h"
+#include "engine/cuda/mesh/mesh.h"
+#include "engine/cuda/pairs/pairs.h"
+#include "engine/cuda/tiny/tiny.h"
 #include "engine/run/program.h"
 
 /* The calls of struct program. */

@@ -17,7 +17,7 @@
 
 #include <cmocka.h>
 
-#include "engine/cuda/pairs.h"
+#include "engine/cuda/pairs/pairs.h"
 #include "engine/run/sim_parts.h"
 #include "tests/lib/emulate/emulate.h"
 #include "tests/lib/mixture.h"

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "engine/cuda/mesh.h"
+#include "engine/cuda/mesh/mesh.h"
 #include "engine/run/program.h"
 #include "engine/run/sim_parts.h"
 #include "tests/lib/both_devices.h"

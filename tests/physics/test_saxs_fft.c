@@ -14,7 +14,7 @@
 #include <cufft.h>
 
 #include "engine/cuda/kernels.h"
-#include "engine/cuda/saxs.h"
+#include "engine/cuda/observe/saxs.h"
 #include "graphs/cuda/dev.h"
 
 #define GIB ((size_t)1 << 30)

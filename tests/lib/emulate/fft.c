@@ -7,7 +7,7 @@
 #include "engine/base/buf.h"
 #include "engine/cpu/mesh/fft.h"
 #include "engine/cuda/kernels.h"
-#include "engine/cuda/saxs.h"
+#include "engine/cuda/observe/saxs.h"
 #include "engine/observe/saxs_frame.h"
 #include "engine/observe/device_tables.h"
 
