@@ -5,7 +5,7 @@
  * it begins, and the host reads that as a tape. Every launch of a lane knows the lane's ring (struct args_head).
  *
  * This part is shared with the kernels: the CPU device calls echo_note() in its launch loop, CUDA kernels begin with
- * ECHO(args) of graphs/echo.cuh. What is not heard: library functions, whose kernels are not ours, and attributes.
+ * ECHO(args) of graphs/cuda/echo.cuh. What is not heard: library functions, whose kernels are not ours, and attributes.
  */
 #ifndef SHOAL_GRAPHS_ECHO_H
 #define SHOAL_GRAPHS_ECHO_H

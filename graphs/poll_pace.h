@@ -3,8 +3,8 @@
  * How to wait for words in mapped memory: by looking at them now and again, with sleeps between that are a small part of what waits
  * last, so that little of any is overslept, and little of a processor goes into looking. Times in microseconds, of any clock.
  */
-#ifndef SHOAL_GRAPHS_PACE_H
-#define SHOAL_GRAPHS_PACE_H
+#ifndef SHOAL_GRAPHS_POLL_PACE_H
+#define SHOAL_GRAPHS_POLL_PACE_H
 
 enum {
     PACE_PART = 16,    /* of a wait, that a sleep lasts */

@@ -13,8 +13,8 @@
  * 10.1021/acs.jctc.3c00139), within 10 to 100 kcal/mol per A^2 or rad^2; values at rest are means. Of one frame alone nothing is
  * known of widths: the least constants, and the distance nearest to that of a contact.
  */
-#ifndef SHOAL_ENGINE_SYSTEM_ANCHORS_H
-#define SHOAL_ENGINE_SYSTEM_ANCHORS_H
+#ifndef SHOAL_ENGINE_DERIVE_ANCHORS_H
+#define SHOAL_ENGINE_DERIVE_ANCHORS_H
 
 #include "engine/derive/standard_state.h"
 #include "engine/system/system.h"

@@ -12,8 +12,8 @@
  * Of a complex of a receptor with charge Q_P, and no other ions, these are the paper's terms with (Q_P + Q_L)^2 - Q_P^2. Ions in
  * the box are charge like any other.
  */
-#ifndef SHOAL_ENGINE_SYSTEM_FINITE_SIZE_H
-#define SHOAL_ENGINE_SYSTEM_FINITE_SIZE_H
+#ifndef SHOAL_ENGINE_DERIVE_FINITE_SIZE_H
+#define SHOAL_ENGINE_DERIVE_FINITE_SIZE_H
 
 #include "engine/system/settings.h"
 #include "engine/system/system.h"

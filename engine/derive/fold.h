@@ -3,8 +3,8 @@
  * Whether a protein keeps its fold, and a ligand its place in it: root mean square deviations from a start structure, after the backbone
  * of a frame has been laid over the backbone there. Every atom counts the same.
  */
-#ifndef SHOAL_ENGINE_SYSTEM_FOLD_H
-#define SHOAL_ENGINE_SYSTEM_FOLD_H
+#ifndef SHOAL_ENGINE_DERIVE_FOLD_H
+#define SHOAL_ENGINE_DERIVE_FOLD_H
 
 #include "engine/system/settings.h"
 #include "engine/system/system.h"

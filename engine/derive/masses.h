@@ -2,8 +2,8 @@
  *
  * Hydrogen mass repartitioning: slower hydrogens, so that a longer timestep is as good. Configurational averages do not change.
  */
-#ifndef SHOAL_ENGINE_SYSTEM_MASSES_H
-#define SHOAL_ENGINE_SYSTEM_MASSES_H
+#ifndef SHOAL_ENGINE_DERIVE_MASSES_H
+#define SHOAL_ENGINE_DERIVE_MASSES_H
 
 #include "engine/system/settings.h"
 #include "engine/system/system.h"

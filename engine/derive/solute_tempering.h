@@ -3,8 +3,8 @@
  * B states in which a solute is hot: its interactions are weakened as if it alone were at a higher temperature (L. Wang, R. A. Friesner
  * and B. J. Berne, J. Phys. Chem. B 115, 9431 (2011), doi 10.1021/jp204407d, known as REST2).
  */
-#ifndef SHOAL_ENGINE_SYSTEM_TEMPER_H
-#define SHOAL_ENGINE_SYSTEM_TEMPER_H
+#ifndef SHOAL_ENGINE_DERIVE_SOLUTE_TEMPERING_H
+#define SHOAL_ENGINE_DERIVE_SOLUTE_TEMPERING_H
 
 #include "engine/system/settings.h"
 #include "engine/system/system.h"

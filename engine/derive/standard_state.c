@@ -17,8 +17,8 @@
 /* c b a A B C: a term's atoms are some of these in a row, with a and A among them. */
 enum { ANCHORS = 6, FIRST_A = 2 };
 
-/* A term between molecules. rare: parameters of a potential of rare.h; NULL for k/2 (q - q0)^2, or, periodic, for
- * k (1 + cos(n q - q0)). */
+/* A term between molecules. rare: parameters of a potential of math/potentials/rare.h; NULL for k/2 (q - q0)^2, or,
+ * periodic, for k (1 + cos(n q - q0)). */
 struct held {
     int natoms, atom[4];
     double k, q0;

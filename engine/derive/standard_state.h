@@ -19,8 +19,8 @@
  *   binding = solvent leg - (complex leg + G)
  * where the solvent leg takes the ligand out of water. A leg that runs the other way lacks -G.
  */
-#ifndef SHOAL_ENGINE_SYSTEM_STANDARD_STATE_H
-#define SHOAL_ENGINE_SYSTEM_STANDARD_STATE_H
+#ifndef SHOAL_ENGINE_DERIVE_STANDARD_STATE_H
+#define SHOAL_ENGINE_DERIVE_STANDARD_STATE_H
 
 #include "engine/system/settings.h"
 #include "engine/system/system.h"

@@ -2,8 +2,8 @@
  *
  * Torsions about bonds that can turn: the slow coordinates of most molecules that an ensemble changes.
  */
-#ifndef SHOAL_ENGINE_SYSTEM_TORSIONS_H
-#define SHOAL_ENGINE_SYSTEM_TORSIONS_H
+#ifndef SHOAL_ENGINE_DERIVE_TORSIONS_H
+#define SHOAL_ENGINE_DERIVE_TORSIONS_H
 
 #include "engine/system/settings.h"
 #include "engine/system/system.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What is found from the samples and results_json.c writes.
+ * What is found from the samples and output/results_json.c writes.
  */
 #ifndef SHOAL_ENGINE_ESTIMATE_RESULT_H
 #define SHOAL_ENGINE_ESTIMATE_RESULT_H
@@ -33,7 +33,7 @@ struct average {
     double value, error;
 };
 
-/* Rows that are frames of a trajectory (frames.c). Zeroed: there are none. */
+/* Rows that are frames of a trajectory (rows/changed_ladder.c). Zeroed: there are none. */
 struct frame_rows {
     bool given;
     size_t rows, of;    /* so many, of so many rows that the window had made then */
@@ -245,9 +245,9 @@ enum estimator report_headline(const struct report *r);
 
 /* ---- who does it */
 
-/* window.c: reads one replica's files below `directory` ("lambda_03" in `folder`), tests them for drift, appends its
- * rows to `s` (s->start[index + 1] is set). What goes wrong is in the window's status and reason, and then it adds no
- * rows. */
+/* rows/window.c: reads one replica's files below `directory` ("lambda_03" in `folder`), tests them for drift, appends
+ * its rows to `s` (s->start[index + 1] is set). What goes wrong is in the window's status and reason, and then it adds
+ * no rows. */
 void window_read(struct result *r, const char *directory, const char *folder, int index,
                  const struct estimate_replica *replica, struct sampling *s);
 /* The same from a file that has been read; `name` for messages. */
@@ -257,16 +257,16 @@ void window_drop(struct window_result *w, size_t n, const struct sampling *s, in
 /* Numbers that one window's table may have, so that all together stay within ESTIMATE_NUMBERS. */
 size_t window_most(int nstates);
 
-/* discard.c: leaves out of `s` the rows at the start of windows that drift, where that matters. */
+/* trust/discard.c: leaves out of `s` the rows at the start of windows that drift, where that matters. */
 void result_discard(struct result *r, struct sampling *s);
 
-/* foreign.c: `foreign` of all windows. */
+/* trust/foreign.c: `foreign` of all windows. */
 void result_foreign(struct result *r, const struct sampling *s, const struct mbar *m);
 
 /* analysis.c: the estimators on the rows of one repeat. */
 void result_analyse(struct result *r, struct sampling *s);
 
-/* verdict.c: judges every number of one repeat; a number that failed loses its value. Solutions are NULL where an
+/* trust/verdict.c: judges every number of one repeat; a number that failed loses its value. Solutions are NULL where an
  * estimator has none. */
 struct solutions {
     const struct solution *of[ESTIMATORS];
@@ -274,7 +274,7 @@ struct solutions {
 };
 void result_judge(struct result *r, const struct solutions *x);
 
-/* no_change.c: r->changes; whether lambda moves between two windows and energies nowhere do, which the spec does not allow; a warning of
+/* trust/no_change.c: r->changes; whether lambda moves between two windows and energies nowhere do, which the spec does not allow; a warning of
  * each leg that is so, where the total is not. */
 void result_find_changes(struct result *r, const struct sampling *s);
 bool result_no_change(const struct result *r, int from, int to);
@@ -286,7 +286,7 @@ void report_combine(struct report *r);
 void repeats_combine(const struct report *r, struct range *out,
                      const struct range *(*pick)(const struct result *, int, int), int a, int b);
 
-/* walks.c: visits of one window from its energy.xvg; whether a column is about them alone; of all windows of a repeat, once they have
+/* profiles/walks.c: visits of one window from its energy.xvg; whether a column is about them alone; of all windows of a repeat, once they have
  * been read, what became of replicas; how often a pair of neighbours could have been exchanged (0: not known by scheme). */
 void walks_take(struct window_result *w, const struct xvg *x);
 bool walks_column(const char *legend);
@@ -301,36 +301,36 @@ void walks_close(struct walks *w);
 void fluctuations_find(struct window_result *w, const struct ladder *l, const struct bath *bath, const struct xvg *x,
                        size_t first);
 
-/* frames.c: of a replica with an origin, what is known of its rows `d`, of which those that come too densely after frames go. Its part
+/* rows/changed_ladder.c: of a replica with an origin, what is known of its rows `d`, of which those that come too densely after frames go. Its part
  * of results.json. Errors as of dhdl_read_file. */
 struct writer;
 int frames_take(struct frame_rows *f, const struct ladder *l, struct dhdl *d, const char *directory,
                 const struct estimate_replica *replica, struct err *e);
 void frames_write(struct writer *w, const struct frame_rows *f);
 
-/* profile.c: coordinations and biases of a window's rows, which are of these times, from its energy.xvg; of all windows' rows and their
+/* profiles/profile.c: coordinations and biases of a window's rows, which are of these times, from its energy.xvg; of all windows' rows and their
  * free energies g the profiles, where they are wanted. Room for the bins first to last. */
 void profile_take(struct result *r, int k, const double *time, const struct xvg *x, struct sampling *s);
 void profiles_find(struct result *r, const struct sampling *s, const double *g);
 void profile_bins(struct profile *p, int first, int last, int nwindows);
 void profiles_close(struct profile *profiles, int n);
 
-/* profile_repeats.c: report->profiles, once all repeats are judged; their part of results.json. */
+/* profiles/profile_repeats.c: report->profiles, once all repeats are judged; their part of results.json. */
 void report_profiles(struct report *r);
 void profiles_write(struct writer *w, const struct report *r);
 
-/* length.c: r->lengths of one repeat, and of all together. */
+/* thermodynamic_length.c: r->lengths of one repeat, and of all together. */
 void result_lengths(struct result *r, const struct sampling *s);
 void report_lengths(struct report *r);
 
-/* production.c: targets of r->production; false: nothing is known of what windows need. */
+/* hand_out.c: targets of r->production; false: nothing is known of what windows need. */
 bool report_allocate(struct report *r);
 
-/* results_json.c: results.json. */
+/* output/results_json.c: results.json. */
 void report_write(struct report *r, struct buf *json);
-/* Its part about exchanges, in walks_json.c. */
+/* Its part about exchanges, in output/walks_json.c. */
 void report_exchanges(struct writer *w, const struct report *r);
-/* What the estimate means and lacks, in meaning_json.c; total NULL: there is none. */
+/* What the estimate means and lacks, in output/advice_json.c; total NULL: there is none. */
 void report_meaning(struct writer *w, const struct report *r, const struct range *total);
 
 #endif

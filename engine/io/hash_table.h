@@ -2,8 +2,8 @@
  *
  * A hash table from bytes (names, tuples of numbers) to small numbers, and arrays that grow. Zeroed is valid and empty.
  */
-#ifndef SHOAL_ENGINE_IO_TABLE_H
-#define SHOAL_ENGINE_IO_TABLE_H
+#ifndef SHOAL_ENGINE_IO_HASH_TABLE_H
+#define SHOAL_ENGINE_IO_HASH_TABLE_H
 
 #include <stddef.h>
 #include <stdint.h>

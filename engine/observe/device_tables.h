@@ -7,8 +7,8 @@
  * blocks that come have twice the frames: the blocks say how far off the sums are, and their number stays. What threads add at a
  * time, in any order, goes into whole numbers; doubles are added to frame after frame.
  */
-#ifndef SHOAL_ENGINE_OBSERVE_TABLES_H
-#define SHOAL_ENGINE_OBSERVE_TABLES_H
+#ifndef SHOAL_ENGINE_OBSERVE_DEVICE_TABLES_H
+#define SHOAL_ENGINE_OBSERVE_DEVICE_TABLES_H
 
 #include <stddef.h>
 #include <stdint.h>

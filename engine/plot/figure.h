@@ -2,8 +2,8 @@
  *
  * What figures are made of; for the files of plot.h alone. Units of their drawings become about so many pixels of a screen.
  */
-#ifndef SHOAL_ENGINE_PLOT_PARTS_H
-#define SHOAL_ENGINE_PLOT_PARTS_H
+#ifndef SHOAL_ENGINE_PLOT_FIGURE_H
+#define SHOAL_ENGINE_PLOT_FIGURE_H
 
 #include <math.h>
 

@@ -3,8 +3,8 @@
  * What the alchemy settings make of a topology: charge and LJ type of every atom in both end states, which atoms are
  * perturbed, exclusions and pairs outside the lists. On the host, while a model is made.
  */
-#ifndef SHOAL_ENGINE_SYSTEM_ALCHEMY_H
-#define SHOAL_ENGINE_SYSTEM_ALCHEMY_H
+#ifndef SHOAL_ENGINE_PREPARE_ALCHEMY_H
+#define SHOAL_ENGINE_PREPARE_ALCHEMY_H
 
 #include <stdbool.h>
 

@@ -2,8 +2,8 @@
  *
  * Slopes at the points of a correction map, from its values.
  */
-#ifndef SHOAL_ENGINE_SYSTEM_CMAP_H
-#define SHOAL_ENGINE_SYSTEM_CMAP_H
+#ifndef SHOAL_ENGINE_PREPARE_CMAP_H
+#define SHOAL_ENGINE_PREPARE_CMAP_H
 
 #include "engine/math/potentials/cmap.h"
 

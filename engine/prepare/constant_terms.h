@@ -4,8 +4,8 @@
  * constraint on a site could not be kept, so the model leaves them out: the same terms as grompp ("Cleaning up constraints and
  * constant bonded interactions with virtual sites").
  */
-#ifndef SHOAL_ENGINE_SYSTEM_CONSTANT_TERMS_H
-#define SHOAL_ENGINE_SYSTEM_CONSTANT_TERMS_H
+#ifndef SHOAL_ENGINE_PREPARE_CONSTANT_TERMS_H
+#define SHOAL_ENGINE_PREPARE_CONSTANT_TERMS_H
 
 #include "engine/system/settings.h"
 #include "engine/system/system.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Read-only tables of a model in device memory, shared by its replicas: bonded terms, constraints, masses, molecules.
- * A kernel gets the address of a table; the addresses inside it are device addresses too. Built by model.c.
+ * A kernel gets the address of a table; the addresses inside it are device addresses too. Built by run/model.c.
  */
-#ifndef SHOAL_ENGINE_SYSTEM_TABLES_H
-#define SHOAL_ENGINE_SYSTEM_TABLES_H
+#ifndef SHOAL_ENGINE_PREPARE_DEVICE_TABLES_H
+#define SHOAL_ENGINE_PREPARE_DEVICE_TABLES_H
 
 #include "engine/math/potentials/softcore.h"
 #include "engine/math/bodies/star.h"

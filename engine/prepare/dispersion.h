@@ -4,8 +4,8 @@
  * repulsion), for a fluid that is uniform beyond the point where the potential is changed. As GROMACS defines it: means over
  * all pairs that are not excluded, end states mixed linearly in the vdw lambda.
  */
-#ifndef SHOAL_ENGINE_SYSTEM_DISPERSION_H
-#define SHOAL_ENGINE_SYSTEM_DISPERSION_H
+#ifndef SHOAL_ENGINE_PREPARE_DISPERSION_H
+#define SHOAL_ENGINE_PREPARE_DISPERSION_H
 
 #include "engine/prepare/alchemy.h"
 

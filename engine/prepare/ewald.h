@@ -2,8 +2,8 @@
  *
  * Host-side numbers of the Ewald sum and of the mesh: splitting parameter, real-space polynomials, grid sizes, moduli.
  */
-#ifndef SHOAL_ENGINE_SYSTEM_EWALD_H
-#define SHOAL_ENGINE_SYSTEM_EWALD_H
+#ifndef SHOAL_ENGINE_PREPARE_EWALD_H
+#define SHOAL_ENGINE_PREPARE_EWALD_H
 
 #include "engine/base/err.h"
 #include "engine/math/potentials/ewald.h"

@@ -3,8 +3,8 @@
  * Constraints of distances, before they are sorted into clusters: those that are given twice, and those whose length depends on
  * lambda.
  */
-#ifndef SHOAL_ENGINE_SYSTEM_FIXED_DISTANCES_H
-#define SHOAL_ENGINE_SYSTEM_FIXED_DISTANCES_H
+#ifndef SHOAL_ENGINE_PREPARE_FIXED_DISTANCES_H
+#define SHOAL_ENGINE_PREPARE_FIXED_DISTANCES_H
 
 #include "engine/base/buf.h"
 #include "engine/system/settings.h"

@@ -2,8 +2,8 @@
  *
  * Which element an atom is, and how it scatters X-rays (form_factors.def has table and source).
  */
-#ifndef SHOAL_ENGINE_SYSTEM_FORM_FACTORS_H
-#define SHOAL_ENGINE_SYSTEM_FORM_FACTORS_H
+#ifndef SHOAL_ENGINE_PREPARE_FORM_FACTORS_H
+#define SHOAL_ENGINE_PREPARE_FORM_FACTORS_H
 
 #include "engine/math/scattering.h"
 #include "engine/system/system.h"

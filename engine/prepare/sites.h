@@ -2,8 +2,8 @@
  *
  * Where a virtual site is. Positions are those of whole molecules, so that no images are needed.
  */
-#ifndef SHOAL_ENGINE_SYSTEM_SITES_H
-#define SHOAL_ENGINE_SYSTEM_SITES_H
+#ifndef SHOAL_ENGINE_PREPARE_SITES_H
+#define SHOAL_ENGINE_PREPARE_SITES_H
 
 #include "engine/math/bodies/sites.h"
 #include "engine/prepare/device_tables.h"

@@ -3,8 +3,8 @@
  * What follows from a system's topology and the settings, on the host: which atoms belong together, which distances are
  * held fixed, which bonded terms remain. Used while a model is made.
  */
-#ifndef SHOAL_ENGINE_SYSTEM_TOPOLOGY_H
-#define SHOAL_ENGINE_SYSTEM_TOPOLOGY_H
+#ifndef SHOAL_ENGINE_PREPARE_TOPOLOGY_H
+#define SHOAL_ENGINE_PREPARE_TOPOLOGY_H
 
 #include "engine/prepare/constant_terms.h"
 #include "engine/system/settings.h"

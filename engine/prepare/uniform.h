@@ -2,8 +2,8 @@
  *
  * Host-side numbers of the terms that depend on no distance.
  */
-#ifndef SHOAL_ENGINE_SYSTEM_UNIFORM_H
-#define SHOAL_ENGINE_SYSTEM_UNIFORM_H
+#ifndef SHOAL_ENGINE_PREPARE_UNIFORM_H
+#define SHOAL_ENGINE_PREPARE_UNIFORM_H
 
 #include "engine/prepare/alchemy.h"
 

@@ -28,7 +28,7 @@ struct model {
     double mass;                       /* u, in state A */
     char *stretched;                   /* see model_stretched; NULL */
     int nunits;                        /* what a volume move scales */
-    uint32_t nbonded, nrare;           /* bonded terms but the next; those of them in the lists of rare_terms.h */
+    uint32_t nbonded, nrare;           /* bonded terms but the next; those in the lists of kernels/rare_terms.h */
     uint32_t ncenters;                 /* restraints between centers */
     uint32_t nwaters, nbodies;         /* bodies: waters, clusters and lone atoms */
     struct readonly shared;            /* the tables below */

@@ -4,8 +4,8 @@
  * carried out by the owner's thread while the guest's waits. So tables are made beside the thread that feeds the device, and
  * copied there: the guest fills mapped memory piece by piece, the owner submits and goes on, the guest waits.
  */
-#ifndef SHOAL_ENGINE_RUN_GUEST_H
-#define SHOAL_ENGINE_RUN_GUEST_H
+#ifndef SHOAL_ENGINE_RUN_REMOTE_DEV_H
+#define SHOAL_ENGINE_RUN_REMOTE_DEV_H
 
 #include "engine/run/sim.h"
 

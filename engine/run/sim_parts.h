@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Inside the engine: what a sim is made of (sim.c: life and work; state.c: bytes in and out; answers.c: what it says of
- * them; tables.c: whether the model's tables are still what they were; volume.c: volume moves).
+ * Inside the engine: what a sim is made of (sim.c: life and work; state_file.c: bytes in and out; sample.c: what it
+ * says of them; table_guard.c: whether the model's tables are still what they were; volume.c: volume moves).
  */
 #ifndef SHOAL_ENGINE_RUN_SIM_PARTS_H
 #define SHOAL_ENGINE_RUN_SIM_PARTS_H
@@ -29,7 +29,7 @@ enum { SPAN_ARENA, SPAN_SHARED, SPAN_NONBONDED, SPAN_MAPPED, SPAN_COUNT };
 
 struct sim;
 
-/* The question whether the model's tables are what they were (tables.c). */
+/* The question whether the model's tables are what they were (table_guard.c). */
 struct tables_check {
     struct tape ask;
     const uint64_t *digests; /* mapped: the answer; host address */

@@ -2,8 +2,8 @@
  *
  * A table as Grace and GROMACS write it.
  */
-#ifndef SHOAL_ENGINE_BASE_XVG_H
-#define SHOAL_ENGINE_BASE_XVG_H
+#ifndef SHOAL_ENGINE_SERIES_XVG_H
+#define SHOAL_ENGINE_SERIES_XVG_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Inside the CPU device: lanes are queues of jobs, carried out by a pool of threads (dev_cpu_queue.c); the rest is what a
- * device does around them (dev_cpu.c).
+ * Inside the CPU device: lanes are queues of jobs, carried out by a pool of threads (queue.c); the rest is what a
+ * device does around them (dev.c).
  */
-#ifndef SHOAL_GRAPHS_DEV_CPU_H
-#define SHOAL_GRAPHS_DEV_CPU_H
+#ifndef SHOAL_GRAPHS_CPU_DEV_H
+#define SHOAL_GRAPHS_CPU_DEV_H
 
 #include <pthread.h>
 

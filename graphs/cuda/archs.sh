@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # The architectures to compile CUDA kernels for, one a line: those asked for, else those of this machine's GPUs that can be, else sm_90.
-# usage: gpu_archs.sh NVCC [ARCH...]
-least=80 # GPU_MAJOR_LEAST of graphs/gpu_needs.h
+# usage: archs.sh NVCC [ARCH...]
+least=80 # GPU_MAJOR_LEAST of graphs/cuda/needs.h
 nvcc=$1
 shift
 known=$("$nvcc" --list-gpu-code) || exit 1

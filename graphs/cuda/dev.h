@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Inside the CUDA device: dev_cuda.c opens it and words its errors, dev_cuda_memory.c gives memory, dev_cuda_launch.c
- * launches, dev_cuda_graph.c captures and replays, dev_cuda_readback.c reads graphs back, dev_cuda_wait.c has lanes, marks
+ * Inside the CUDA device: dev.c opens it and words its errors, memory.c gives memory, launch.c
+ * launches, graph.c captures and replays, readback.c reads graphs back, wait.c has lanes, marks
  * and waiting.
  */
-#ifndef SHOAL_GRAPHS_DEV_CUDA_H
-#define SHOAL_GRAPHS_DEV_CUDA_H
+#ifndef SHOAL_GRAPHS_CUDA_DEV_H
+#define SHOAL_GRAPHS_CUDA_DEV_H
 
 #include <cuda_runtime_api.h>
 #include <cudaTypedefs.h>

@@ -2,8 +2,8 @@
  *
  * What is said of a call of CUDA that failed. Knows nothing of CUDA itself.
  */
-#ifndef SHOAL_GRAPHS_GPU_WORDS_H
-#define SHOAL_GRAPHS_GPU_WORDS_H
+#ifndef SHOAL_GRAPHS_CUDA_FAILURE_TEXT_H
+#define SHOAL_GRAPHS_CUDA_FAILURE_TEXT_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -3,8 +3,8 @@
  * Whether a GPU, and the driver it is used by, can run what this program was built with: said before anything is tried, as CUDA's
  * own errors name neither what there is nor what is needed. Pure functions, but for the one that counts.
  */
-#ifndef SHOAL_GRAPHS_GPU_NEEDS_H
-#define SHOAL_GRAPHS_GPU_NEEDS_H
+#ifndef SHOAL_GRAPHS_CUDA_NEEDS_H
+#define SHOAL_GRAPHS_CUDA_NEEDS_H
 
 #include <stdint.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Whether production that is handed out by what windows need (engine/base/allocate.h) keeps its promises: many ensembles of
+ * Whether production that is handed out by what windows need (engine/base/statistics/allocate.h) keeps its promises: many ensembles of
  * correlated samples with known free energies, in the rounds of daemon/schedule/allocation.c and beside even sampling. The estimate
  * is not biased, its error is the one told, and so much time makes the error of even sampling.
  *

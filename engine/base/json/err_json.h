@@ -2,8 +2,8 @@
  *
  * An error as clients see it, from whichever program: {"error": {"code": "SPEC", "message": "..."}}.
  */
-#ifndef SHOAL_ENGINE_BASE_ERR_JSON_H
-#define SHOAL_ENGINE_BASE_ERR_JSON_H
+#ifndef SHOAL_ENGINE_BASE_JSON_ERR_JSON_H
+#define SHOAL_ENGINE_BASE_JSON_ERR_JSON_H
 
 #include <jansson.h>
 

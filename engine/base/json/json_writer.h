@@ -2,8 +2,8 @@
  *
  * JSON as text, in fixed order and with fixed number formats: equal values, equal bytes.
  */
-#ifndef SHOAL_ENGINE_ESTIMATE_JSON_WRITER_H
-#define SHOAL_ENGINE_ESTIMATE_JSON_WRITER_H
+#ifndef SHOAL_ENGINE_BASE_JSON_JSON_WRITER_H
+#define SHOAL_ENGINE_BASE_JSON_JSON_WRITER_H
 
 #include <stdbool.h>
 #include <stddef.h>

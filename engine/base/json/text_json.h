@@ -2,8 +2,8 @@
  *
  * Texts of files as JSON strings.
  */
-#ifndef SHOAL_ENGINE_BASE_TEXT_JSON_H
-#define SHOAL_ENGINE_BASE_TEXT_JSON_H
+#ifndef SHOAL_ENGINE_BASE_JSON_TEXT_JSON_H
+#define SHOAL_ENGINE_BASE_JSON_TEXT_JSON_H
 
 #include <jansson.h>
 

@@ -12,8 +12,8 @@
  * Only second moments decide, and every window gets a floor: what is given does not depend on what the free energy looks like. A
  * window of few uncorrelated rows, of which g itself is not known, gets more of them, up to an even share.
  */
-#ifndef SHOAL_ENGINE_BASE_ALLOCATE_H
-#define SHOAL_ENGINE_BASE_ALLOCATE_H
+#ifndef SHOAL_ENGINE_BASE_STATISTICS_ALLOCATE_H
+#define SHOAL_ENGINE_BASE_STATISTICS_ALLOCATE_H
 
 #include <stdint.h>
 

@@ -2,8 +2,8 @@
  *
  * Repeats of one measurement: their mean's error, and whether they agree.
  */
-#ifndef SHOAL_ENGINE_BASE_REPEATS_H
-#define SHOAL_ENGINE_BASE_REPEATS_H
+#ifndef SHOAL_ENGINE_BASE_STATISTICS_REPEATS_H
+#define SHOAL_ENGINE_BASE_STATISTICS_REPEATS_H
 
 #include <stdbool.h>
 

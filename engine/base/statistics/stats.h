@@ -2,8 +2,8 @@
  *
  * Statistics of a few numbers that are independent of each other.
  */
-#ifndef SHOAL_ENGINE_BASE_STATS_H
-#define SHOAL_ENGINE_BASE_STATS_H
+#ifndef SHOAL_ENGINE_BASE_STATISTICS_STATS_H
+#define SHOAL_ENGINE_BASE_STATISTICS_STATS_H
 
 #include <stddef.h>
 

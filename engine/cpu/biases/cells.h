@@ -3,8 +3,8 @@
  * Atoms of a coordination's groups in the order of cells of the box, so that pairs out of reach need not be looked at. Cells are made
  * anew for every evaluation, of positions alone: what is summed, and in which order, does not depend on what came before.
  */
-#ifndef SHOAL_ENGINE_CPU_CELLS_H
-#define SHOAL_ENGINE_CPU_CELLS_H
+#ifndef SHOAL_ENGINE_CPU_BIASES_CELLS_H
+#define SHOAL_ENGINE_CPU_BIASES_CELLS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -3,8 +3,8 @@
  * Real transforms of a mesh on the CPU device (fft.cc). Mesh: double [nx][ny][nz]; spectrum: complex [nx][ny][nz/2+1] as
  * pairs of double. Forward has exp(-2 pi i ..), backward exp(+2 pi i ..); neither divides by the number of points.
  */
-#ifndef SHOAL_ENGINE_CPU_MESH_H
-#define SHOAL_ENGINE_CPU_MESH_H
+#ifndef SHOAL_ENGINE_CPU_MESH_FFT_H
+#define SHOAL_ENGINE_CPU_MESH_FFT_H
 
 #include <stdint.h>
 

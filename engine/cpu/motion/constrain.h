@@ -2,8 +2,8 @@
  *
  * All constraints of a replica on the CPU device.
  */
-#ifndef SHOAL_ENGINE_CPU_CONSTRAIN_H
-#define SHOAL_ENGINE_CPU_CONSTRAIN_H
+#ifndef SHOAL_ENGINE_CPU_MOTION_CONSTRAIN_H
+#define SHOAL_ENGINE_CPU_MOTION_CONSTRAIN_H
 
 #include "engine/kernels/constraints.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SHOAL_ENGINE_CPU_NOISE_H
-#define SHOAL_ENGINE_CPU_NOISE_H
+#ifndef SHOAL_ENGINE_CPU_MOTION_NOISE_H
+#define SHOAL_ENGINE_CPU_MOTION_NOISE_H
 
 #include "engine/math/philox.h"
 

@@ -2,8 +2,8 @@
  *
  * Launches of observables that are more than one, on the CPU device.
  */
-#ifndef SHOAL_ENGINE_CPU_OBSERVE_H
-#define SHOAL_ENGINE_CPU_OBSERVE_H
+#ifndef SHOAL_ENGINE_CPU_OBSERVE_SAXS_H
+#define SHOAL_ENGINE_CPU_OBSERVE_SAXS_H
 
 #include "engine/observe/saxs_plan.h"
 #include "engine/run/sim.h"

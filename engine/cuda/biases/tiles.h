@@ -7,8 +7,8 @@
  * it, so that the 32 of a tile are near one another, and a warp passes over what is out of reach of the sphere around them. The order is
  * made anew for every evaluation, of positions alone.
  */
-#ifndef SHOAL_ENGINE_CUDA_BIASES_H
-#define SHOAL_ENGINE_CUDA_BIASES_H
+#ifndef SHOAL_ENGINE_CUDA_BIASES_TILES_H
+#define SHOAL_ENGINE_CUDA_BIASES_TILES_H
 
 #include <assert.h>
 #include <stdbool.h>

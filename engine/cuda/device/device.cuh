@@ -2,8 +2,8 @@
  *
  * What the CUDA kernels share: loops, sums whose order is fixed, the last block of a grid, halting.
  */
-#ifndef SHOAL_ENGINE_CUDA_DEVICE_CUH
-#define SHOAL_ENGINE_CUDA_DEVICE_CUH
+#ifndef SHOAL_ENGINE_CUDA_DEVICE_DEVICE_CUH
+#define SHOAL_ENGINE_CUDA_DEVICE_DEVICE_CUH
 
 #include "engine/cuda/kernels.h"
 #include "graphs/cuda/echo.cuh"

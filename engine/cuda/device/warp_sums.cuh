@@ -2,8 +2,8 @@
  *
  * Sums of the kernels that compute a pair a thread in double precision: whole warps add up before they go to memory.
  */
-#ifndef SHOAL_ENGINE_CUDA_PAIR_SUMS_CUH
-#define SHOAL_ENGINE_CUDA_PAIR_SUMS_CUH
+#ifndef SHOAL_ENGINE_CUDA_DEVICE_WARP_SUMS_CUH
+#define SHOAL_ENGINE_CUDA_DEVICE_WARP_SUMS_CUH
 
 #include "engine/cuda/device/device.cuh"
 #include "engine/math/accumulate.h"

@@ -3,8 +3,8 @@
  * Pair lists, for boxes of the kind LISTS_BOX (enum box_kind), which whoever includes this defines first. A kernel returns at once where
  * no list is asked for (place.cuh). When a list is too short the needed length is noted, and the last block halts the replica.
  */
-#ifndef SHOAL_ENGINE_CUDA_LIST_BUILD_CUH
-#define SHOAL_ENGINE_CUDA_LIST_BUILD_CUH
+#ifndef SHOAL_ENGINE_CUDA_LISTS_BUILD_CUH
+#define SHOAL_ENGINE_CUDA_LISTS_BUILD_CUH
 
 #include "engine/cuda/lists/entries.cuh"
 #include "engine/cuda/lists/region_parts.cuh"

@@ -3,8 +3,8 @@
  * The entries of a trio's lists: atoms of the trios around it, of which a few lanes look at one each at a time. A warp works on
  * several trios so. What order entries come in does not matter.
  */
-#ifndef SHOAL_ENGINE_CUDA_LIST_ENTRIES_CUH
-#define SHOAL_ENGINE_CUDA_LIST_ENTRIES_CUH
+#ifndef SHOAL_ENGINE_CUDA_LISTS_ENTRIES_CUH
+#define SHOAL_ENGINE_CUDA_LISTS_ENTRIES_CUH
 
 #include "engine/cuda/lists/trio_search.cuh"
 #include "engine/math/search.h"

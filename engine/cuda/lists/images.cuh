@@ -3,8 +3,8 @@
  * Differences of grid positions, and which image of an atom they lead to: the one that rounding fractions of the box gives, which
  * is what a difference of whole numbers modulo 2^32 does by itself, or, where that need not be the nearest, the nearest.
  */
-#ifndef SHOAL_ENGINE_CUDA_PAIR_IMAGES_CUH
-#define SHOAL_ENGINE_CUDA_PAIR_IMAGES_CUH
+#ifndef SHOAL_ENGINE_CUDA_LISTS_IMAGES_CUH
+#define SHOAL_ENGINE_CUDA_LISTS_IMAGES_CUH
 
 #include "engine/cuda/lists/position.cuh"
 #include "engine/cuda/lists/layout.h"

@@ -26,8 +26,8 @@
  * upper faces in reach. Members have numbers of their own, waters first, in arbitrary order, and what is in
  * lists goes by these: rows of arrays are [regions][region_cap]. A trio may have a row in up to eight regions.
  */
-#ifndef SHOAL_ENGINE_CUDA_NONBONDED_TABLES_H
-#define SHOAL_ENGINE_CUDA_NONBONDED_TABLES_H
+#ifndef SHOAL_ENGINE_CUDA_LISTS_LAYOUT_H
+#define SHOAL_ENGINE_CUDA_LISTS_LAYOUT_H
 
 #include "engine/math/potentials/softcore.h"
 #include "engine/prepare/device_tables.h"

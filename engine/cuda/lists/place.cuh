@@ -7,15 +7,15 @@
  * 2 d <= min(1, L/L0) (cut-off + buffer) - cut-off, with d the largest displacement since, measured in grid positions
  * times the box now, L; so volume moves count. A pair leaves the near list's reach by no more than that either.
  *
- * The atoms of a list are taken from the trios around a trio (list_search.cuh). Those are searched for less often: first atoms
+ * The atoms of a list are taken from the trios around a trio (trio_search.cuh). Those are searched for less often: first atoms
  * go less far than hydrogens do. With the reach of lists R = cut-off + buffer, those are found whose first atoms are closer than
  * R + skin + e + e' at a box L0, e somewhat more than the extents of trios of two kinds. So none is missed that has atoms closer
  * than R while 2 d <= k (R + skin) - R and extents are below k e, with k = min(1, L/L0) and d the largest displacement of first
  * atoms. Extents of waters, which are rigid, are those of the last `place`; those of others are found before lists are made
- * (list_build.cuh).
+ * (build.cuh).
  */
-#ifndef SHOAL_ENGINE_CUDA_PLACE_CUH
-#define SHOAL_ENGINE_CUDA_PLACE_CUH
+#ifndef SHOAL_ENGINE_CUDA_LISTS_PLACE_CUH
+#define SHOAL_ENGINE_CUDA_LISTS_PLACE_CUH
 
 #include "engine/cuda/lists/position.cuh"
 #include "engine/cuda/lists/layout.h"

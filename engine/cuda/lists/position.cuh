@@ -2,8 +2,8 @@
  *
  * Grid positions: fractions of the box in units of 2^-32.
  */
-#ifndef SHOAL_ENGINE_CUDA_GRID_CUH
-#define SHOAL_ENGINE_CUDA_GRID_CUH
+#ifndef SHOAL_ENGINE_CUDA_LISTS_POSITION_CUH
+#define SHOAL_ENGINE_CUDA_LISTS_POSITION_CUH
 
 #include "engine/cuda/device/device.cuh"
 

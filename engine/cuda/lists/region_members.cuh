@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The regions of large systems (nonbonded_tables.h): their members, and the trios around a member that its pairs in the region are
+ * The regions of large systems (layout.h): their members, and the trios around a member that its pairs in the region are
  * with.
  *
  * Positions are told from a region's lower corner and do not go around the box: u < 2^32 holds the region and what is in reach
@@ -11,8 +11,8 @@
  * Members are sorted by kind, by the upper faces that they are above, by odd and even numbers, and roughly by number: what a warp's
  * next members may have pairs with is then together, as which of two has their pair goes by numbers (trio_owns).
  */
-#ifndef SHOAL_ENGINE_CUDA_LIST_REGIONS_CUH
-#define SHOAL_ENGINE_CUDA_LIST_REGIONS_CUH
+#ifndef SHOAL_ENGINE_CUDA_LISTS_REGION_MEMBERS_CUH
+#define SHOAL_ENGINE_CUDA_LISTS_REGION_MEMBERS_CUH
 
 #include "engine/cuda/lists/trio_search.cuh"
 

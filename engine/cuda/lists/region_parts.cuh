@@ -3,8 +3,8 @@
  * What is decided of regions once their lists are made: the order of members in which pairs are computed, and how many blocks work on
  * each region.
  */
-#ifndef SHOAL_ENGINE_CUDA_LIST_PARTS_CUH
-#define SHOAL_ENGINE_CUDA_LIST_PARTS_CUH
+#ifndef SHOAL_ENGINE_CUDA_LISTS_REGION_PARTS_CUH
+#define SHOAL_ENGINE_CUDA_LISTS_REGION_PARTS_CUH
 
 #include "engine/cuda/lists/region_members.cuh"
 

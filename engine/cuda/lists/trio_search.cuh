@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Which trios are around a trio: those of which some atom may come within a list's reach of one of its atoms, before first atoms
- * have moved by more than half the skin. Here small systems, which try each trio with each other; list_regions.cuh has large
+ * have moved by more than half the skin. Here small systems, which try each trio with each other; region_members.cuh has large
  * ones.
  */
-#ifndef SHOAL_ENGINE_CUDA_LIST_SEARCH_CUH
-#define SHOAL_ENGINE_CUDA_LIST_SEARCH_CUH
+#ifndef SHOAL_ENGINE_CUDA_LISTS_TRIO_SEARCH_CUH
+#define SHOAL_ENGINE_CUDA_LISTS_TRIO_SEARCH_CUH
 
 #include "engine/cuda/lists/images.cuh"
 
 #define MEMBER_TRIO ((1u << MEMBER_OWN_SHIFT) - 1)
 #define READ_AT_ONCE 4 /* of memory that is far, by a thread */
 
-/* Along one edge of the box, see list_regions.cuh. */
+/* Along one edge of the box, see region_members.cuh. */
 struct cut {
     uint32_t regions;
     uint32_t halo[2]; /* grid positions above a region in which there are members: waters, others */

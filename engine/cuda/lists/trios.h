@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Puts the atoms of a system into slots (nonbonded_tables.h), on the host, while a model is made.
+ * Puts the atoms of a system into slots (layout.h), on the host, while a model is made.
  */
-#ifndef SHOAL_ENGINE_CUDA_TRIOS_H
-#define SHOAL_ENGINE_CUDA_TRIOS_H
+#ifndef SHOAL_ENGINE_CUDA_LISTS_TRIOS_H
+#define SHOAL_ENGINE_CUDA_LISTS_TRIOS_H
 
 #include "engine/prepare/alchemy.h"
 #include "engine/prepare/topology.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Between atoms and mesh, see engine/cuda/mesh.h: a thread an atom. The same bits wherever the mesh lies: what is fused is
+ * Between atoms and mesh, see engine/cuda/mesh/mesh.h: a thread an atom. The same bits wherever the mesh lies: what is fused is
  * spelled out.
  */
 #ifndef SHOAL_ENGINE_CUDA_MESH_ATOMS_CUH

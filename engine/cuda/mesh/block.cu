@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The whole of a replica's mesh in the shared memory of one block, see engine/cuda/mesh.h. A thread has a line of it in its
+ * The whole of a replica's mesh in the shared memory of one block, see engine/cuda/mesh/mesh.h. A thread has a line of it in its
  * registers at a time, so the transforms are done in place:
  *
  *   real      [x][y][z], 32-bit charges or potentials. Rows go on behind their end, so that what touches a point there needs no

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Between atoms and a mesh in global memory, see engine/cuda/mesh.h.
+ * Between atoms and a mesh in global memory, see engine/cuda/mesh/mesh.h.
  */
 #include "engine/cuda/mesh/atoms.cuh"
 

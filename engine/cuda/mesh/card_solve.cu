@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The mesh in global memory to reciprocal space and back, see engine/cuda/mesh.h: planes of it in shared memory.
+ * The mesh in global memory to reciprocal space and back, see engine/cuda/mesh/mesh.h: planes of it in shared memory.
  */
 #include "engine/cuda/mesh/fft_lines.cuh"
 #include "engine/cuda/mesh/influence.cuh"

@@ -8,8 +8,8 @@
  *
  * Real lines go through in pairs, Z = A + iB, so A(k) = (Z(k) + Z*(n - k))/2 and B(k) = (Z(k) - Z*(n - k))/2i.
  */
-#ifndef SHOAL_ENGINE_CUDA_LINES_CUH
-#define SHOAL_ENGINE_CUDA_LINES_CUH
+#ifndef SHOAL_ENGINE_CUDA_MESH_FFT_LINES_CUH
+#define SHOAL_ENGINE_CUDA_MESH_FFT_LINES_CUH
 
 #include "engine/cuda/device/device.cuh"
 #include "engine/cuda/mesh/mesh.h"

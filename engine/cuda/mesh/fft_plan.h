@@ -3,8 +3,8 @@
  * The arithmetic of a transform's length, for tables made on the host and for constants of kernels alike: in which passes it
  * is done, and the roots of unity.
  */
-#ifndef SHOAL_ENGINE_CUDA_TURN_H
-#define SHOAL_ENGINE_CUDA_TURN_H
+#ifndef SHOAL_ENGINE_CUDA_MESH_FFT_PLAN_H
+#define SHOAL_ENGINE_CUDA_MESH_FFT_PLAN_H
 
 #include "engine/math/fn.h"
 

@@ -11,12 +11,12 @@
  *   backward  one block a plane of constant x: transforms over y and z
  *   gather    potential and forces at the atoms, by bricks again
  *
- * Where the mesh fits into the shared memory of one block, one launch does all of it (mesh_block.cu): slower for one replica,
+ * Where the mesh fits into the shared memory of one block, one launch does all of it (block.cu): slower for one replica,
  * but it takes one of the device's processors for that time, not all. Both give the same bits, so replicas may go from one to the other
  * between pieces of work (engine/run/sim.h): the daemon measures which it is to be, and begins with MESH_MANY.
  */
-#ifndef SHOAL_ENGINE_CUDA_MESH_H
-#define SHOAL_ENGINE_CUDA_MESH_H
+#ifndef SHOAL_ENGINE_CUDA_MESH_MESH_H
+#define SHOAL_ENGINE_CUDA_MESH_MESH_H
 
 #include "engine/base/arena.h"
 #include "engine/run/program.h"

@@ -3,8 +3,8 @@
  * One timestep of one body, whoever brings it its threads: rigid waters and stars (an atom with some bound to it, or none) in
  * registers, any other body in memory.
  */
-#ifndef SHOAL_ENGINE_CUDA_BODIES_CUH
-#define SHOAL_ENGINE_CUDA_BODIES_CUH
+#ifndef SHOAL_ENGINE_CUDA_MOTION_BODY_REGISTERS_CUH
+#define SHOAL_ENGINE_CUDA_MOTION_BODY_REGISTERS_CUH
 
 #include "engine/cuda/motion/body_memory.cuh"
 #include "engine/math/bodies/star.h"

@@ -2,8 +2,8 @@
  *
  * Observables of the CUDA program: see struct program.
  */
-#ifndef SHOAL_ENGINE_CUDA_OBSERVE_H
-#define SHOAL_ENGINE_CUDA_OBSERVE_H
+#ifndef SHOAL_ENGINE_CUDA_OBSERVE_OBSERVE_H
+#define SHOAL_ENGINE_CUDA_OBSERVE_OBSERVE_H
 
 #include "engine/observe/saxs_plan.h"
 #include "engine/run/program.h"

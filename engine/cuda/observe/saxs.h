@@ -2,8 +2,8 @@
  *
  * X-ray scattering on a GPU. Launches of one frame: place; spread, round, forward and add for each element; bin, keep.
  */
-#ifndef SHOAL_ENGINE_CUDA_SAXS_H
-#define SHOAL_ENGINE_CUDA_SAXS_H
+#ifndef SHOAL_ENGINE_CUDA_OBSERVE_SAXS_H
+#define SHOAL_ENGINE_CUDA_OBSERVE_SAXS_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -2,14 +2,14 @@
  *
  * Everything of the non-bonded forces that goes by pairs: tables of a model, working memory of a replica, launches.
  *
- *   place            atoms on the grid; whether the lists still hold (place.cuh)
+ *   place            atoms on the grid; whether the lists still hold (lists/place.cuh)
  *   list_build       new lists, if not
- *   pairs_*          plain pairs, of a replica or of its regions (nonbonded_tables.h)
+ *   pairs_*          plain pairs, of a replica or of its regions (lists/layout.h)
  *   pairs_perturbed  pairs with a perturbed atom
  *   pairs_unlisted   corrections of excluded pairs, and pairs that no cut-off bounds
  */
-#ifndef SHOAL_ENGINE_CUDA_PAIRS_H
-#define SHOAL_ENGINE_CUDA_PAIRS_H
+#ifndef SHOAL_ENGINE_CUDA_PAIRS_PAIRS_H
+#define SHOAL_ENGINE_CUDA_PAIRS_PAIRS_H
 
 #include "engine/base/arena.h"
 #include "engine/cuda/kernels.h"
@@ -60,7 +60,7 @@ static inline bool pairs_alone(const struct pairs *p)
     return p->replicas <= 2;
 }
 
-/* How near pairs must be to count as near, and the unit of forces; the rest of the table is there (strength.c). */
+/* How near pairs must be to count as near, and the unit of forces; the rest of the table is there (fixed_range.c). */
 void pairs_set_force_unit(struct pairs *p, const struct alchemy_plan *plan);
 /* ERR_SPEC, ERR_UNSUPPORTED. Zeroed is valid for pairs_close. */
 int pairs_make(struct pairs *p, const struct dev_limits *device, const struct system *sys, const struct settings *set,

@@ -94,7 +94,7 @@ uint32_t regions_count(const struct list_caps *caps)
     return caps->regions[0] * caps->regions[1] * caps->regions[2];
 }
 
-/* One more for each region than it has in the mean: list_regions.cuh shares them out. */
+/* One more for each region than it has in the mean: lists/region_members.cuh shares them out. */
 uint32_t region_blocks(const struct pairs *p, const struct list_caps *caps)
 {
     return regions_count(caps) * (parts_of(p, caps->regions) + 1);

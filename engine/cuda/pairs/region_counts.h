@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Into how many regions a large system is cut (nonbonded_tables.h), on the host.
+ * Into how many regions a large system is cut (lists/layout.h), on the host.
  */
-#ifndef SHOAL_ENGINE_CUDA_REGIONS_H
-#define SHOAL_ENGINE_CUDA_REGIONS_H
+#ifndef SHOAL_ENGINE_CUDA_PAIRS_REGION_COUNTS_H
+#define SHOAL_ENGINE_CUDA_PAIRS_REGION_COUNTS_H
 
 #include "engine/cuda/pairs/pairs.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A trio of atoms and the entries of its lists (nonbonded_tables.h), with positions and forces in the block's shared memory: what a lane
+ * A trio of atoms and the entries of its lists (lists/layout.h), with positions and forces in the block's shared memory: what a lane
  * does with its share of them. For each entry it computes the three pairs of the trio with one atom.
  *
  * Sums do not depend on their order. The force s d of a pair (s = force over distance) is rounded once, to a multiple of a unit
@@ -11,7 +11,7 @@
  *     units; then fma(s, d, R - t) is again rounded once, to a multiple of the unit (R - t is exact), and its bits minus those
  *     of R are the rest. t plus the rest is s d to the nearest multiple of the unit, ties to even, as in the first case: a pair
  *     gives the same number whichever list it is in.
- * The host chooses the unit so that what one atom can meet stays below 2^31 units (strength.c); a force above
+ * The host chooses the unit so that what one atom can meet stays below 2^31 units (fixed_range.c); a force above
  * PAIR_LIMIT, of atoms in close contact, goes to the 64-bit sums at once. Energies and the virial are summed as 64-bit integers too: an entry's
  * energy rounded to fixed point, the virial as exact products of grid positions and rounded forces.
  */

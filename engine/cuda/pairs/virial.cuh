@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Energies and the virial of the plain pairs (pairs.cu), once a warp's, a block's and the replica's trios are through.
+ * Energies and the virial of the plain pairs (plain.cu), once a warp's, a block's and the replica's trios are through.
  */
 #ifndef SHOAL_ENGINE_CUDA_PAIRS_VIRIAL_CUH
 #define SHOAL_ENGINE_CUDA_PAIRS_VIRIAL_CUH

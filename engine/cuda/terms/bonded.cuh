@@ -2,8 +2,8 @@
  *
  * Bonded terms on a GPU: a thread for each.
  */
-#ifndef SHOAL_ENGINE_CUDA_BONDED_CUH
-#define SHOAL_ENGINE_CUDA_BONDED_CUH
+#ifndef SHOAL_ENGINE_CUDA_TERMS_BONDED_CUH
+#define SHOAL_ENGINE_CUDA_TERMS_BONDED_CUH
 
 #include "engine/cuda/device/device.cuh"
 #include "engine/kernels/rare_terms.h"

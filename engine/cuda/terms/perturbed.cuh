@@ -2,8 +2,8 @@
  *
  * Pairs with a perturbed atom, in double precision; at a sample also at every window's lambda.
  */
-#ifndef SHOAL_ENGINE_CUDA_PAIRS_PERTURBED_CUH
-#define SHOAL_ENGINE_CUDA_PAIRS_PERTURBED_CUH
+#ifndef SHOAL_ENGINE_CUDA_TERMS_PERTURBED_CUH
+#define SHOAL_ENGINE_CUDA_TERMS_PERTURBED_CUH
 
 #include "engine/base/units.h"
 #include "engine/cuda/lists/images.cuh"

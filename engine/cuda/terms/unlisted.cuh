@@ -4,8 +4,8 @@
  * plain LJ + 1/r at every distance and lambda. Their energies belong to LJ and Coulomb (short range). A thread each, in double
  * precision.
  */
-#ifndef SHOAL_ENGINE_CUDA_PAIRS_UNLISTED_CUH
-#define SHOAL_ENGINE_CUDA_PAIRS_UNLISTED_CUH
+#ifndef SHOAL_ENGINE_CUDA_TERMS_UNLISTED_CUH
+#define SHOAL_ENGINE_CUDA_TERMS_UNLISTED_CUH
 
 #include "engine/base/units.h"
 #include "engine/cuda/lists/layout.h"

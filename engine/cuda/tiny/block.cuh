@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A tiny system's replica in the shared memory of its block, see engine/cuda/tiny.h.
+ * A tiny system's replica in the shared memory of its block, see engine/cuda/tiny/tiny.h.
  */
-#ifndef SHOAL_ENGINE_CUDA_TINY_CUH
-#define SHOAL_ENGINE_CUDA_TINY_CUH
+#ifndef SHOAL_ENGINE_CUDA_TINY_BLOCK_CUH
+#define SHOAL_ENGINE_CUDA_TINY_BLOCK_CUH
 
 #include "engine/cuda/motion/body_registers.cuh"
 #include "engine/cuda/lists/position.cuh"

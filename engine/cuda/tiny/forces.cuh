@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a warp does of a tiny system's step before the coefficients of its waves are summed, see engine/cuda/tiny.h.
+ * What a warp does of a tiny system's step before the coefficients of its waves are summed, see
+ * engine/cuda/tiny/tiny.h.
  */
-#ifndef SHOAL_ENGINE_CUDA_TINY_TERMS_CUH
-#define SHOAL_ENGINE_CUDA_TINY_TERMS_CUH
+#ifndef SHOAL_ENGINE_CUDA_TINY_FORCES_CUH
+#define SHOAL_ENGINE_CUDA_TINY_FORCES_CUH
 
 #include "engine/cuda/terms/bonded.cuh"
 #include "engine/cuda/terms/perturbed.cuh"

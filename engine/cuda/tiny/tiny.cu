@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Whole timesteps of a tiny system in one thread block, see engine/cuda/tiny.h. What a step's threads wait for each other for: forces
+ * Whole timesteps of a tiny system in one thread block, see engine/cuda/tiny/tiny.h. What a step's threads wait for each other for: forces
  * but the mesh's, and the atoms' waves | their coefficients | the mesh's forces | atoms are kicked | bodies have moved | atoms are
  * placed. A step that fails leaves the state of the step before it.
  */

@@ -11,9 +11,9 @@
  *
  *   terms      a warp takes up to 32 of one kind at a time (struct tiny_chunk): bonded terms, pairs without any list, noise, and
  *              the atoms' waves
- *   mesh       the same sum as in mesh.h, but without a mesh: the transform of an atom's spread charge is a product of three
+ *   mesh       the same sum as in mesh/mesh.h, but without a mesh: the transform of an atom's spread charge is a product of three
  *              transforms of a spline, so each coefficient is a sum over atoms of products of three numbers
- *   bodies     a thread for each atom, a thread for each body, a thread for each atom (bodies.cuh)
+ *   bodies     a thread for each atom, a thread for each body, a thread for each atom (motion/body_registers.cuh)
  *
  * Waves. Along an axis of n points an atom has the functions 0: 1, 2k - 1: cosine and 2k: sine of wave k, up to the largest k
  * in use, each summed over the points that its charge is spread to, with the spline's values or slopes there. The influence
@@ -22,8 +22,8 @@
  * multiplication and addition does what four do for complex waves. In a triclinic box the eight products that have the same three
  * waves mix (struct tiny_octet). A column is what has the same functions along x and y.
  */
-#ifndef SHOAL_ENGINE_CUDA_TINY_H
-#define SHOAL_ENGINE_CUDA_TINY_H
+#ifndef SHOAL_ENGINE_CUDA_TINY_TINY_H
+#define SHOAL_ENGINE_CUDA_TINY_TINY_H
 
 #include "engine/cuda/kernels.h"
 #include "engine/cuda/mesh/mesh.h"
@@ -39,13 +39,13 @@ enum {
     TINY_SHARES = TINY_WARPS, /* of columns, from which forces come */
     TINY_QUADS = 5,           /* functions along z of one column, in fours, that a thread has in its registers */
     TINY_SPLIT = 2,           /* threads that share the atoms of a column */
-    TINY_HELD_BYTES = 45 * sizeof(double), /* of structs in bodies.cuh: held.. */
+    TINY_HELD_BYTES = 45 * sizeof(double), /* of structs in motion/body_registers.cuh: held.. */
     TINY_STAR_BYTES = 15 * sizeof(double), /* ..and star */
 };
 
 enum tiny_kind {
-    TINY_BONDED,    /* by number as in bonded.cuh */
-    TINY_RARE,      /* terms of rare_terms.h, the same */
+    TINY_BONDED,    /* by number as in terms/bonded.cuh */
+    TINY_RARE,      /* terms of kernels/rare_terms.h, the same */
     TINY_CENTERS,   /* a restraint between centers, for all lanes: its number is `first` */
     TINY_WAVES,     /* half of an atom's waves along one axis: (2 axis + half) natoms + atom */
     TINY_NOISE,     /* of an atom */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The mesh's forces without a mesh, see engine/cuda/tiny.h. All of it in single precision, as on a mesh; each share of a
+ * The mesh's forces without a mesh, see engine/cuda/tiny/tiny.h. All of it in single precision, as on a mesh; each share of a
  * force is rounded to fixed point before it is added.
  */
 #ifndef SHOAL_ENGINE_CUDA_TINY_WAVES_CUH

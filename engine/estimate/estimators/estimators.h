@@ -3,8 +3,8 @@
  * The parts behind estimate.h: dhdl.xvg, correlated series, the three estimators. Free energies and reduced
  * potentials are in kT here; files are in kJ/mol. Zeroed structs are valid to close.
  */
-#ifndef SHOAL_ENGINE_ESTIMATE_PARTS_H
-#define SHOAL_ENGINE_ESTIMATE_PARTS_H
+#ifndef SHOAL_ENGINE_ESTIMATE_ESTIMATORS_ESTIMATORS_H
+#define SHOAL_ENGINE_ESTIMATE_ESTIMATORS_ESTIMATORS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -83,7 +83,7 @@ double stats_inefficiency(const double *x, size_t n);
 /* Members per block and whole blocks into which stats_longrun and solution.c divide n of them. */
 size_t stats_block(size_t n);
 
-/* ---- statistics.c: visits and drift */
+/* ---- visits.c: visits and drift */
 
 /* Chance, on a series of shorter memory, that the mean over one 32nd, 64th or 128th of it lies so far off the
  * others: the test of F. E. Grubbs, Technometrics 11, 1 (1969), doi 10.1080/00401706.1969.10490657, on ranks. 1 for

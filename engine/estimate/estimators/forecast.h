@@ -2,8 +2,8 @@
  *
  * Forecasts of MBAR's error, for who decides what to sample next.
  */
-#ifndef SHOAL_ENGINE_ESTIMATE_FORECAST_H
-#define SHOAL_ENGINE_ESTIMATE_FORECAST_H
+#ifndef SHOAL_ENGINE_ESTIMATE_ESTIMATORS_FORECAST_H
+#define SHOAL_ENGINE_ESTIMATE_ESTIMATORS_FORECAST_H
 
 #include "engine/estimate/estimators/estimators.h"
 

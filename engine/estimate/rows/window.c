@@ -78,7 +78,7 @@ static int observed(const struct sampling *s, int k, double *x[2])
     return n;
 }
 
-/* Of `lead` drifting rows at the start, those that means leave out: all or, by the rule of discard.c, none where they do not
+/* Of `lead` drifting rows at the start, those that means leave out: all or, by the rule of trust/discard.c, none where they do not
  * matter. */
 static size_t left_out(const double *x, size_t n, size_t lead)
 {

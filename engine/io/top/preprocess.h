@@ -4,8 +4,8 @@
  * continued by a backslash; macros replaced word by word. Hands out one non-empty line at a time and remembers where it
  * came from.
  */
-#ifndef SHOAL_ENGINE_IO_TOP_PP_H
-#define SHOAL_ENGINE_IO_TOP_PP_H
+#ifndef SHOAL_ENGINE_IO_TOP_PREPROCESS_H
+#define SHOAL_ENGINE_IO_TOP_PREPROCESS_H
 
 #include "engine/base/buf.h"
 #include "engine/io/io.h"

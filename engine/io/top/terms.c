@@ -146,7 +146,7 @@ static void put_position_restraint(struct system *s, const struct top_term *t, i
         memcpy(p->k[k], t->c[k], sizeof p->k[k]);
 }
 
-/* Angles in radians, cosines where the formula (engine/math/rare.h) wants them. */
+/* Angles in radians, cosines where the formula (engine/math/potentials/rare.h) wants them. */
 static void put_rare(struct system *s, enum rare_kind kind, const struct top_term *t, int first)
 {
     struct rare_term *r = &s->rare[s->nrare++];

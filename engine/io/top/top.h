@@ -3,8 +3,8 @@
  * A topology while it is read: what the force-field sections define and the molecule types, before expansion over all
  * molecules. Internal to engine/io/top*.c. Values are as in the file (degrees; sigma and epsilon or C6 and C12).
  */
-#ifndef SHOAL_ENGINE_IO_TOP_H
-#define SHOAL_ENGINE_IO_TOP_H
+#ifndef SHOAL_ENGINE_IO_TOP_TOP_H
+#define SHOAL_ENGINE_IO_TOP_TOP_H
 
 #include "engine/io/top/preprocess.h"
 #include "engine/system/system.h"
@@ -120,7 +120,7 @@ struct top_terms {
     int n, cap;
 };
 
-/* A virtual site whose line has no parameters: they follow from the bonds and angles of its molecule (top_derive.c). */
+/* A virtual site whose line has no parameters: they follow from the bonds and angles of its molecule (derive.c). */
 struct top_derived {
     int site;      /* of the molecule's */
     bool mirrored; /* its function number is negative: on the other side */
@@ -199,12 +199,12 @@ struct top {
     int ncounts, counts_cap;
     int natoms; /* of the whole system so far */
 
-    struct table leap_types, leap_atoms; /* types and atoms of the impropers that have kept their order (top_leap.c) */
+    struct table leap_types, leap_atoms; /* types and atoms of the impropers that have kept their order (leap.c) */
     char *notes[NOTE_COUNT];             /* the first of its kind; NULL: none */
     int nnotes[NOTE_COUNT];
 };
 
-/* top_line.c: words and numbers of the current line. Errors are "file:line: [ section ]: ...". */
+/* line.c: words and numbers of the current line. Errors are "file:line: [ section ]: ...". */
 struct top_place top_here(const struct top *t); /* of the current line */
 int top_fail(struct top *t, struct err *e, enum err_code code, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
@@ -227,7 +227,7 @@ int top_params(struct top *t, int word, enum top_kind kind, double c[2][TOP_PARA
 /* Copies a name into a fixed field, or says that it is too long. */
 int top_name(struct top *t, int word, const char *what, char *to, size_t size, struct err *e);
 
-/* top_types.c: force-field sections, one line each. */
+/* types.c: force-field sections, one line each. */
 int top_defaults(struct top *t, struct err *e);
 int top_atom_type(struct top *t, struct err *e);
 int top_bonded_type(struct top *t, struct err *e);
@@ -237,12 +237,12 @@ int top_type_of(const struct top *t, const char *name); /* or -1 */
 /* The numbers of the names in words first .. first+n-1, as bonded types or (pair types) atom types. */
 int top_type_names(struct top *t, int first, int n, bool wildcards, int *types, struct err *e);
 
-/* top_cmap.c */
+/* cmap.c */
 int top_cmap_type(struct top *t, struct err *e);
 /* The first CMAP of five atoms in a state, by their types as they stand (its angles have a direction) and their residues; -1. */
 int top_find_cmap(const struct top *t, const struct top_molecule *m, const int atom[5], int state);
 
-/* top_lookup.c: parameters by types. */
+/* lookup.c: parameters by types. */
 /* First line of the block that fits best, or NULL; *n lines of it. Types are bonded types (pairs: atom types). */
 const struct top_bonded_type *top_find(const struct top *t, enum top_kind kind, const int *types, int *n);
 /* Whether a line of [ dihedraltypes ] fits four types as it stands; else it fits them the other way round. */
@@ -253,7 +253,7 @@ void top_lj_params(const struct top *t, int a, int b, double c[2]);
 bool top_pair_params(const struct top *t, int a, int b, double c[2]);
 struct lj top_lj(const struct top *t, const double c[2]);
 
-/* top_mol.c: sections of a molecule, one line each. */
+/* molecule.c: sections of a molecule, one line each. */
 /* Small letters of a name, at most `size`, not terminated; returns how many. */
 size_t top_fold(const char *name, char *out, size_t size);
 int top_moleculetype(struct top *t, struct err *e);
@@ -262,26 +262,26 @@ int top_term(struct top *t, struct err *e);
 int top_exclusions(struct top *t, struct err *e);
 int top_distance_restraint(struct top *t, struct err *e);
 
-/* top_sites.c: lines of [ virtual_sites1 ] .. [ virtual_sites4 ], and of [ virtual_sitesn ]. */
+/* sites.c: lines of [ virtual_sites1 ] .. [ virtual_sites4 ], and of [ virtual_sitesn ]. */
 int top_site(struct top *t, struct err *e);
 int top_site_of_many(struct top *t, struct err *e);
 /* Every atom has mass or is placed, once its molecule type is complete. */
 int top_check_sites(const struct top_molecule *m, struct err *e);
 /* Parameters as they stand on a line to those of the engine. */
 void top_site_params(struct top_molecule *m, struct virtual_site *s, const double c[3]);
-/* top_derive.c: those that lines of a molecule type leave out. */
+/* derive.c: those that lines of a molecule type leave out. */
 int top_derive_sites(const struct top *t, struct top_molecule *m, struct err *e);
 
-/* top_leap.c: the order of an improper's atoms where _FF_AMBER_LEAP_ATOM_REORDERING is defined. */
+/* leap.c: the order of an improper's atoms where _FF_AMBER_LEAP_ATOM_REORDERING is defined. */
 void top_leap_order(struct top *t, enum top_kind kind, int atom[4]);
 
-/* top_lines.c: where molecule types, their atoms and some of their terms stand; after write_out has made the kinds. */
+/* lines.c: where molecule types, their atoms and some of their terms stand; after write_out has made the kinds. */
 void top_put_lines(const struct top *t, struct system *s);
-/* top_terms.c: the terms of one molecule, whose atoms begin at `first`, into the system's lists, which have room. */
+/* terms.c: the terms of one molecule, whose atoms begin at `first`, into the system's lists, which have room. */
 void top_put_terms(const struct top *t, struct system *s, const struct top_molecule *m, int first);
-/* top_system.c: from molecule types to the system. */
+/* system.c: from molecule types to the system. */
 int top_expand(struct top *t, struct system *s, struct err *e);
-/* top_exclude.c: fills exclusion_start and exclusion of a molecule type. */
+/* exclude.c: fills exclusion_start and exclusion of a molecule type. */
 int top_exclude(struct top_molecule *m, struct err *e);
 
 #endif

@@ -2,8 +2,8 @@
  *
  * What the kinetic energy lacks where the motion of the center of mass is taken out every so often.
  */
-#ifndef SHOAL_ENGINE_MATH_CENTER_H
-#define SHOAL_ENGINE_MATH_CENTER_H
+#ifndef SHOAL_ENGINE_MATH_BODIES_CENTER_H
+#define SHOAL_ENGINE_MATH_BODIES_CENTER_H
 
 #include <math.h>
 #include <stdint.h>

@@ -3,8 +3,8 @@
  * Rigid three-site water: SETTLE (Miyamoto and Kollman 1992, doi 10.1002/jcc.540130805). Atoms are ordered O, H1, H2;
  * the two hydrogens have equal mass.
  */
-#ifndef SHOAL_ENGINE_MATH_SETTLE_H
-#define SHOAL_ENGINE_MATH_SETTLE_H
+#ifndef SHOAL_ENGINE_MATH_BODIES_SETTLE_H
+#define SHOAL_ENGINE_MATH_BODIES_SETTLE_H
 
 #include "engine/math/vec.h"
 

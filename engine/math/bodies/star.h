@@ -4,8 +4,8 @@
  * matrix (Kraeutler, van Gunsteren, Huenenberger 2001, doi 10.1002/1096-987X(20010415)22:5<501::AID-JCC1021>3.0.CO;2-V); those
  * for velocities are linear (RATTLE: Andersen 1983). Arms that are not there are zero vectors; lengths in nm, masses in u.
  */
-#ifndef SHOAL_ENGINE_MATH_STAR_H
-#define SHOAL_ENGINE_MATH_STAR_H
+#ifndef SHOAL_ENGINE_MATH_BODIES_STAR_H
+#define SHOAL_ENGINE_MATH_BODIES_STAR_H
 
 #include <stdint.h>
 

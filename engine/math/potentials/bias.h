@@ -3,8 +3,8 @@
  * What a bias adds to the energy, as a function of a collective variable q without unit. Its numbers c[state] = {at, k}, in units of q
  * and in kJ/mol, go linearly from A to B with lambda.
  */
-#ifndef SHOAL_ENGINE_MATH_BIAS_H
-#define SHOAL_ENGINE_MATH_BIAS_H
+#ifndef SHOAL_ENGINE_MATH_POTENTIALS_BIAS_H
+#define SHOAL_ENGINE_MATH_POTENTIALS_BIAS_H
 
 #include "engine/math/potentials/bonded.h"
 

@@ -4,8 +4,8 @@
  * parameters go linearly from state A to state B with lambda (GROMACS manual, "Free energy interactions"); the geometry
  * turns dV/dq into forces on the atoms.
  */
-#ifndef SHOAL_ENGINE_MATH_BONDED_H
-#define SHOAL_ENGINE_MATH_BONDED_H
+#ifndef SHOAL_ENGINE_MATH_POTENTIALS_BONDED_H
+#define SHOAL_ENGINE_MATH_POTENTIALS_BONDED_H
 
 #include "engine/math/roots.h"
 #include "engine/math/vec.h"

@@ -3,8 +3,8 @@
  * A correction map of two dihedral angles (CMAP; GROMACS manual, "Dihedral energy correction maps"): bicubic between the points of
  * a periodic grid, from values and slopes there.
  */
-#ifndef SHOAL_ENGINE_MATH_CMAP_H
-#define SHOAL_ENGINE_MATH_CMAP_H
+#ifndef SHOAL_ENGINE_MATH_POTENTIALS_CMAP_H
+#define SHOAL_ENGINE_MATH_POTENTIALS_CMAP_H
 
 #include "engine/math/fn.h"
 

@@ -8,8 +8,8 @@
  *
  * With a farthest distance d_max it is 0 beyond, and stretched, (s(r) - s(d_max)) / (s(0) - s(d_max)), or cut. Distances in nm.
  */
-#ifndef SHOAL_ENGINE_MATH_COORDINATION_H
-#define SHOAL_ENGINE_MATH_COORDINATION_H
+#ifndef SHOAL_ENGINE_MATH_POTENTIALS_COORDINATION_H
+#define SHOAL_ENGINE_MATH_POTENTIALS_COORDINATION_H
 
 #include <stdint.h>
 

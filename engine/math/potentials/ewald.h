@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The two halves of the Ewald sum's 1/r in real space. erf(z)/z is an entire function of s = z^2, so on a bounded range one
- * polynomial in s gives erf(beta r)/r and its derivative with no exponential and no division; engine/system/ewald.c fits it.
+ * polynomial in s gives erf(beta r)/r and its derivative with no exponential and no division; engine/prepare/ewald.c fits it.
  */
-#ifndef SHOAL_ENGINE_MATH_EWALD_H
-#define SHOAL_ENGINE_MATH_EWALD_H
+#ifndef SHOAL_ENGINE_MATH_POTENTIALS_EWALD_H
+#define SHOAL_ENGINE_MATH_POTENTIALS_EWALD_H
 
 #include "engine/math/fn.h"
 

@@ -7,8 +7,8 @@
  *   force-switch      each power's force gets A d^2 + B d^3, which brings it and its slope to zero at the cut-off
  * Beyond the cut-off nothing: the caller masks.
  */
-#ifndef SHOAL_ENGINE_MATH_LJ_H
-#define SHOAL_ENGINE_MATH_LJ_H
+#ifndef SHOAL_ENGINE_MATH_POTENTIALS_LJ_H
+#define SHOAL_ENGINE_MATH_POTENTIALS_LJ_H
 
 #include "engine/math/fn.h"
 #include "engine/math/terms.h"

@@ -3,8 +3,8 @@
  * Potentials that few force fields use, and restraints (GROMACS manual, "Bonded interactions", "Restraints"). Parameters c[state]
  * go linearly from A to B with lambda, where a potential has a B. Units: nm, radians, kJ/mol.
  */
-#ifndef SHOAL_ENGINE_MATH_RARE_H
-#define SHOAL_ENGINE_MATH_RARE_H
+#ifndef SHOAL_ENGINE_MATH_POTENTIALS_RARE_H
+#define SHOAL_ENGINE_MATH_POTENTIALS_RARE_H
 
 #include <stdbool.h>
 

@@ -20,8 +20,8 @@
  * and 1-l in the place of l for B. In a reaction field 1/r + k r^2 is softened: Beutler's rA and rB stand in both, and are held
  * against the cut-off too; Gapsys' line is that of 1/r alone. Where R would be beyond the cut-off, or where switching begins, it stays there.
  */
-#ifndef SHOAL_ENGINE_MATH_SOFTCORE_H
-#define SHOAL_ENGINE_MATH_SOFTCORE_H
+#ifndef SHOAL_ENGINE_MATH_POTENTIALS_SOFTCORE_H
+#define SHOAL_ENGINE_MATH_POTENTIALS_SOFTCORE_H
 
 #include "engine/base/units.h"
 #include "engine/math/potentials/ewald.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * In place of engine/cuda/saxs_fft.cu: the CPU device's transform.
+ * In place of engine/cuda/observe/saxs_fft.cu: the CPU device's transform.
  */
 #include <stdlib.h>
 
