@@ -16,6 +16,7 @@
 
 #include "engine/base/units.h"
 #include "engine/estimate/result.h"
+#include "engine/series/legends.h"
 
 /* n times the covariance of the means of n correlated members each. */
 static double covariance_of_means(const double *a, const double *b, size_t n, double *work)
@@ -63,7 +64,7 @@ static double *deviations(const struct xvg *x, size_t first, size_t of, double p
 void fluctuations_find(struct window_result *w, const struct ladder *l, const struct bath *bath, const struct xvg *x,
                        size_t first)
 {
-    const size_t energy = xvg_column(x, "Total Energy"), volume = xvg_column(x, "Volume"), n = x->nrows - first;
+    const size_t energy = xvg_column(x, ENERGY_TOTAL), volume = xvg_column(x, ENERGY_VOLUME), n = x->nrows - first;
     const bool pressure = !isnan(bath->pressure);
     const double rt = 1 / l->beta, rt2 = rt * l->temperature;
     double mean_energy, mean_volume;

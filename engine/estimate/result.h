@@ -9,6 +9,7 @@
 #include "engine/estimate/estimate.h"
 #include "engine/estimate/estimators/forecast.h"
 #include "engine/estimate/estimators/estimators.h"
+#include "engine/series/dhdl.h"
 
 #define ESTIMATE_FRACTIONS 10
 #define ESTIMATE_OVERLAP 0.03     /* neighbours below do not converge: alchemlyb, docs/visualisation.rst */

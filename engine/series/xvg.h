@@ -41,6 +41,13 @@ void xvg_close(struct xvg *x);
 /* The column with a legend; 0, which is the time's: there is none. */
 size_t xvg_column(const struct xvg *x, const char *legend);
 
+/* ---- xvg_write.c */
+
+/* The first lines of a file of that name: a table over time. */
+void xvg_begin(struct buf *out, const char *file, const char *title, const char *yaxis);
+/* What stands before the legends. */
+void xvg_legends_begin(struct buf *out);
+
 /* ---- xvg_text.c: what others read */
 
 /* Labels and legends without Grace's marks: "nm\\S2\\N" is nm^2, "\\xl\\f{}" lambda. Appended. */

@@ -16,7 +16,7 @@ MAY_INCLUDE = {
     "engine/math": ["engine/base", "engine/math"],
     "engine/io": ["engine/base", "engine/io", "engine/system", "engine/prepare", "schemas"],
     "engine/system": ["engine/base", "engine/math", "engine/system"],
-    "engine/series": ["engine/base", "engine/series"],
+    "engine/series": ["engine/base", "engine/system", "engine/series"],
     "engine/prepare": ["engine/base", "engine/math", "engine/system", "engine/prepare"],
     "engine/derive": ["engine/base", "engine/math", "engine/system", "engine/prepare", "engine/derive"],
     "engine/observe": ["engine/base", "engine/math", "engine/system", "engine/prepare", "engine/observe"],

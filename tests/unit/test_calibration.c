@@ -25,7 +25,7 @@
 
 #include "engine/base/units.h"
 #include "engine/estimate/estimate.h"
-#include "engine/io/output.h"
+#include "engine/series/dhdl.h"
 #include "tests/lib/oscillators.h"
 
 enum {

@@ -15,6 +15,7 @@
 #include <cmocka.h>
 #include <zlib.h>
 
+#include "engine/series/dhdl.h"
 #include "tests/lib/oscillators.h"
 
 static const double corners[] = {0, 0, 0.5, 0, 1, 0, 1, 1};

@@ -13,6 +13,7 @@
 #include <jansson.h>
 
 #include "engine/base/units.h"
+#include "engine/series/dhdl.h"
 #include "tests/lib/oscillators.h"
 
 #define STATES 5

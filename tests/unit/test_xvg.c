@@ -11,7 +11,8 @@
 
 #include <cmocka.h>
 
-#include "engine/io/output.h"
+#include "engine/series/dhdl.h"
+#include "engine/series/energy.h"
 
 static double lambdas[3][LAMBDA_COUNT] = {
     {[LAMBDA_COULOMB] = 0, [LAMBDA_VDW] = 0, [LAMBDA_BONDED] = 0.125, [LAMBDA_MASS] = 0},

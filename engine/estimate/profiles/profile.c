@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "engine/estimate/result.h"
+#include "engine/series/legends.h"
 
 #define BINS 25           /* of the first repeat, evenly over all but.. */
 #define OUTSIDE 1e-3      /* ..this share of the rows at either end */
@@ -22,7 +23,7 @@ static int coordinations_of(const struct xvg *x)
 {
     int n = 0;
     for (int c = 0; c < x->nlegends; c++)
-        n += !strncmp(x->legend[c], "Coordination ", 13);
+        n += !strncmp(x->legend[c], ENERGY_COORDINATION, strlen(ENERGY_COORDINATION));
     return n;
 }
 
@@ -35,8 +36,8 @@ static void forget(struct sampling *s)
 
 void profile_take(struct result *r, int k, const double *time, const struct xvg *x, struct sampling *s)
 {
-    const size_t bias = xvg_column(x, "Bias"), first = s->start[k], n = sampling_count(s, k);
-    const size_t width = (size_t)x->nlegends + 1, from = xvg_column(x, "Coordination 1");
+    const size_t bias = xvg_column(x, ENERGY_BIAS), first = s->start[k], n = sampling_count(s, k);
+    const size_t width = (size_t)x->nlegends + 1, from = xvg_column(x, ENERGY_COORDINATION "1");
     size_t row = 0;
     if (s->nalong < 0 || !n)
         return;

@@ -8,17 +8,19 @@
 #include <string.h>
 
 #include "engine/estimate/result.h"
+#include "engine/series/legends.h"
 
 #define SWEEPS 2000 /* of the search for an eigenvalue */
 
 bool walks_column(const char *legend)
 {
-    return !strcmp(legend, "Replica") || !strcmp(legend, "Exchanges");
+    return !strcmp(legend, ENERGY_REPLICA) || !strcmp(legend, ENERGY_EXCHANGES);
 }
 
 void walks_take(struct window_result *w, const struct xvg *x)
 {
-    size_t replica = xvg_column(x, "Replica"), exchanges = xvg_column(x, "Exchanges"), width = (size_t)x->nlegends + 1;
+    size_t replica = xvg_column(x, ENERGY_REPLICA), exchanges = xvg_column(x, ENERGY_EXCHANGES),
+           width = (size_t)x->nlegends + 1;
     if (!replica || !exchanges)
         return;
     w->visits = xcalloc(x->nrows, sizeof *w->visits);

@@ -9,6 +9,7 @@
 
 #include "engine/base/number.h"
 #include "engine/estimate/result.h"
+#include "engine/series/legends.h"
 
 static bool near(double a, double b)
 {
@@ -243,17 +244,17 @@ static int read_dhdl(struct result *r, const char *directory, const char *folder
     return rc;
 }
 
-/* Units of energy.xvg (engine/io/xvg.c) by its legends: energies but for these. */
+/* Units of energy.xvg (engine/series/energy.c) by its legends: energies but for these. */
 static const char *unit_of(const char *legend)
 {
-    static const char *const others[][2] = {{"Temperature", "kelvin"},
-                                            {"Pressure", "bar"},
-                                            {"Volume", "nanometer ** 3"},
-                                            {"Density", "kilogram / meter ** 3"}};
+    static const char *const others[][2] = {{ENERGY_TEMPERATURE, "kelvin"},
+                                            {ENERGY_PRESSURE, "bar"},
+                                            {ENERGY_VOLUME, "nanometer ** 3"},
+                                            {ENERGY_DENSITY, "kilogram / meter ** 3"}};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (!strcmp(legend, others[i][0]))
             return others[i][1];
-    if (!strncmp(legend, "Coordination ", 13))
+    if (!strncmp(legend, ENERGY_COORDINATION, strlen(ENERGY_COORDINATION)))
         return "dimensionless";
     return "kilojoule_per_mole";
 }

@@ -3,16 +3,14 @@
  * dhdl.xvg as GROMACS writes it (gromacs/gromacs: src/gromacs/mdlib/energyoutput.cpp, open_dhdl): the subtitle names
  * temperature, state and lambda vector, the legends say what each column is.
  */
+#include "engine/series/dhdl.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "engine/base/buf.h"
 #include "engine/base/number.h"
-#include "engine/estimate/estimators/estimators.h"
-
-#define DERIVATIVE "dH/d\\xl\\f{} "
-#define DIFFERENCE "\\xD\\f{}H \\xl\\f{} to "
 
 /* What the columns of one file are. */
 struct columns {
@@ -116,17 +114,17 @@ static int legend(struct dhdl *d, struct columns *c, int column, struct err *e)
 {
     const char *s = c->x->legend[column - 1];
     int line = c->x->legend_line[column - 1];
-    if (!strncmp(s, DERIVATIVE, strlen(DERIVATIVE))) {
-        s += strlen(DERIVATIVE);
+    if (!strncmp(s, DHDL_DERIVATIVE, strlen(DHDL_DERIVATIVE))) {
+        s += strlen(DHDL_DERIVATIVE);
         int which = component_named(s, strcspn(s, " "));
         if (which < 0)
             return err_set(e, ERR_IO, "%s:%d: derivative by \"%s\", which is no known lambda component", c->name, line,
                            s);
         c->derivative[which] = column;
-    } else if (!strncmp(s, DIFFERENCE, strlen(DIFFERENCE))) {
+    } else if (!strncmp(s, DHDL_DIFFERENCE, strlen(DHDL_DIFFERENCE))) {
         size_t n = (size_t)d->nstates, width = (size_t)d->ncomponents;
         double value[LAMBDA_FILE_COUNT];
-        s += strlen(DIFFERENCE);
+        s += strlen(DHDL_DIFFERENCE);
         if (vector(s, value, LAMBDA_FILE_COUNT) != d->ncomponents)
             return err_set(e, ERR_IO, "%s:%d: foreign state \"%s\": expected %d lambda %s", c->name, line, s,
                            d->ncomponents, number_word(d->ncomponents, "value", "values"));
