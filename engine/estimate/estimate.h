@@ -80,7 +80,7 @@ struct estimate_ensemble {
     struct err *
         unread; /* of a file that could not be read but may be another time: these results are not to be kept; NULL: not wanted */
     struct buf *
-        walks; /* [repeats] what walks.xvg is to hold (profiles/walks.c) is appended where replicas exchange windows; NULL: not wanted */
+        walks; /* [repeats] what walks.xvg is to hold (rows/walks.c) is appended where replicas exchange windows; NULL: not wanted */
 };
 
 /* Reads dhdl.xvg and energy.xvg of every replica and appends the JSON of results.json to `json`. It cannot fail: a replica

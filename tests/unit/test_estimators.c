@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "engine/estimate/result.h"
+#include "engine/estimate/result/result.h"
 #include "tests/lib/near.h"
 #include "tests/lib/oscillators.h"
 

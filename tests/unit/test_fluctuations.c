@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "engine/base/units.h"
-#include "engine/estimate/result.h"
+#include "engine/estimate/rows/rows.h"
 
 enum { ROWS = 20000, WIDTH = 3 };
 

@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "engine/estimate/result.h"
+#include "engine/estimate/rows/rows.h"
 
 /* The same text with a window more between the two: bonded 0 and 1, and 0.5. */
 #define HEAD(columns)                                                                                                  \

@@ -480,12 +480,3 @@ void mbar_close(struct mbar *m)
     table_free(m->table);
     *m = (struct mbar){0};
 }
-
-void sampling_close(struct sampling *s)
-{
-    free(s->start);
-    free(s->u);
-    free(s->dhdl);
-    free(s->along);
-    *s = (struct sampling){0};
-}

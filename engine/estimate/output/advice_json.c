@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "engine/base/json/json_writer.h"
-#include "engine/estimate/result.h"
+#include "engine/estimate/output/output.h"
 
 #define CHARGE_NOISE 1e-6 /* e, of sums over rounded charges */
 

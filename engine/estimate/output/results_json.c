@@ -2,7 +2,9 @@
  *
  * results.json, as schemas/results.schema.json describes it. Equal results, equal bytes.
  */
-#include "engine/estimate/result.h"
+#include "engine/estimate/output/output.h"
+#include "engine/estimate/profiles/profiles.h"
+#include "engine/estimate/rows/rows.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -3,7 +3,8 @@
  * What results.json says of replicas that exchanged windows.
  */
 #include "engine/base/json/json_writer.h"
-#include "engine/estimate/result.h"
+#include "engine/estimate/output/output.h"
+#include "engine/estimate/rows/rows.h"
 
 static void pairs(struct writer *w, const struct walks *x)
 {

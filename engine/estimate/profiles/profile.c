@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/estimate/result.h"
+#include "engine/estimate/profiles/profiles.h"
 #include "engine/series/legends.h"
 
 #define BINS 25           /* of the first repeat, evenly over all but.. */
@@ -200,15 +200,4 @@ void profiles_find(struct result *r, const struct sampling *s, const double *g)
         find(r, &r->profiles[k], s, g);
         r->nprofiles++;
     }
-}
-
-void profiles_close(struct profile *profiles, int n)
-{
-    for (int i = 0; i < n; i++) {
-        for (int b = 0; b < profiles[i].n; b++)
-            free(profiles[i].bins[b].rows);
-        free(profiles[i].bins);
-        solution_close(&profiles[i].solution);
-    }
-    free(profiles);
 }

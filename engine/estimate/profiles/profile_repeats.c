@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Profiles of all repeats together: bin by bin the mean over the repeats, with the error that repeats.c gives every number, from their
+ * Profiles of all repeats together: bin by bin the mean over the repeats, with the error that result/repeats.c gives every number, from their
  * own errors and their spread. So that bins can be compared, repeats have theirs in line (profile.c), and free energies are those less
  * that of one bin, the same in all.
  */
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "engine/base/json/json_writer.h"
-#include "engine/estimate/result.h"
+#include "engine/estimate/profiles/profiles.h"
 
 /* The profile of a repeat; NULL: it has none that counts. */
 static const struct profile *profile_of(const struct result *x, int k)

@@ -14,7 +14,7 @@
 
 #include "engine/base/buf.h"
 #include "engine/base/json/json_writer.h"
-#include "engine/estimate/result.h"
+#include "engine/estimate/rows/rows.h"
 
 #define SAME_TIME 0.51e-4 /* ps: dhdl.xvg has 4 decimals */
 #define WEIGHTLESS 20     /* kT: a row that is so much higher in energy in a window has a weight of e^-20 there */

@@ -8,7 +8,8 @@
 #include <string.h>
 
 #include "engine/base/number.h"
-#include "engine/estimate/result.h"
+#include "engine/estimate/profiles/profiles.h"
+#include "engine/estimate/rows/rows.h"
 #include "engine/series/legends.h"
 
 static bool near(double a, double b)
@@ -212,11 +213,6 @@ void window_take(struct result *r, const char *name, const struct dhdl *d, int i
     struct err e = {0};
     if (take(r, name, d, index, s, &e))
         fail(r, r->windows + index, &e);
-}
-
-size_t window_most(int nstates)
-{
-    return ESTIMATE_NUMBERS / (size_t)nstates;
 }
 
 static int read_dhdl(struct result *r, const char *directory, const char *folder, int k,

@@ -7,7 +7,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "engine/estimate/result.h"
+#include "engine/estimate/rows/rows.h"
+#include "engine/estimate/trust/trust.h"
 
 /* Rows to leave out of each window, which are as many in all windows that exchange replicas; false: none. */
 static bool heads(const struct result *r, const struct sampling *s, size_t *head)

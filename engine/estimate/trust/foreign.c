@@ -10,7 +10,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "engine/estimate/result.h"
+#include "engine/estimate/trust/trust.h"
 
 struct test {
     int next;              /* window with other lambdas above, at the end below; -1: window k is not tested */

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "engine/estimate/result.h"
+#include "engine/estimate/trust/trust.h"
 
 static bool row_tells_apart(const struct sampling *s, size_t row, int k)
 {

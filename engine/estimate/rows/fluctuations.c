@@ -15,7 +15,7 @@
 #include <stdlib.h>
 
 #include "engine/base/units.h"
-#include "engine/estimate/result.h"
+#include "engine/estimate/rows/rows.h"
 #include "engine/series/legends.h"
 
 /* n times the covariance of the means of n correlated members each. */

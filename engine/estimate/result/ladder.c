@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "engine/base/units.h"
-#include "engine/estimate/result.h"
+#include "engine/estimate/result/result.h"
 
 /* Bit c is set when component c changes from window k to the next. */
 static unsigned changes(const struct ladder *l, int k)
@@ -95,4 +95,9 @@ void ladder_close(struct ladder *l)
 {
     free(l->lambda);
     free(l->legs);
+}
+
+size_t window_most(int nstates)
+{
+    return ESTIMATE_NUMBERS / (size_t)nstates;
 }

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "engine/estimate/result.h"
+#include "engine/estimate/output/output.h"
 
 static double mean_variance(void *arg, const double *steps)
 {

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "engine/estimate/result.h"
+#include "engine/estimate/result/result.h"
 
 /* One number of every repeat. */
 struct number {

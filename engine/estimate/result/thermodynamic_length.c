@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "engine/estimate/result.h"
+#include "engine/estimate/result/result.h"
 
 /* Standard deviation, in the rows of window k, of the energy change by the step from `from` to `to` as dH/dlambda has it. */
 static double deviation(const struct sampling *s, int k, int from, int to)

@@ -11,7 +11,10 @@
 #include <unistd.h>
 
 #include "engine/base/number.h"
-#include "engine/estimate/result.h"
+#include "engine/estimate/analysis.h"
+#include "engine/estimate/estimate.h"
+#include "engine/estimate/output/output.h"
+#include "engine/estimate/rows/rows.h"
 
 struct file {
     const char *path;

@@ -95,6 +95,8 @@ void ladder_leg_name(const struct ladder *l, int from, struct buf *out);
 /* Whether a component changes between windows from .. to. */
 bool ladder_moves(const struct ladder *l, enum lambda component, int from, int to);
 void ladder_close(struct ladder *l);
+/* Numbers that one window's table may have, so that all together stay within ESTIMATE_NUMBERS. */
+size_t window_most(int nstates);
 
 /* ---- verdicts */
 
@@ -214,6 +216,7 @@ void sampling_init(struct sampling *s, const struct ladder *l);
 /* Room for the ranges of n estimators, with their ends. */
 void result_estimators(struct result *r, int n);
 void result_close(struct result *r);
+void profiles_close(struct profile *profiles, int n);
 
 struct report {
     const struct estimate_about *about;
@@ -241,97 +244,14 @@ static inline const struct result *report_whole(const struct report *r)
     return r->nrepeats > 1 ? &r->whole : r->repeats;
 }
 
-/* The estimator of the estimate: MBAR, or TI where a constraint's length changes. */
-enum estimator report_headline(const struct report *r);
-
-/* ---- who does it */
-
-/* rows/window.c: reads one replica's files below `directory` ("lambda_03" in `folder`), tests them for drift, appends
- * its rows to `s` (s->start[index + 1] is set). What goes wrong is in the window's status and reason, and then it adds
- * no rows. */
-void window_read(struct result *r, const char *directory, const char *folder, int index,
-                 const struct estimate_replica *replica, struct sampling *s);
-/* The same from a file that has been read; `name` for messages. */
-void window_take(struct result *r, const char *name, const struct dhdl *d, int index, struct sampling *s);
-/* The first n of the rows used are gone from `s` and do not count any more. */
-void window_drop(struct window_result *w, size_t n, const struct sampling *s, int k);
-/* Numbers that one window's table may have, so that all together stay within ESTIMATE_NUMBERS. */
-size_t window_most(int nstates);
-
-/* trust/discard.c: leaves out of `s` the rows at the start of windows that drift, where that matters. */
-void result_discard(struct result *r, struct sampling *s);
-
-/* trust/foreign.c: `foreign` of all windows. */
-void result_foreign(struct result *r, const struct sampling *s, const struct mbar *m);
-
-/* analysis.c: the estimators on the rows of one repeat. */
-void result_analyse(struct result *r, struct sampling *s);
-
-/* trust/verdict.c: judges every number of one repeat; a number that failed loses its value. Solutions are NULL where an
- * estimator has none. */
-struct solutions {
-    const struct solution *of[ESTIMATORS];
-    const struct bar *bar;
-};
-void result_judge(struct result *r, const struct solutions *x);
-
-/* trust/no_change.c: r->changes; whether lambda moves between two windows and energies nowhere do, which the spec does not allow; a warning of
- * each leg that is so, where the total is not. */
-void result_find_changes(struct result *r, const struct sampling *s);
-bool result_no_change(const struct result *r, int from, int to);
-void result_warn_no_change(struct result *r);
+/* thermodynamic_length.c: r->lengths of one repeat, and of all together. */
+void result_lengths(struct result *r, const struct sampling *s);
+void report_lengths(struct report *r);
 
 /* repeats.c: the mean of every number over the repeats, in report->whole. */
 void report_combine(struct report *r);
 /* The mean of one range over the repeats, with its verdict; pick(repeat, a, b): that of one repeat. */
 void repeats_combine(const struct report *r, struct range *out,
                      const struct range *(*pick)(const struct result *, int, int), int a, int b);
-
-/* profiles/walks.c: visits of one window from its energy.xvg; whether a column is about them alone; of all windows of a repeat, once they have
- * been read, what became of replicas; how often a pair of neighbours could have been exchanged (0: not known by scheme). */
-void walks_take(struct window_result *w, const struct xvg *x);
-bool walks_column(const char *legend);
-void walks_count(struct result *r, enum exchange_scheme scheme);
-/* walks.xvg: a line for each interval between exchanges, with its time and the window of every replica. Nothing where none exchanged. */
-void walks_write(const struct result *r, struct buf *out);
-size_t walks_attempts(const struct walks *w, int pair);
-void walks_close(struct walks *w);
-
-/* fluctuations.c: heat capacity and, where the volume moves, compressibility and thermal expansion, from the rows of energy.xvg from
- * `first` on; none where production does not hold a temperature. */
-void fluctuations_find(struct window_result *w, const struct ladder *l, const struct bath *bath, const struct xvg *x,
-                       size_t first);
-
-/* rows/changed_ladder.c: of a replica with an origin, what is known of its rows `d`, of which those that come too densely after frames go. Its part
- * of results.json. Errors as of dhdl_read_file. */
-struct writer;
-int frames_take(struct frame_rows *f, const struct ladder *l, struct dhdl *d, const char *directory,
-                const struct estimate_replica *replica, struct err *e);
-void frames_write(struct writer *w, const struct frame_rows *f);
-
-/* profiles/profile.c: coordinations and biases of a window's rows, which are of these times, from its energy.xvg; of all windows' rows and their
- * free energies g the profiles, where they are wanted. Room for the bins first to last. */
-void profile_take(struct result *r, int k, const double *time, const struct xvg *x, struct sampling *s);
-void profiles_find(struct result *r, const struct sampling *s, const double *g);
-void profile_bins(struct profile *p, int first, int last, int nwindows);
-void profiles_close(struct profile *profiles, int n);
-
-/* profiles/profile_repeats.c: report->profiles, once all repeats are judged; their part of results.json. */
-void report_profiles(struct report *r);
-void profiles_write(struct writer *w, const struct report *r);
-
-/* thermodynamic_length.c: r->lengths of one repeat, and of all together. */
-void result_lengths(struct result *r, const struct sampling *s);
-void report_lengths(struct report *r);
-
-/* hand_out.c: targets of r->production; false: nothing is known of what windows need. */
-bool report_allocate(struct report *r);
-
-/* output/results_json.c: results.json. */
-void report_write(struct report *r, struct buf *json);
-/* Its part about exchanges, in output/walks_json.c. */
-void report_exchanges(struct writer *w, const struct report *r);
-/* What the estimate means and lacks, in output/advice_json.c; total NULL: there is none. */
-void report_meaning(struct writer *w, const struct report *r, const struct range *total);
 
 #endif

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/estimate/result.h"
+#include "engine/estimate/rows/rows.h"
 #include "engine/series/legends.h"
 
 #define SWEEPS 2000 /* of the search for an eigenvalue */
@@ -169,11 +169,4 @@ void walks_write(const struct result *r, struct buf *out)
 size_t walks_attempts(const struct walks *w, int pair)
 {
     return w->scheme == EXCHANGE_NEIGHBOURS ? (w->exchanges + !(pair % 2)) / 2 : 0;
-}
-
-void walks_close(struct walks *w)
-{
-    free(w->moves);
-    free(w->round_trips);
-    free(w->visited);
 }
