@@ -45,7 +45,7 @@ ECHO_FN uint32_t echo_record_bytes(uint32_t args_size)
 #include "graphs/check.h"
 #include "graphs/dev.h"
 
-/* Writes the record of a launch if its ring is on. For the CPU device. */
+/* echo_note.c: writes the record of a launch if its ring is on. For the CPU device. */
 void echo_note(const struct launch *l, const void *args);
 
 /* The ring of one lane, on the host's side. */

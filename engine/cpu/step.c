@@ -204,6 +204,7 @@ static void emit_new_velocities(const struct sim *s, struct tape *t)
 }
 
 const struct program cpu_program = {.device = "cpu",
+                                    .host_memory = true,
                                     .kernels = &cpu_kernels,
                                     .observes = (1u << OBSERVE_KINDS) - 1,
                                     .observe_launches = observe_launches,

@@ -5,7 +5,7 @@
 
 #include "engine/base/buf.h"
 #include "engine/math/bodies/sites.h"
-#include "engine/prepare/topology.h"
+#include "engine/prepare/fixed_distances.h"
 
 static void hold(struct constant_terms *c, int a, int b)
 {
@@ -26,10 +26,10 @@ static void find_held(struct constant_terms *c, const struct system *sys)
     for (int i = 0; i < sys->nconstraints; i++)
         hold(c, sys->constraints[i].atom[0], sys->constraints[i].atom[1]);
     for (int i = 0; i < sys->nbonds; i++)
-        if (topology_constrains(sys, sys->bonds[i].atom, c->how))
+        if (fixed_distance_constrains(sys, sys->bonds[i].atom, c->how))
             hold(c, sys->bonds[i].atom[0], sys->bonds[i].atom[1]);
     for (int i = 0; i < sys->nrare; i++)
-        if (topology_has_length(&sys->rare[i]) && topology_constrains(sys, sys->rare[i].atom, c->how))
+        if (fixed_distance_has_length(&sys->rare[i]) && fixed_distance_constrains(sys, sys->rare[i].atom, c->how))
             hold(c, sys->rare[i].atom[0], sys->rare[i].atom[1]);
     for (int i = 0; i < sys->nsettles; i++) {
         const struct settle *s = &sys->settles[i];
@@ -159,7 +159,7 @@ bool constant_dihedral(const struct constant_terms *c, const int atom[4])
 
 enum bond_fate constant_terms_bond(const struct constant_terms *c, const int atom[2])
 {
-    const bool rigid = topology_constrains(c->sys, atom, c->how);
+    const bool rigid = fixed_distance_constrains(c->sys, atom, c->how);
     if (constant_bond(c, atom, rigid))
         return BOND_CONSTANT;
     const bool of_site = site_at_atom(c, atom[0]) || site_at_atom(c, atom[1]);

@@ -21,6 +21,25 @@
 /* Constraints of one cluster: the time that it takes to look at them grows with their cube. */
 #define MOST_CHECKED 200
 
+bool fixed_distance_constrains(const struct system *sys, const int atom[2], enum constrain how)
+{
+    switch (how) {
+    case CONSTRAIN_NONE:
+        return false;
+    case CONSTRAIN_H_BONDS:
+        return is_hydrogen(&sys->atoms[atom[0]]) || is_hydrogen(&sys->atoms[atom[1]]);
+    case CONSTRAIN_ALL_BONDS:
+        return true;
+    }
+    return false;
+}
+
+/* Those that GROMACS makes constraints of. */
+bool fixed_distance_has_length(const struct rare_term *r)
+{
+    return r->kind == RARE_G96_BOND || r->kind == RARE_MORSE || r->kind == RARE_CUBIC_BOND;
+}
+
 struct entry {
     int low, high; /* atoms */
     int index;

@@ -11,6 +11,10 @@
 #include "engine/system/system.h"
 #include "engine/prepare/device_tables.h"
 
+/* Whether it is a bond of another form than a harmonic one, that may become a constraint of its first parameter's length. */
+bool fixed_distance_has_length(const struct rare_term *r);
+/* Whether a bond of these atoms becomes a constraint. */
+bool fixed_distance_constrains(const struct system *sys, const int atom[2], enum constrain how);
 /* Keeps the first of each pair of atoms, in their order. ERR_TOPOLOGY: one pair with two lengths. */
 int fixed_distances_once(struct fixed_distance *list, int *n, const struct system *sys, struct err *e);
 /* Of a cluster of n constraints, at the system's coordinates. ERR_TOPOLOGY: one follows from others. */

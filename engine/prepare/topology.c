@@ -239,19 +239,6 @@ static int add_distance(struct topology *t, const struct system *sys, const int 
     return 0;
 }
 
-bool topology_constrains(const struct system *sys, const int atom[2], enum constrain how)
-{
-    switch (how) {
-    case CONSTRAIN_NONE:
-        return false;
-    case CONSTRAIN_H_BONDS:
-        return is_hydrogen(&sys->atoms[atom[0]]) || is_hydrogen(&sys->atoms[atom[1]]);
-    case CONSTRAIN_ALL_BONDS:
-        return true;
-    }
-    return false;
-}
-
 /* One inside a settle is dropped, the settle holds it. */
 static int constrain(struct topology *t, const struct system *sys, const int *water_of, const int atom[2],
                      const double r0[2], struct err *e)
@@ -262,12 +249,6 @@ static int constrain(struct topology *t, const struct system *sys, const int *wa
         return fixed_distance_in_water(&d, &t->waters[water], sys, e);
     }
     return add_distance(t, sys, water_of, atom, r0, e) ? system_blame(sys, atom, 2, e) : 0;
-}
-
-/* Those that GROMACS makes constraints of. */
-bool topology_has_length(const struct rare_term *r)
-{
-    return r->kind == RARE_G96_BOND || r->kind == RARE_MORSE || r->kind == RARE_CUBIC_BOND;
 }
 
 /* Bonds become constraints or stay. */

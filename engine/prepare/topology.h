@@ -50,14 +50,10 @@ struct topology {
 
 /* ERR_TOPOLOGY: an atom in a settle and a constraint, in two settles, a settle with unequal hydrogens. */
 int topology_build(struct topology *t, const struct system *sys, const struct settings *set, struct err *e);
-/* The lists of terms (terms.c), called by topology_build once t->bonds and t->rare hold what has become no constraint. */
+/* The lists of terms (bonded_lists.c), called by topology_build once t->bonds and t->rare hold what has become no constraint. */
 void topology_terms(struct topology *t, const struct system *sys, const struct settings *set,
                     const struct constant_terms *constant);
 void topology_close(struct topology *t);
-/* Whether it is a bond of another form than a harmonic one, that may become a constraint of its first parameter's length. */
-bool topology_has_length(const struct rare_term *r);
-/* Whether a bond of these atoms becomes a constraint. */
-bool topology_constrains(const struct system *sys, const int atom[2], enum constrain how);
 /* The first constraint whose length differs between windows; NULL: all keep theirs. */
 const struct fixed_distance *topology_stretched(const struct topology *t, const struct settings *set);
 /* How many terms and constraints have other numbers in state B, of those that the ladder of `component` changes: bonded terms and

@@ -349,7 +349,7 @@ const char *model_stretched(const struct model *m)
 
 size_t model_host_work(const struct model *m)
 {
-    return m->program == &cpu_program ? m->program->observe_work(m) + m->program->bias_work(m) : 0;
+    return m->program->host_memory ? m->program->observe_work(m) + m->program->bias_work(m) : 0;
 }
 
 bool model_damaged(const struct model *m)

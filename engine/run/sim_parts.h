@@ -102,7 +102,10 @@ int tables_listen(struct sim *s, struct err *e);
 int tables_check(struct sim *s, struct err *e);
 
 /* Nothing but sim_free is left. */
-void sim_fail(struct sim *s, const struct err *why);
+static inline void sim_fail(struct sim *s, const struct err *why)
+{
+    s->failure = *why;
+}
 /* Every tape and the model's tables are checked now. Only while nothing is in flight. */
 int sim_check(struct sim *s, struct err *e);
 /* The report that answers are about. */
