@@ -8,7 +8,7 @@
 #include "engine/base/units.h"
 #include "engine/math/accumulate.h"
 #include "engine/cpu/isa.h"
-#include "engine/cpu/nonbonded.h"
+#include "engine/run/program.h"
 #include "engine/cpu/nonbonded_tables.h"
 
 #define BATCH 8

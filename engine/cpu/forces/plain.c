@@ -8,8 +8,7 @@
 
 #include "engine/cpu/isa.h"
 #include "engine/base/units.h"
-#include "engine/run/ctl.h"
-#include "engine/cpu/nonbonded.h"
+#include "engine/run/program.h"
 #include "engine/math/fixed.h"
 #include "engine/cpu/nonbonded_tables.h"
 

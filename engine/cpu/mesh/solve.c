@@ -11,7 +11,7 @@
 #include "engine/math/accumulate.h"
 #include "engine/kernels/uniform.h"
 #include "engine/cpu/mesh/fft.h"
-#include "engine/cpu/nonbonded.h"
+#include "engine/run/program.h"
 #include "engine/cpu/kernels.h"
 #include "engine/cpu/nonbonded_tables.h"
 

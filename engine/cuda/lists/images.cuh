@@ -6,9 +6,9 @@
 #ifndef SHOAL_ENGINE_CUDA_LISTS_IMAGES_CUH
 #define SHOAL_ENGINE_CUDA_LISTS_IMAGES_CUH
 
+#include "engine/cuda/device/vector32.cuh"
 #include "engine/cuda/lists/position.cuh"
 #include "engine/cuda/lists/layout.h"
-#include "engine/cuda/pairs/formula32.cuh"
 
 struct point {
     int32_t x, y, z;
@@ -72,8 +72,8 @@ static __device__ __forceinline__ struct shortest32 shortest32_of(const struct c
     const float ax = __fmul_rn(u, cell->x), bx = __fmul_rn(v, cell->yx), by = __fmul_rn(v, cell->y),
                 cx = __fmul_rn(w, cell->zx), cy = __fmul_rn(w, cell->zy), cz = __fmul_rn(w, cell->z);
     struct vec32 r = cell32_vector<true>(cell, x, y, z, {0, 0, 0});
-    const float rx = __fmul_rn(2, r.x), ry = __fmul_rn(2, r.y), rz = __fmul_rn(2, r.z), less_a = less_without(ax, rx, 0),
-                less_b = less_without(by, ry, less_without(bx, rx, 0)),
+    const float rx = __fmul_rn(2, r.x), ry = __fmul_rn(2, r.y), rz = __fmul_rn(2, r.z),
+                less_a = less_without(ax, rx, 0), less_b = less_without(by, ry, less_without(bx, rx, 0)),
                 less_c = less_without(cz, rz, less_without(cy, ry, less_without(cx, rx, 0)));
     const float a2 = __fmul_rn(-2, ax), less_ab = __fmaf_rn(a2, bx, __fadd_rn(less_a, less_b)),
                 less_ac = __fmaf_rn(a2, cx, __fadd_rn(less_a, less_c)),

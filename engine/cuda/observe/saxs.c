@@ -3,7 +3,6 @@
 
 #include "engine/base/arena.h"
 #include "engine/cuda/kernels.h"
-#include "engine/cuda/observe/observe.h"
 #include "engine/observe/saxs_plan.h"
 #include "engine/run/sim_parts.h"
 
