@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * One term of the lists that few systems have at a time: potentials of math/potentials/rare.h, CMAP (cmap.h), restraints between centers.
+ * One term of the lists that few systems have at a time: potentials of math/potentials/rare.h, CMAP, restraints
+ * between centers.
  */
 #ifndef SHOAL_ENGINE_KERNELS_RARE_TERMS_H
 #define SHOAL_ENGINE_KERNELS_RARE_TERMS_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * One pair in single precision: the formulas of engine/math/potentials/lj.h and ewald.h, spelled out operation by operation, so that the
- * same pair gives the same bits in every kernel that meets it.
+ * One pair in single precision: the formulas of engine/math/potentials/lj.h and engine/math/potentials/ewald.h, spelled out
+ * operation by operation, so that the same pair gives the same bits in every kernel that meets it.
  */
 #ifndef SHOAL_ENGINE_CUDA_PAIRS_FORMULA32_CUH
 #define SHOAL_ENGINE_CUDA_PAIRS_FORMULA32_CUH

@@ -2,8 +2,8 @@
  *
  * What is found from the samples and output/results_json.c writes.
  */
-#ifndef SHOAL_ENGINE_ESTIMATE_RESULT_H
-#define SHOAL_ENGINE_ESTIMATE_RESULT_H
+#ifndef SHOAL_ENGINE_ESTIMATE_RESULT_RESULT_H
+#define SHOAL_ENGINE_ESTIMATE_RESULT_RESULT_H
 
 #include "engine/base/statistics/repeats.h"
 #include "engine/estimate/estimate.h"
