@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Inside the CUDA device: dev.c opens it and words its errors, memory.c gives memory, launch.c
- * launches, graph.c captures and replays, readback.c reads graphs back, wait.c has lanes, marks
- * and waiting.
+ * Inside the CUDA device: dev.c opens it, failed.c words its errors, memory.c gives memory, lanes.c lanes, launch.c
+ * launches, graph.c captures and replays, readback.c reads graphs back, wait.c has marks and waiting.
  */
 #ifndef SHOAL_GRAPHS_CUDA_DEV_H
 #define SHOAL_GRAPHS_CUDA_DEV_H
