@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Holds the folders of engine and graphs to their READMEs (rooms.py says how they are written), and both to the rules of the house:
 no folder of more than 16 modules (files of one name are one), a README of at most 40 lines with every file and room in it, includes
-that go in no circle, header guards that are the header's path, and no name of a file in a comment or a README that is none.
+that go in no circle, header guards that are the header's path, and no name of a file in a comment or a README that is none. Holds
+docs/architecture.md to the folders that there are, and its arrows to what the READMEs let files include.
 
 Usage: check_rooms.py SOURCE_ROOT
 """
@@ -13,6 +14,7 @@ import sys
 import rooms
 
 TOPS = ("engine", "graphs")
+PAGE = "docs/architecture.md"
 SOURCES = (".c", ".h", ".cu", ".cuh", ".cc", ".def", ".sh", ".css")
 GUARDED = (".h", ".cuh")
 NO_GUARD = {"graphs/kernels.h", "graphs/kernels_table.h"}  # included once for each list of kernels
@@ -20,6 +22,8 @@ ANY_OF_THE_NAME = {"kernels.def"}  # the list of kernels of whichever program
 MODULES_MOST, LINES_MOST = 16, 40
 
 NAME = re.compile(r"(?<![\w./<>*-])(?:\w+/)*\w{2,}\.(?:c|h|cu|cuh|cc|def)(?![\w(/])")
+FOLDER = re.compile(r"`([\w/]+)/`")
+ARROWS = re.compile(r"^(\w[\w/]*(?:(?: <-|,) \w[\w/]*)* <- \w[\w/]*(?:, \w[\w/]*)*)$", re.M)
 COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.S)
 
 
@@ -44,6 +48,36 @@ def folder_problems(folder, files, folders, text):
     return found
 
 
+def ways_of(known):
+    """Folder -> the folders that its README lets it include."""
+    return {folder: {other for given in room.may or [] for other in known
+                     if other == given or (rooms.is_below(other, given) and not rooms.is_below(folder, given))} - {folder}
+            for folder, room in known.items()}
+
+
+def page_problems(path, text, known, paths):
+    """Of the page about the whole: folders that it names or lacks, and arrows that are not so."""
+    named = set(FOLDER.findall(text))
+    found = [f"{path}: names {folder}/, which is not there" for folder in sorted(named - paths)]
+    found += [f"{path}: {folder}/ is not named" for folder in sorted(known) if folder.count("/") < 2 and folder not in (TOPS[0], *named)]
+    ways = ways_of(known)
+
+    def reaches(folder, other):
+        seen, ahead = set(), [folder]
+        while ahead:
+            at = ahead.pop()
+            if at not in seen:
+                seen.add(at)
+                ahead += ways.get(at, ())
+        return other in seen
+    for line in ARROWS.findall(text):
+        levels = [level.split(", ") for level in line.split(" <- ")]
+        for low, high in ((low, high) for lows, highs in zip(levels, levels[1:]) for low in lows for high in highs):
+            if low not in ways.get(high, ()) or reaches(low, high):
+                found.append(f"{path}: {low} <- {high}: the READMEs of these say otherwise")
+    return found
+
+
 def permission_problems(known, paths):
     """Of all rooms: what they name is there, and nothing may include itself by way of others."""
     found = []
@@ -51,10 +85,7 @@ def permission_problems(known, paths):
         for given in room.may or []:
             if given not in paths:
                 found.append(f"{folder}/README.md: may include {given}, which is not there")
-    ways = {folder: {other for given in room.may or [] for other in known
-                     if other == given or (rooms.is_below(other, given) and not rooms.is_below(folder, given))} - {folder}
-            for folder, room in known.items()}
-    done = set()
+    ways, done = ways_of(known), set()
 
     def walk(folder, way):
         if folder in way:
@@ -121,6 +152,12 @@ def self_test():
     inner["b"] = rooms.Room("May include: `b/c`.\n")
     assert permission_problems(inner, {"a", "b", "b/c"})
 
+    way = known(low=[], mid=["low"], high=["mid"])
+    page = "`low/` `mid/` `high/`\n\nlow <- mid <- high\n"
+    assert not page_problems("p", page, way, {"low", "mid", "high"})
+    assert page_problems("p", page, way, {"low", "mid"}) and page_problems("p", page.replace("`mid/`", ""), way, {"low", "mid", "high"})
+    assert page_problems("p", page + "mid <- low\n", way, set(way)) and page_problems("p", page + "low <- high\n", way, set(way))
+
     assert rooms.allowed("e/cuda/pairs", ["e/cuda/lists", "e/cuda/kernels.h"], "e/cuda/lists/layout.h")
     assert rooms.allowed("e/cuda/pairs", ["e/cuda/kernels.h"], "e/cuda/kernels.h")
     assert not rooms.allowed("e/cuda/pairs", ["e/cuda/kernels.h"], "e/cuda/nonbonded.h")
@@ -166,7 +203,10 @@ def main():
         for name, text in texts.items():
             found += name_problems(f"{folder}/{name}", text, paths) + guard_problems(f"{folder}/{name}", text)
         count += 1
-    found += permission_problems(rooms.read(root, TOPS), paths)
+    known = rooms.read(root, TOPS)
+    found += permission_problems(known, paths)
+    with open(os.path.join(root, PAGE), encoding="utf-8") as f:
+        found += page_problems(PAGE, f.read(), known, paths)
     print("\n".join(found))
     print(f"{count} folders read, {len(found)} problems")
     return 1 if found or not count else 0
