@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Holds the folders of engine and graphs to their READMEs (rooms.py says how they are written), and both to the rules of the house:
+"""Holds folders to their READMEs (rooms.py says how they are written), those of engine and graphs and of each program whose folder has
+one that says what it may include, and both to the rules of the house:
 no folder of more than 16 modules (files of one name are one), a README of at most 40 lines with every file and room in it, includes
 that go in no circle, header guards that are the header's path, and no name of a file in a comment or a README that is none. Holds
 docs/architecture.md to the folders that there are, and its arrows to what the READMEs let files include.
@@ -12,13 +13,15 @@ import re
 import sys
 
 import rooms
+from check_includes import OWNERS
 
 TOPS = ("engine", "graphs")
+PROGRAMS = ("daemon", "client")
 PAGE = "docs/architecture.md"
 SOURCES = (".c", ".h", ".cu", ".cuh", ".cc", ".def", ".sh", ".css")
 GUARDED = (".h", ".cuh")
 NO_GUARD = {"graphs/kernels.h", "graphs/kernels_table.h"}  # included once for each list of kernels
-ANY_OF_THE_NAME = {"kernels.def"}  # the list of kernels of whichever program
+ANY_OF_THE_NAME = {"kernels.def", *OWNERS}  # the list of kernels of whichever program; headers of libraries
 MODULES_MOST, LINES_MOST = 16, 40
 
 NAME = re.compile(r"(?<![\w./<>*-])(?:\w+/)*\w{2,}\.(?:c|h|cu|cuh|cc|def)(?![\w(/])")
@@ -42,7 +45,6 @@ def folder_problems(folder, files, folders, text):
     if text.count("\n") > LINES_MOST:
         found.append(f"{readme}: {text.count(chr(10))} lines, expected at most {LINES_MOST}")
     there = sources | {name + "/" for name in folders}
-    found += [f"{readme}: {name} is named twice" for name in sorted(set(room.items)) if room.items.count(name) > 1]
     found += [f"{readme}: {name} is not named" for name in sorted(there - set(room.items))]
     found += [f"{readme}: {name} is not there" for name in sorted(set(room.items) - there)]
     return found
@@ -55,11 +57,11 @@ def ways_of(known):
             for folder, room in known.items()}
 
 
-def page_problems(path, text, known, paths):
-    """Of the page about the whole: folders that it names or lacks, and arrows that are not so."""
+def page_problems(path, text, known, required, paths):
+    """Of the page about the whole: folders that it names and that are not there, required ones that it lacks, arrows that are not so."""
     named = set(FOLDER.findall(text))
     found = [f"{path}: names {folder}/, which is not there" for folder in sorted(named - paths)]
-    found += [f"{path}: {folder}/ is not named" for folder in sorted(known) if folder.count("/") < 2 and folder not in (TOPS[0], *named)]
+    found += [f"{path}: {folder}/ is not named" for folder in sorted(required - named)]
     ways = ways_of(known)
 
     def reaches(folder, other):
@@ -138,7 +140,6 @@ def self_test():
                                  ([f"m{k}.c" for k in range(17)], [], "17 modules")):
         assert any(said in problem for problem in folder_problems("x", files, folders, text)), said
     assert folder_problems("x", [], [], None) and folder_problems("x", ["a.h", "a.c"], ["in"], text + "\n" * 40)
-    assert any("twice" in p for p in folder_problems("x", ["a.h", "a.c"], ["in"], text.replace("second", "second\n- `a.c`: third")))
     assert rooms.Room("May include: what it likes.\n").wrong and rooms.Room("- `a.c`: b\n").wrong
     assert not rooms.Room("May include: nothing.\n").wrong
 
@@ -154,9 +155,9 @@ def self_test():
 
     way = known(low=[], mid=["low"], high=["mid"])
     page = "`low/` `mid/` `high/`\n\nlow <- mid <- high\n"
-    assert not page_problems("p", page, way, {"low", "mid", "high"})
-    assert page_problems("p", page, way, {"low", "mid"}) and page_problems("p", page.replace("`mid/`", ""), way, {"low", "mid", "high"})
-    assert page_problems("p", page + "mid <- low\n", way, set(way)) and page_problems("p", page + "low <- high\n", way, set(way))
+    assert not page_problems("p", page, way, set(way), set(way))
+    assert page_problems("p", page, way, set(), {"low", "mid"}) and page_problems("p", page.replace("`mid/`", ""), way, set(way), set(way))
+    assert page_problems("p", page + "mid <- low\n", way, set(), set(way)) and page_problems("p", page + "low <- high\n", way, set(), set(way))
 
     assert rooms.allowed("e/cuda/pairs", ["e/cuda/lists", "e/cuda/kernels.h"], "e/cuda/lists/layout.h")
     assert rooms.allowed("e/cuda/pairs", ["e/cuda/kernels.h"], "e/cuda/kernels.h")
@@ -173,8 +174,8 @@ def self_test():
     assert not guard_problems("e/a.h", "#ifndef SHOAL_E_A_H\n#define SHOAL_E_A_H\n") and guard_problems("e/a.h", "#ifndef SHOAL_E_B_H\n")
 
 
-def walk_tree(root):
-    for top in TOPS:
+def walk_tree(root, tops):
+    for top in tops:
         for folder, folders, names in os.walk(os.path.join(root, top)):
             folders.sort()
             yield os.path.relpath(folder, root), sorted(names), folders
@@ -193,7 +194,8 @@ def main():
     root = sys.argv[1]
     self_test()
     found, count, paths = [], 0, all_paths(root)
-    for folder, names, folders in walk_tree(root):
+    known = rooms.read(root, TOPS + PROGRAMS)
+    for folder, names, folders in walk_tree(root, TOPS + tuple(p for p in PROGRAMS if p in known)):
         texts = {}
         for name in names:
             if name.endswith((*SOURCES, ".md")):
@@ -201,12 +203,15 @@ def main():
                     texts[name] = f.read()
         found += folder_problems(folder, names, folders, texts.get("README.md"))
         for name, text in texts.items():
-            found += name_problems(f"{folder}/{name}", text, paths) + guard_problems(f"{folder}/{name}", text)
+            if folder.startswith(TOPS):
+                found += guard_problems(f"{folder}/{name}", text)
+            if folder.startswith(TOPS) or name.endswith(".md"):
+                found += name_problems(f"{folder}/{name}", text, paths)
         count += 1
-    known = rooms.read(root, TOPS)
     found += permission_problems(known, paths)
+    required = {folder for folder in known if folder.startswith(TOPS) and folder.count("/") < 2} - {TOPS[0]}
     with open(os.path.join(root, PAGE), encoding="utf-8") as f:
-        found += page_problems(PAGE, f.read(), known, paths)
+        found += page_problems(PAGE, f.read(), known, required, paths)
     print("\n".join(found))
     print(f"{count} folders read, {len(found)} problems")
     return 1 if found or not count else 0
