@@ -44,13 +44,15 @@ def symbols(objects):
     return defined, used
 
 
-def uses_of(defined, used):
-    """Source -> source -> the names that the first uses of the second."""
+def uses_of(defined, used, known):
+    """Source -> source -> the names that the first uses of the second; of several that define a name, as different programs may, those
+    that its README lets it include, if there are any."""
     uses = {}
     for source, names in used.items():
         for name in names:
             owners = defined.get(name, set())
-            for owner in owners if source not in owners else ():
+            near = {owner for owner in owners if not is_refused(source, owner, known)}
+            for owner in near or owners if source not in owners else ():
                 uses.setdefault(source, {}).setdefault(owner, set()).add(name)
     return uses
 
@@ -82,28 +84,32 @@ def may_use(folder, may, owner):
     return rooms.allowed(folder, may, owner) or any(is_of(given) for given in may)
 
 
+def is_refused(source, owner, known):
+    folder = os.path.dirname(source)
+    return folder in known and not may_use(folder, known[folder].may or [], owner)
+
+
 def problems_of(uses, known, lists):
     found = ["use each other: " + " -> ".join(f"{a} ({', '.join(sorted(uses[a][b])[:3])})" for a, b in zip(way, way[1:] + way[:1]))
              for way in circles(uses)]
     excused = set()
     for source in sorted(uses):
-        folder = os.path.dirname(source)
         for owner in sorted(uses[source]):
-            if folder in known and not may_use(folder, known[folder].may or [], owner):
+            if is_refused(source, owner, known):
                 excused.add(source)
                 if source not in lists:
                     names = ", ".join(sorted(uses[source][owner])[:3])
-                    found.append(f"{source}: uses {names} of {owner}: {folder} may not include that (its README)")
+                    found.append(f"{source}: uses {names} of {owner}: {os.path.dirname(source)} may not include that (its README)")
     return found + [f"{source}: needs no excuse any more ({lists[source]})" for source in sorted(set(lists) & set(uses) - excused)]
 
 
 def self_test():
     known = {folder: rooms.Room(f"May include: {may}.\n") for folder, may in {
         "e/top": "`e/low`, `e/top/near.h`", "e/low": "nothing", "e/top/in": "`e/top/near.h`"}.items()}
-    defined, used = {"f": {"e/low/a.c"}, "g": {"e/top/b.c"}, "h": {"e/low/c.c", "e/top/d.c"}}, {
-        "e/top/b.c": {"f", "malloc"}, "e/low/a.c": {"h"}, "e/top/d.c": {"h"}}
-    uses = uses_of(defined, used)
-    assert uses == {"e/top/b.c": {"e/low/a.c": {"f"}}, "e/low/a.c": {"e/low/c.c": {"h"}, "e/top/d.c": {"h"}}}
+    defined, used = {"f": {"e/low/a.c"}, "g": {"e/top/b.c"}, "h": {"e/top/d.c"}, "i": {"e/low/c.c", "e/top/d.c"}}, {
+        "e/top/b.c": {"f", "malloc"}, "e/low/a.c": {"h", "i"}, "e/top/d.c": {"h"}}
+    uses = uses_of(defined, used, known)
+    assert uses == {"e/top/b.c": {"e/low/a.c": {"f"}}, "e/low/a.c": {"e/low/c.c": {"i"}, "e/top/d.c": {"h"}}}
     assert not circles(uses) and [sorted(c) for c in circles({"a": {"b": {"x"}}, "b": {"c": {"y"}}, "c": {"a": {"z"}, "d": {"w"}}})] == [["a", "b", "c"]]
     assert any("e/low/a.c: uses h of e/top/d.c" in p for p in problems_of(uses, known, {}))
     assert not problems_of(uses, known, {"e/low/a.c": "has both"})
@@ -122,9 +128,10 @@ def main():
                for name in names if name.endswith(".cu")}
     with open(os.path.join(build, "compile_commands.json"), encoding="utf-8") as f:
         commands = [(source_of(c, root, kernels), os.path.join(c["directory"], c["output"])) for c in json.load(f)]
-    objects = [(source, path) for source, path in commands if source.startswith(tuple(top + "/" for top in TOPS)) and os.path.exists(path)]
-    uses = uses_of(*symbols(objects))
-    found = problems_of(uses, rooms.read(root, TOPS), LISTS)
+    known = rooms.read(root, TOPS)
+    objects = [(source, path) for source, path in commands if source.split("/")[0] in known and os.path.exists(path)]
+    uses = uses_of(*symbols(objects), known)
+    found = problems_of(uses, known, LISTS)
     print("\n".join(found))
     print(f"{len({source for source, _ in objects})} sources looked at, {len(found)} problems")
     return 1 if found or len(uses) < 100 else 0
