@@ -24,7 +24,7 @@
 
 /* A variance that is itself known to d degrees of freedom is taken as (1 + SCATTER / d) of it, as Student's
  * distribution has it. Of what the correlation of means has beyond one standard error the variance gets EXCESS times
- * what it would add: by trial on the ensembles of tests/unit/test_verdicts.c, as numbers whose variance came out
+ * what it would add: by trial on the ensembles of tests/engine/estimate/test_verdicts.c, as numbers whose variance came out
  * small are more often called converged. */
 #define SCATTER 2
 #define EXCESS 4
