@@ -32,15 +32,16 @@ def source_of(command, root, kernels):
 
 
 def symbols(objects):
-    """Source -> the names that its objects define, and those that they use."""
-    defined, used = {}, {}
-    for source, path in objects:
-        lines = subprocess.run(["nm", "-g", path], capture_output=True, text=True, check=True).stdout.splitlines()
-        for *_, kind, name in (line.split() for line in lines if len(line.split()) > 1):
-            if kind == "U":
-                used.setdefault(source, set()).add(name)
-            elif kind in "TDBRC":
-                defined.setdefault(name, set()).add(source)
+    """Name -> the sources that define it, and source -> the names that it uses. objects: (source, path of an object file)."""
+    defined, used, sources = {}, {}, {path: source for source, path in objects}
+    lines = subprocess.run(["nm", "-A", "-g", *sources], capture_output=True, text=True, check=True).stdout.splitlines()
+    for line in lines:
+        path, symbol = line.rsplit(":", 1)
+        *_, kind, name = symbol.split()
+        if kind == "U":
+            used.setdefault(sources[path], set()).add(name)
+        elif kind in "TDBRC":
+            defined.setdefault(name, set()).add(sources[path])
     return defined, used
 
 
