@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A replica's state as bytes, and the calls that wait for the device: reading positions and velocities, saving, loading,
- * drawing velocities.
+ * A replica's state as bytes, and calls that wait for the device: reading positions and velocities, saving, loading.
  *
  * Saved: everything the future depends on and nothing else. Lists, forces and sums are left out: they follow, bit for bit,
  * from what is saved. Counts of volume moves are there for who asks how they went.
@@ -39,11 +38,6 @@ static const size_t summed_from = offsetof(struct saved, checksum) + sizeof(uint
 
 /* ---- from the device ---- */
 
-static unsigned char *fetched_array(const struct sim *s, int k)
-{
-    return (unsigned char *)(s->state + 1) + (size_t)k * sim_array_bytes(s);
-}
-
 int sim_fetch(struct sim *s, struct err *e)
 {
     const struct dev_ops *ops = s->model->dev->ops;
@@ -56,10 +50,10 @@ int sim_fetch(struct sim *s, struct err *e)
     if (rc == 0)
         rc = ops->copy_async(s->model->dev, s->lane, s->state, s->d.ctl, sizeof *s->state, e);
     for (int k = 0; k < (sim_heard(s)->ctl.min_steps ? 3 : 2) && !rc; k++)
-        rc = ops->copy_async(s->model->dev, s->lane, fetched_array(s, k), from[k], sim_array_bytes(s), e);
+        rc = ops->copy_async(s->model->dev, s->lane, sim_fetched_array(s, k), from[k], sim_array_bytes(s), e);
     if (rc == 0 && model_observed_bytes(s->model))
-        rc = ops->copy_async(s->model->dev, s->lane, fetched_array(s, 3), s->d.observed, model_observed_bytes(s->model),
-                             e);
+        rc = ops->copy_async(s->model->dev, s->lane, sim_fetched_array(s, 3), s->d.observed,
+                             model_observed_bytes(s->model), e);
     if (rc == 0)
         rc = ops->mark(s->model->dev, s->lane, &s->fetch, e);
     s->is_fetched = rc == 0;
@@ -109,9 +103,9 @@ int sim_save(struct sim *s, struct buf *out, struct err *e)
     memcpy(head.magic, MAGIC, sizeof head.magic);
     memcpy(head.box, c.box, sizeof head.box);
     buf_add(out, &head, sizeof head);
-    buf_add(out, fetched_array(s, 0), (c.min_steps ? 3 : 2) * sim_array_bytes(s));
+    buf_add(out, sim_fetched_array(s, 0), (c.min_steps ? 3 : 2) * sim_array_bytes(s));
     if (model_observed_bytes(s->model))
-        buf_add(out, fetched_array(s, 3), model_observed_bytes(s->model));
+        buf_add(out, sim_fetched_array(s, 3), model_observed_bytes(s->model));
     return 0;
 }
 
@@ -238,120 +232,17 @@ int sim_observe_read(struct sim *s, int i, void *out, struct err *e)
     return rc ? rc : s->model->dev->ops->copy(s->model->dev, s->lane, out, sim_observed(s, i), at[1] - at[0], e);
 }
 
-/* Where the observables of window w are to come from, of simulations that change places. */
-static int giver(const int *from, int w)
-{
-    int g = 0;
-    while (from[g] != w)
-        g++;
-    return g;
-}
-
-/* Whether no other window of w's cycle comes before it. */
-static bool leads(const int *from, int w)
-{
-    int at = from[w];
-    while (at > w)
-        at = from[at];
-    return at == w;
-}
-
-/* Where they are, and where the host's side has room for as many. */
-static int move_observed(const struct sim *by, void *to, const void *from, struct err *e)
-{
-    const struct model *m = by->model;
-    return m->dev->ops->copy_async(m->dev, by->lane, to, from, model_observed_bytes(m), e);
-}
-
-/* Round the cycle of windows that `first` leads, in its lane: each simulation takes what the one in the window that it goes to has. Then
- * the others' lanes go on. */
-static int hand_round(struct sim *const *sim, const int *from, int first, struct err *e)
-{
-    const struct sim *by = sim[first];
-    const size_t place = (size_t)(fetched_array(by, 3) - (unsigned char *)by->reports);
-    void *held = (unsigned char *)by->report_device + place;
-    int rc = move_observed(by, held, by->d.observed, e), at = first;
-    for (int next = giver(from, at); next != first && !rc; at = next, next = giver(from, at))
-        rc = move_observed(by, sim[at]->d.observed, sim[next]->d.observed, e);
-    if (rc == 0)
-        rc = move_observed(by, sim[at]->d.observed, held, e);
-    for (at = from[first]; at != first && !rc; at = from[at])
-        rc = by->model->dev->ops->follow(by->model->dev, sim[at]->lane, by->lane, e);
-    return rc;
-}
-
-int sim_hand_observed(struct sim *const *sim, const int *from, int n, struct err *e)
-{
-    int rc = 0;
-    if (!model_observed_bytes(sim[0]->model))
-        return 0;
-    for (int w = 0; w < n && !rc; w++) {
-        sim[w]->is_fetched &= from[w] == w;
-        if (from[w] != w && leads(from, w))
-            rc = hand_round(sim, from, w, e);
-    }
-    return rc;
-}
-
-int sim_thermalize(struct sim *s, struct err *e)
-{
-    struct tape t = {0};
-    s->model->program->emit_new_velocities(s, &t);
-    s->prepared = false;
-    int rc = check_pointers(&s->model->dev->kernels, &t, s->spans, SPAN_COUNT, e);
-    if (rc == 0)
-        rc = sim_send_ctl(s, e);
-    if (rc == 0)
-        rc = s->model->dev->ops->run(s->model->dev, s->lane, &t, e);
-    tape_free(&t);
-    if (rc)
-        return rc;
-    sim_await(s);
-    rc = sim_wait(s, e);
-    return rc ? rc : sim_outcome(s, e);
-}
-
-/* Velocities at the time of x come with a sample. */
-static int sample_now(struct sim *s, struct err *e)
-{
-    int rc;
-    do {
-        rc = sim_submit(s, SIM_SAMPLE, 1, e);
-        if (rc == 0)
-            rc = sim_wait(s, e);
-        if (rc == 0)
-            rc = sim_outcome(s, e);
-    } while (rc == SIM_GROW);
-    return rc;
-}
-
-int sim_part(struct sim *s, struct err *e)
-{
-    const struct dev_ops *ops = s->model->dev->ops;
-    int rc = sim_wait(s, e);
-    if (rc == 0 && sim_heard(s)->ctl.pending)
-        rc = sample_now(s, e);
-    if (rc == 0 && sim_heard(s)->ctl.pending)
-        rc = ops->copy(s->model->dev, s->lane, s->d.v, s->d.v_out, sim_array_bytes(s), e);
-    if (rc)
-        return rc;
-    struct ctl *c = sim_edit_ctl(s);
-    c->pending = 0;
-    c->min_steps = 0;
-    return 0;
-}
-
 int sim_get(struct sim *s, double (*x)[3], double (*v)[3], double box[BOX_SIZE], struct err *e)
 {
     const struct dev_ops *ops = s->model->dev->ops;
     size_t bytes = (size_t)s->model->sys->natoms * sizeof *x;
     int rc = sim_wait(s, e);
     if (rc == 0 && v)
-        rc = sample_now(s, e);
+        rc = sim_sample_now(s, e);
     if (rc == 0 && x)
         rc = have_state(s, e);
     if (rc == 0 && x)
-        memcpy(x, fetched_array(s, 0), bytes);
+        memcpy(x, sim_fetched_array(s, 0), bytes);
     if (rc == 0 && v)
         rc = ops->copy(s->model->dev, s->lane, v, s->d.v_out, bytes, e);
     if (rc == 0 && box) /* where x is asked for, that in which x is */
