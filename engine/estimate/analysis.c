@@ -9,6 +9,9 @@
 #include <string.h>
 
 #include "engine/estimate/analysis.h"
+#include "engine/estimate/estimators/bar.h"
+#include "engine/estimate/estimators/mbar.h"
+#include "engine/estimate/estimators/ti.h"
 #include "engine/estimate/profiles/profiles.h"
 #include "engine/estimate/rows/rows.h"
 #include "engine/estimate/trust/trust.h"

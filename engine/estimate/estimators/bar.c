@@ -5,7 +5,7 @@
  * energy d solves sum_F f(M + w - d) = sum_R f(-M + w + d). Logarithms throughout: distant states give small sums, not
  * zeros.
  */
-#include "engine/estimate/estimators/estimators.h"
+#include "engine/estimate/estimators/bar.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "engine/base/buf.h"
+#include "engine/estimate/estimators/linear_algebra.h"
 
 #define ROWS 200 /* of a window */
 

@@ -5,7 +5,8 @@
 #ifndef SHOAL_ENGINE_ESTIMATE_ESTIMATORS_FORECAST_H
 #define SHOAL_ENGINE_ESTIMATE_ESTIMATORS_FORECAST_H
 
-#include "engine/estimate/estimators/estimators.h"
+#include "engine/estimate/estimators/longrun.h"
+#include "engine/estimate/estimators/sampling.h"
 
 struct forecast;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "engine/estimate/estimators/estimators.h"
+#include "engine/estimate/estimators/linear_algebra.h"
 
 #include <float.h>
 #include <math.h>

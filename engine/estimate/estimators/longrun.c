@@ -16,7 +16,8 @@
 #include <string.h>
 
 #include "engine/base/buf.h"
-#include "engine/estimate/estimators/estimators.h"
+#include "engine/base/statistics/stats.h"
+#include "engine/estimate/estimators/longrun.h"
 
 #define BLOCKS 512 /* stats_block: at most twice as many */
 #define COARSEST 32

@@ -8,7 +8,8 @@
  * Happy path: a few Newton steps from the BAR chain. A Newton step that does not halve the residual is set against a
  * self-consistent step f_k -= ln(S_k / N_k), which always goes downhill, and the better of the two is taken.
  */
-#include "engine/estimate/estimators/estimators.h"
+#include "engine/estimate/estimators/linear_algebra.h"
+#include "engine/estimate/estimators/mbar.h"
 
 #include <float.h>
 #include <math.h>

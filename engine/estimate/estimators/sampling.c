@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "engine/base/buf.h"
-#include "engine/estimate/estimators/estimators.h"
+#include "engine/estimate/estimators/sampling.h"
 
 void sampling_cut(struct sampling *s, const size_t *head)
 {

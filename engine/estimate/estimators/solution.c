@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "engine/base/buf.h"
-#include "engine/estimate/estimators/estimators.h"
+#include "engine/estimate/estimators/solution.h"
 
 void solution_init(struct solution *x, int nstates, const struct sampling *s)
 {

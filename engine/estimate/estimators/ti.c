@@ -2,7 +2,7 @@
  *
  * Thermodynamic integration: G = integral of sum_c <dH/dlambda_c> dlambda_c along the path of lambda vectors.
  */
-#include "engine/estimate/estimators/estimators.h"
+#include "engine/estimate/estimators/ti.h"
 
 #include <math.h>
 #include <stdlib.h>

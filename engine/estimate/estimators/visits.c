@@ -3,7 +3,9 @@
 #include <stdlib.h>
 
 #include "engine/base/buf.h"
-#include "engine/estimate/estimators/estimators.h"
+#include "engine/base/statistics/stats.h"
+#include "engine/estimate/estimators/longrun.h"
+#include "engine/estimate/estimators/visits.h"
 
 /* ---- visits */
 

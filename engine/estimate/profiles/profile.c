@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/estimate/estimators/mbar.h"
 #include "engine/estimate/profiles/profiles.h"
 #include "engine/series/legends.h"
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "engine/base/statistics/stats.h"
 #include "engine/estimate/result/result.h"
 
 /* One number of every repeat. */

@@ -8,7 +8,7 @@
 #include "engine/base/statistics/repeats.h"
 #include "engine/estimate/estimate.h"
 #include "engine/estimate/estimators/forecast.h"
-#include "engine/estimate/estimators/estimators.h"
+#include "engine/estimate/estimators/solution.h"
 #include "engine/series/dhdl.h"
 
 #define ESTIMATE_FRACTIONS 10

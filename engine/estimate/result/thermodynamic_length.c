@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "engine/base/statistics/stats.h"
 #include "engine/estimate/result/result.h"
 
 /* Standard deviation, in the rows of window k, of the energy change by the step from `from` to `to` as dH/dlambda has it. */

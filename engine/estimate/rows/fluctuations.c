@@ -14,6 +14,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "engine/base/statistics/stats.h"
 #include "engine/base/units.h"
 #include "engine/estimate/rows/rows.h"
 #include "engine/series/legends.h"

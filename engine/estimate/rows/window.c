@@ -8,6 +8,8 @@
 #include <string.h>
 
 #include "engine/base/number.h"
+#include "engine/base/statistics/stats.h"
+#include "engine/estimate/estimators/visits.h"
 #include "engine/estimate/profiles/profiles.h"
 #include "engine/estimate/rows/rows.h"
 #include "engine/series/legends.h"

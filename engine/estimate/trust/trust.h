@@ -5,6 +5,8 @@
 #ifndef SHOAL_ENGINE_ESTIMATE_TRUST_TRUST_H
 #define SHOAL_ENGINE_ESTIMATE_TRUST_TRUST_H
 
+#include "engine/estimate/estimators/bar.h"
+#include "engine/estimate/estimators/mbar.h"
 #include "engine/estimate/result/result.h"
 
 /* discard.c: leaves out of `s` the rows at the start of windows that drift, where that matters. */

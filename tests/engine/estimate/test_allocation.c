@@ -22,7 +22,7 @@
 #include "engine/base/buf.h"
 #include "engine/base/statistics/allocate.h"
 #include "engine/estimate/estimators/forecast.h"
-#include "engine/estimate/estimators/estimators.h"
+#include "engine/estimate/estimators/mbar.h"
 #include "tests/lib/oscillators.h"
 
 enum { WINDOWS = 20, MOST = 12 /* times an even share that a window may get */ };

@@ -15,6 +15,9 @@
 #include <cmocka.h>
 
 #include "engine/base/statistics/allocate.h"
+#include "engine/base/statistics/stats.h"
+#include "engine/estimate/estimators/mbar.h"
+#include "engine/estimate/estimators/visits.h"
 #include "engine/estimate/result/result.h"
 #include "tests/lib/near.h"
 #include "tests/lib/oscillators.h"

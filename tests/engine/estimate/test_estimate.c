@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "engine/base/units.h"
+#include "engine/estimate/estimators/visits.h"
 #include "tests/lib/two_legs.h"
 
 /* Exactly: with x - c = y / sqrt(a) and y normal, dH along a step is (da / 2 a) y^2 - sqrt(a) dc y. */

@@ -13,6 +13,9 @@
 #include <jansson.h>
 
 #include "engine/base/units.h"
+#include "engine/estimate/estimators/bar.h"
+#include "engine/estimate/estimators/mbar.h"
+#include "engine/estimate/estimators/ti.h"
 #include "engine/series/dhdl.h"
 #include "tests/lib/oscillators.h"
 

@@ -14,6 +14,11 @@
 
 #include <cmocka.h>
 
+#include "engine/base/statistics/stats.h"
+#include "engine/estimate/estimators/bar.h"
+#include "engine/estimate/estimators/linear_algebra.h"
+#include "engine/estimate/estimators/mbar.h"
+#include "engine/estimate/estimators/ti.h"
 #include "engine/estimate/result/result.h"
 #include "tests/lib/near.h"
 #include "tests/lib/oscillators.h"
