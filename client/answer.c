@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "client/client.h"
-#include "engine/base/err_json.h"
+#include "engine/base/json/err_json.h"
 #include "engine/base/number.h"
 #include "engine/base/printable.h"
 

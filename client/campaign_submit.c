@@ -12,7 +12,7 @@
 #include "engine/base/gzip.h"
 #include "engine/base/number.h"
 #include "engine/base/printable.h"
-#include "engine/base/text_json.h"
+#include "engine/base/json/text_json.h"
 
 enum { TOLD = 5 }; /* differences that are told with their first line, and what else is told by name */
 enum { REMOVE_TRIES = 300, REMOVE_US = 200000 };

@@ -11,7 +11,7 @@
 #include "client/client.h"
 #include "engine/base/number.h"
 #include "engine/base/path.h"
-#include "engine/base/xvg.h"
+#include "engine/series/xvg.h"
 
 static const char owner_file[] = ".shoal-ensemble";
 enum { TRIES = 3 };

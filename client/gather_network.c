@@ -8,7 +8,7 @@
 
 #include "client/gather.h"
 #include "engine/base/number.h"
-#include "engine/base/stats.h"
+#include "engine/base/statistics/stats.h"
 
 /* Without an error above 0 a measurement has no weight: it gets this share of the least error of the others, which is as good as exact. */
 #define EXACT_SHARE 0.01

@@ -10,8 +10,8 @@
 
 #include "client/gather.h"
 #include "engine/base/number.h"
-#include "engine/base/repeats.h"
-#include "engine/base/stats.h"
+#include "engine/base/statistics/repeats.h"
+#include "engine/base/statistics/stats.h"
 
 #define REPEATS_DEVIATES 3.0 /* as in results.json of several repeats */
 #define ROUNDING 2.5e-4      /* kJ/mol, 1e-4 kT */

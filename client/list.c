@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "client/commands.h"
-#include "engine/base/text_json.h"
+#include "engine/base/json/text_json.h"
 
 bool ensemble_ended(const char *state)
 {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/base/allocate.h"
+#include "engine/base/statistics/allocate.h"
 
 #define PARTS 20 /* time is handed out in so many parts of what each would get alike */
 

@@ -36,7 +36,7 @@ struct shares_budget {
 
 /* Hands out the next round: up to the next multiple of a round's part that targets so far lie below, by a timestep of somebody at
  * least. So a round is a function of targets and samples alone, and one of which only a part was carried out is followed by what is
- * left of it. Where the error is not known, an even part of the round; else as allocate has it (engine/base/allocate.h), floors
+ * left of it. Where the error is not known, an even part of the round; else as allocate has it (engine/base/statistics/allocate.h), floors
  * included. Returns its number, from 1; 0: the budget is spent, or none takes any. */
 int shares_round(struct shares_part *p, int n, const struct shares_budget *budget);
 

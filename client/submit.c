@@ -15,7 +15,7 @@
 #include "engine/base/gzip.h"
 #include "engine/base/number.h"
 #include "engine/base/path.h"
-#include "engine/base/text_json.h"
+#include "engine/base/json/text_json.h"
 
 static const char gromacs_folder[] = "/usr/share/gromacs/top";
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "daemon/server_parts.h"
-#include "engine/base/err_json.h"
+#include "engine/base/json/err_json.h"
 
 struct request *request_new(struct server *s, struct MHD_Connection *c, const char *method, const char *path)
 {

@@ -133,6 +133,8 @@ int dev_cuda_count(uint32_t *out, struct err *e);
  * Adds what the device's own failures say; ERR_DEVICE, and the device is lost, where an error of the device's is behind it.
  * Returns -e->code. */
 int dev_cuda_library_failed(struct dev *d, struct err *e);
+/* Monotonic clock, microseconds. */
+double dev_now(void);
 /* Waits for a mark of a lane. */
 int dev_wait(struct dev *d, struct lane *lane, const struct mark *m, struct err *e);
 /* Closes and frees; NULL is fine. Lanes, graphs and memory must be gone before. */

@@ -10,7 +10,4 @@
 int dev_cpu_open(struct dev **out, uint32_t threads, bool shuffle, struct kernel_table kernels, struct err *e);
 int dev_cuda_open(struct dev **out, uint32_t ordinal, struct kernel_table kernels, struct err *e);
 
-/* Monotonic clock, microseconds. */
-double dev_now(void);
-
 #endif

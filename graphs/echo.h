@@ -5,7 +5,7 @@
  * it begins, and the host reads that as a tape. Every launch of a lane knows the lane's ring (struct args_head).
  *
  * This part is shared with the kernels: the CPU device calls echo_note() in its launch loop, CUDA kernels begin with
- * ECHO(args) of graphs/echo.cuh. What is not heard: library functions, whose kernels are not ours, and attributes.
+ * ECHO(args) of graphs/cuda/echo.cuh. What is not heard: library functions, whose kernels are not ours, and attributes.
  */
 #ifndef SHOAL_GRAPHS_ECHO_H
 #define SHOAL_GRAPHS_ECHO_H
@@ -45,7 +45,7 @@ ECHO_FN uint32_t echo_record_bytes(uint32_t args_size)
 #include "graphs/check.h"
 #include "graphs/dev.h"
 
-/* Writes the record of a launch if its ring is on. For the CPU device. */
+/* echo_note.c: writes the record of a launch if its ring is on. For the CPU device. */
 void echo_note(const struct launch *l, const void *args);
 
 /* The ring of one lane, on the host's side. */

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "engine/base/buf.h"
-#include "engine/base/stats.h"
+#include "engine/base/statistics/stats.h"
 
 /* ---- tau ---- */
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "engine/base/buf.h"
-#include "engine/base/stats.h"
+#include "engine/base/statistics/stats.h"
 
 #define PART_DEVIATES 3.0     /* of chi-square: a chance of 1 in 700 a part */
 #define RESIDUAL_DEVIATES 4.0 /* of one residual: 1 in 16,000 a measurement */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/base/err_json.h"
+#include "engine/base/json/err_json.h"
 #include "engine/base/number.h"
 
 #define ID_MAX 264 /* an id, a key or a name, and the end of the string */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/base/err_json.h"
+#include "engine/base/json/err_json.h"
 #include "engine/base/log.h"
 
 #define OUTPUT_MORE (8u << 20) /* beyond the body: the answer's first line */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Production handed out window by window, where the spec says allocate: adaptive. What windows need the estimator says, by
- * engine/base/allocate.h; here are the rounds.
+ * engine/base/statistics/allocate.h; here are the rounds.
  *
  * 1. Every replica first gets a floor, a quarter of an even share. Then production goes in rounds: when all replicas have reached
  *    their targets the ensemble is looked at, all of its samples, and the next part of the whole is handed out.

@@ -38,7 +38,7 @@
 
 #include "daemon/schedule/ensemble.h"
 #include "engine/base/err.h"
-#include "engine/base/allocate.h"
+#include "engine/base/statistics/allocate.h"
 
 #define SCHED_SUSPECT 2 /* crashes in a row that make a set suspect */
 #define SCHED_STRIKES 3 /* crashes in a row that make a device sick */

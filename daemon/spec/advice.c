@@ -7,11 +7,11 @@
 #include <string.h>
 
 #include "engine/base/number.h"
-#include "engine/base/text_json.h"
+#include "engine/base/json/text_json.h"
 #include "engine/kernels/volume.h"
-#include "engine/system/alchemy.h"
+#include "engine/prepare/alchemy.h"
 #include "engine/system/lines.h"
-#include "engine/system/topology.h"
+#include "engine/prepare/topology.h"
 
 #define VDW_STEP 0.3     /* lambda; beyond it neighbours rarely overlap */
 #define COULOMB_STEP 0.5 /* e, of the root of the sum of squared charges that go in one step */

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 
 #include "engine/base/buf.h"
-#include "engine/system/alchemy.h"
-#include "engine/system/finite_size.h"
+#include "engine/prepare/alchemy.h"
+#include "engine/derive/finite_size.h"
 #include "engine/system/lines.h"
 
 #define CHARGE_NOISE 1e-2 /* e, of sums over rounded charges */

@@ -4,8 +4,9 @@
  *
  * 1. An atom that changes, A, is put in line with the atom that it hangs on, X, and an atom of the solvent that its
  *    charge attracts, B, with the atom that that one hangs on, W: X-A .. B-W. The energies of the four pairs between
- *    the two molecules are those of engine/math/softcore.h, at any lambdas, as functions of the distance of A and B.
- * 2. Each window has a distribution of that distance, with weights r^2 exp(-u/RT) up to where the first shell of
+ *    the two molecules are those of engine/math/potentials/softcore.h, at any lambdas, as functions of the distance of
+ * A and B. 2. Each window has a distribution of that distance, with weights r^2 exp(-u/RT) up to where the first shell
+ * of
  *    neighbours ends. Two windows p and q overlap by the integral of p q / (p + q), which is the element of the
  *    overlap matrix of the two alone: 0.5 where they are one state.
  * 3. All else that changes between the windows makes the overlap less. So a low value is a gap; a high one promises
@@ -18,13 +19,13 @@
 
 #include "engine/base/number.h"
 #include "engine/base/units.h"
-#include "engine/math/softcore.h"
-#include "engine/system/alchemy.h"
+#include "engine/math/potentials/softcore.h"
+#include "engine/prepare/alchemy.h"
 
 #define FARTHEST 0.7      /* nm, of the grid of distances */
 #define SHELL 0.18        /* nm beyond the wall, where the first shell ends */
 #define STEEP 0.02        /* nm */
-#define OVERLAP 0.03      /* engine/estimate/result.h: results with less do not converge */
+#define OVERLAP 0.03      /* engine/estimate/result/result.h: results with less do not converge */
 #define OVERLAP_SAID 0.01 /* what is foreseen has been too low by a factor of 8, and too high by 1.2 (docs/theory.md) */
 #define OVERLAP_GOOD 0.1  /* of a step that is proposed */
 #define CHARGE_LEAST 0.05 /* e */

@@ -7,7 +7,7 @@
 
 #include "daemon/spec/advice_parts.h"
 #include "engine/base/number.h"
-#include "engine/system/alchemy.h"
+#include "engine/prepare/alchemy.h"
 
 /* ---- what differs between lambda 0 and 1 ---- */
 

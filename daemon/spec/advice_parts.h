@@ -6,7 +6,7 @@
 #define SHOAL_DAEMON_SPEC_ADVICE_PARTS_H
 
 #include "daemon/spec/advice.h"
-#include "engine/system/topology.h"
+#include "engine/prepare/topology.h"
 
 struct advising {
     const struct spec *s;

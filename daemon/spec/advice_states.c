@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "engine/base/number.h"
-#include "engine/system/alchemy.h"
-#include "engine/system/fixed_distances.h"
+#include "engine/prepare/alchemy.h"
+#include "engine/prepare/fixed_distances.h"
 
 static void advise_lengths(const struct advising *a, const struct topology *t)
 {
@@ -35,7 +35,7 @@ struct stiff {
 
 static void add_stiff(struct stiff *s, const int atom[2], bool same_length, bool same_strength)
 {
-    if (!same_length || same_strength || !topology_constrains(s->a->sys, atom, s->a->s->settings.constrain))
+    if (!same_length || same_strength || !fixed_distance_constrains(s->a->sys, atom, s->a->s->settings.constrain))
         return;
     for (int k = 0; k < 2 && !s->count; k++)
         s->atom[k] = atom[k];
@@ -51,7 +51,7 @@ static void advise_strengths(const struct advising *a)
     }
     for (int i = 0; i < a->sys->nrare; i++) {
         const struct rare_term *r = &a->sys->rare[i];
-        if (topology_has_length(r))
+        if (fixed_distance_has_length(r))
             add_stiff(&s, r->atom, r->c[0][0] == r->c[1][0], !memcmp(r->c[0], r->c[1], sizeof r->c[0]));
     }
     if (!s.count || !alchemy_moves(&a->s->settings.alchemy, LAMBDA_BONDED))

@@ -8,7 +8,7 @@
 #include "daemon/spec/advice_parts.h"
 #include "engine/base/buf.h"
 #include "engine/base/number.h"
-#include "engine/system/temper.h"
+#include "engine/derive/solute_tempering.h"
 
 /* ---- the ladders ---- */
 

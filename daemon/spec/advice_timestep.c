@@ -12,7 +12,7 @@
 
 #include "engine/base/buf.h"
 #include "engine/system/lines.h"
-#include "engine/system/topology.h"
+#include "engine/prepare/topology.h"
 
 #define PERIOD_STEPS 10 /* timesteps that the fastest motion should have for one swing */
 #define HEAVY_STEPS 8   /* an angle where masses are repartitioned: 4 fs, shown by tests/physics/heavy_hydrogens.py */

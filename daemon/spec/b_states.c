@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "daemon/spec/reader.h"
-#include "engine/system/alchemy.h"
+#include "engine/prepare/alchemy.h"
 #include "engine/system/lines.h"
 
 static bool has_lj(const struct system *sys, int type)

@@ -7,7 +7,7 @@
 
 #include "daemon/spec/spec.h"
 #include "daemon/spec/widen.h"
-#include "engine/base/err_json.h"
+#include "engine/base/json/err_json.h"
 
 static json_t *longer(const json_t *request, const char *file, const char *spec, struct err *e)
 {

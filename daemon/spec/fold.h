@@ -7,7 +7,7 @@
 #define SHOAL_DAEMON_SPEC_FOLD_H
 
 #include "daemon/spec/spec.h"
-#include "engine/system/fold.h"
+#include "engine/derive/fold.h"
 
 struct fold_atoms {
     int *atom[FOLD_GROUPS], n[FOLD_GROUPS]; /* owned; n 0: there is no such group */

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 
 #include "engine/io/output.h"
+#include "engine/series/dhdl.h"
+#include "engine/series/energy.h"
 
 #define CHECKPOINT_BYTES_PER_ATOM 48.0 /* positions and velocities in double precision */
 #define GRO_BYTES_PER_ATOM 69.0        /* with velocities */

@@ -9,7 +9,7 @@
 
 #include "daemon/spec/reader.h"
 #include "engine/base/buf.h"
-#include "engine/system/form_factors.h"
+#include "engine/prepare/form_factors.h"
 
 #define BINS_MOST 2000 /* a GPU's block has them in shared memory */
 

@@ -12,7 +12,7 @@
 #include "engine/base/buf.h"
 #include "engine/base/number.h"
 #include "engine/base/suggest.h"
-#include "engine/io/table.h"
+#include "engine/io/hash_table.h"
 
 static const char *const keys[SELECT_WORD] = {"molecule", "atoms", "group", "name", "resname"};
 

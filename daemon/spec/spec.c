@@ -10,7 +10,7 @@
 
 #include "daemon/spec/reader.h"
 #include "engine/base/buf.h"
-#include "engine/base/allocate.h"
+#include "engine/base/statistics/allocate.h"
 #include "engine/base/number.h"
 #include "engine/observe/observe.h"
 

@@ -10,7 +10,7 @@
 #include "daemon/spec/selection.h"
 #include "engine/base/buf.h"
 #include "engine/io/io.h"
-#include "engine/system/fold.h"
+#include "engine/derive/fold.h"
 #include "engine/system/settings.h"
 
 #define SPEC_REPLICAS_MAX 20000 /* of one ensemble */

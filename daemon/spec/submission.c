@@ -9,7 +9,7 @@
 
 #include "daemon/spec/advice.h"
 #include "daemon/spec/predict.h"
-#include "engine/base/err_json.h"
+#include "engine/base/json/err_json.h"
 #include "engine/base/path.h"
 #include "engine/base/printable.h"
 

@@ -11,11 +11,11 @@
 #include "engine/base/suggest.h"
 #include "engine/observe/observe.h"
 #include "engine/math/box.h"
-#include "engine/system/ewald.h"
+#include "engine/prepare/ewald.h"
 #include "engine/system/lines.h"
-#include "engine/system/masses.h"
-#include "engine/system/temper.h"
-#include "engine/system/topology.h"
+#include "engine/derive/masses.h"
+#include "engine/derive/solute_tempering.h"
+#include "engine/prepare/topology.h"
 
 /* A molecule that `key` of alchemy names must be in the topology's molecules. */
 static int check_molecule(const struct spec *s, const struct system *sys, const char *key, const char *name,

@@ -32,7 +32,7 @@
 #include "daemon/worker/input.h"
 #include "engine/base/gzip.h"
 #include "engine/base/path.h"
-#include "engine/base/text_json.h"
+#include "engine/base/json/text_json.h"
 
 enum { INCLUDES = 32, NAMED = 3 /* systems or edges that a message names */ };
 

@@ -13,7 +13,8 @@
 #include "daemon/worker/replica_parts.h"
 #include "daemon/worker/stages.h"
 #include "engine/base/number.h"
-#include "engine/io/output.h"
+#include "engine/series/dhdl.h"
+#include "engine/series/energy.h"
 
 enum { QUEUE = 3 };
 

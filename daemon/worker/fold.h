@@ -6,7 +6,7 @@
 #define SHOAL_DAEMON_WORKER_FOLD_H
 
 #include "daemon/spec/fold.h"
-#include "engine/estimate/json_writer.h"
+#include "engine/base/json/json_writer.h"
 #include "engine/io/trajectory.h"
 
 enum { FOLD_POINTS = 50 /* of a window over time, in results */ };

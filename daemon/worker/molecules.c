@@ -14,7 +14,7 @@
 
 #include "daemon/worker/commands.h"
 #include "daemon/worker/input.h"
-#include "engine/base/text_json.h"
+#include "engine/base/json/text_json.h"
 #include "engine/io/io.h"
 
 enum { INCLUDES = 32, MANY = 10 };

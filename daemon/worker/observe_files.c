@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "engine/base/xvg.h"
+#include "engine/series/xvg.h"
 #include "engine/plot/observed.h"
 
 static int make_folder(const char *path, struct err *e)

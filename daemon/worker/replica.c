@@ -19,7 +19,6 @@
 #include "daemon/worker/exchange.h"
 #include "daemon/worker/replica_parts.h"
 #include "daemon/worker/stages.h"
-#include "engine/io/output.h"
 
 #define BATCH_SECONDS 0.25 /* a stop is noticed after about so long */
 #define PROGRESS_SECONDS 1.0

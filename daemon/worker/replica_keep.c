@@ -14,8 +14,8 @@
 #include "daemon/worker/replica_parts.h"
 #include "daemon/worker/stages.h"
 #include "engine/base/number.h"
-#include "engine/base/xvg.h"
-#include "engine/io/output.h"
+#include "engine/series/dhdl.h"
+#include "engine/series/energy.h"
 #include "engine/observe/observe.h"
 
 /* A worker that was killed may hold its lock until the kernel has finished its last write. */

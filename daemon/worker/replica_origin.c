@@ -17,7 +17,7 @@
 #include "daemon/worker/replica_parts.h"
 #include "daemon/worker/stages.h"
 #include "engine/base/number.h"
-#include "engine/io/output.h"
+#include "engine/series/dhdl.h"
 #include "engine/io/xtc_read.h"
 
 #define PIECE ((size_t)1 << 20)

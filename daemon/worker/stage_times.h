@@ -5,7 +5,7 @@
 #ifndef SHOAL_DAEMON_WORKER_STAGE_TIMES_H
 #define SHOAL_DAEMON_WORKER_STAGE_TIMES_H
 
-#include "engine/estimate/json_writer.h"
+#include "engine/base/json/json_writer.h"
 #include "engine/run/sim.h"
 
 /* Adds an array "stages" to an open JSON object; the state is of no use afterwards. */

@@ -16,7 +16,7 @@
 #include "engine/base/printable.h"
 #include "engine/base/units.h"
 #include "engine/io/trajectory.h"
-#include "engine/system/anchors.h"
+#include "engine/derive/anchors.h"
 
 enum { INCLUDES = 32, FRAMES = 1000 };
 #define DEGREE (M_PI / 180)

@@ -5,9 +5,9 @@
 #ifndef SHOAL_DAEMON_WORKER_TORSIONS_H
 #define SHOAL_DAEMON_WORKER_TORSIONS_H
 
-#include "engine/estimate/json_writer.h"
+#include "engine/base/json/json_writer.h"
 #include "engine/io/trajectory.h"
-#include "engine/system/torsions.h"
+#include "engine/derive/torsions.h"
 
 /* A trajectory in which a torsion never turned, and where it stayed. */
 struct stay {

@@ -14,11 +14,11 @@
 #include "daemon/worker/commands.h"
 #include "daemon/worker/input.h"
 #include "daemon/worker/measure.h"
-#include "engine/base/err_json.h"
+#include "engine/base/json/err_json.h"
 #include "engine/base/number.h"
 #include "engine/base/printable.h"
 #include "engine/base/units.h"
-#include "engine/system/standard_state.h"
+#include "engine/derive/standard_state.h"
 
 enum { INCLUDES = 32 };
 

@@ -15,35 +15,6 @@
 
 enum { PRINTED_AT_ONCE = 127 }; /* bytes that a buffer has room for before anybody knows how many they are */
 
-static void die_of_memory(void)
-{
-    static const char text[] = "shoal: out of memory\n";
-    (void)!write(2, text, sizeof text - 1);
-    abort();
-}
-
-void *xcalloc(size_t n, size_t size)
-{
-    void *p = calloc(n ? n : 1, size ? size : 1);
-    if (!p)
-        die_of_memory();
-    return p;
-}
-
-void *xrealloc(void *p, size_t n, size_t size)
-{
-    size_t bytes;
-    if (__builtin_mul_overflow(n ? n : 1, size, &bytes) || !(p = realloc(p, bytes)))
-        die_of_memory();
-    return p;
-}
-
-char *xstrdup(const char *s)
-{
-    size_t n = strlen(s) + 1;
-    return memcpy(xcalloc(n, 1), s, n);
-}
-
 void buf_reserve(struct buf *b, size_t more)
 {
     size_t need = b->len + more + 1;

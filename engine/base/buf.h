@@ -10,6 +10,7 @@
 #include <stdio.h>
 
 #include "engine/base/err.h"
+#include "engine/base/mem.h"
 
 struct buf {
     char *data;
@@ -31,10 +32,5 @@ int buf_read_file(struct buf *b, const char *path, struct err *e);
 /* Writes path.tmp, fsyncs, renames over path, fsyncs the directory: the file is old or new, never half, whoever else writes it. */
 int buf_write_file(const char *path, const void *data, size_t len, struct err *e);
 void buf_free(struct buf *b);
-
-/* malloc and friends that abort on exhaustion, with zeroed memory. */
-void *xcalloc(size_t n, size_t size);
-void *xrealloc(void *p, size_t n, size_t size);
-char *xstrdup(const char *s);
 
 #endif

@@ -3,12 +3,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "engine/base/buf.h"
+#include "engine/base/mem.h"
 
 bool path_is_below(const char *name)
 {
@@ -79,16 +80,16 @@ bool path_is_normal(const char *name)
 
 char *path_kept(const char *name)
 {
-    struct buf out = {0};
+    char folder[24] = "";
     int up = 0;
     for (; !strncmp(name, "../", 3); name += 3)
         up++;
     if (up)
-        buf_printf(&out, "@up%d/", up);
+        snprintf(folder, sizeof folder, "@up%d/", up);
     else if (*name == '/')
-        buf_printf(&out, "@root");
-    buf_printf(&out, "%s", name);
-    return out.data;
+        strcpy(folder, "@root");
+    char *out = xcalloc(strlen(folder) + strlen(name) + 1, 1);
+    return strcat(strcpy(out, folder), name);
 }
 
 int path_make_parents(const char *path, mode_t mode, struct err *e)

@@ -4,13 +4,13 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "engine/system/alchemy.h"
+#include "engine/prepare/alchemy.h"
 #include "engine/base/arena.h"
 #include "engine/base/buf.h"
 #include "engine/base/units.h"
-#include "engine/system/dispersion.h"
-#include "engine/system/uniform.h"
-#include "engine/system/ewald.h"
+#include "engine/prepare/dispersion.h"
+#include "engine/prepare/uniform.h"
+#include "engine/prepare/ewald.h"
 #include "engine/cpu/kernels.h"
 #include "engine/cpu/nonbonded_tables.h"
 

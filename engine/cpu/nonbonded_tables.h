@@ -19,8 +19,8 @@
 #include <string.h>
 
 #include "engine/math/box.h"
-#include "engine/math/softcore.h"
-#include "engine/system/tables.h"
+#include "engine/math/potentials/softcore.h"
+#include "engine/prepare/device_tables.h"
 
 #define NB_GRID 281474976710656.0 /* 2^48 grid positions per box edge */
 #define NB_WIDTH 8                /* slots in a cluster */

@@ -4,9 +4,9 @@
  * launch. Nothing here depends on the step.
  */
 #include "engine/base/units.h"
-#include "engine/cpu/cells.h"
+#include "engine/cpu/biases/cells.h"
 #include "engine/cpu/kernels.h"
-#include "engine/cpu/observe.h"
+#include "engine/cpu/observe/saxs.h"
 #include "engine/cpu/nonbonded.h"
 #include "engine/run/sim_parts.h"
 
@@ -204,6 +204,7 @@ static void emit_new_velocities(const struct sim *s, struct tape *t)
 }
 
 const struct program cpu_program = {.device = "cpu",
+                                    .host_memory = true,
                                     .kernels = &cpu_kernels,
                                     .observes = (1u << OBSERVE_KINDS) - 1,
                                     .observe_launches = observe_launches,

@@ -16,7 +16,7 @@ enum { CUDA_ONE_BLOCK = 1024, CUDA_BLOCK = 128 };
 /* Bytes of static shared memory that kernels may have where a launch gives them all that a block can have beside it. */
 enum { CUDA_STATIC_SHARED = 1024 };
 
-/* Bodies that a block of CUDA_BLOCK threads moves in a timestep (timestep.cu), none of them a water; and waters at most. */
+/* Bodies that a block of CUDA_BLOCK threads moves in a timestep (motion/timestep.cu), none of them a water; and waters at most. */
 enum { STEP_BODIES = 64, STEP_WATERS = 128 };
 
 /* How the last block of a step knows that it is, in a replica's working memory; behind it MOTION_SUMS doubles for each block of

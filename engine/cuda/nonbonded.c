@@ -6,7 +6,7 @@
 
 #include "engine/base/buf.h"
 #include "engine/cuda/kernels.h"
-#include "engine/system/uniform.h"
+#include "engine/prepare/uniform.h"
 
 struct nonbonded {
     struct dev *dev;

@@ -22,9 +22,9 @@
 #ifndef SHOAL_ENGINE_CUDA_NONBONDED_H
 #define SHOAL_ENGINE_CUDA_NONBONDED_H
 
-#include "engine/cuda/mesh.h"
-#include "engine/cuda/pairs.h"
-#include "engine/cuda/tiny.h"
+#include "engine/cuda/mesh/mesh.h"
+#include "engine/cuda/pairs/pairs.h"
+#include "engine/cuda/tiny/tiny.h"
 #include "engine/run/program.h"
 
 /* The calls of struct program. */
@@ -46,14 +46,14 @@ struct nonbonded_arrays {
     const struct list_caps *caps;
     void *block; /* cuda_block_bytes() bytes */
     const struct bonded_table *bonded;
-    uint32_t nbonded, nrare; /* threads of bonded terms; how many of these are in the lists of rare_terms.h */
+    uint32_t nbonded, nrare; /* threads of bonded terms; how many of these are in the lists of kernels/rare_terms.h */
     enum pme_form pme;       /* PME_BLOCK or PME_CARD; PME_AUTO: there is no mesh */
 };
 
 /* Boxes that are not larger are not moved to. */
 struct box_limits cuda_box_limits(const struct nonbonded *nb);
 /* Launches of a tape that others come after are a bit each; 0: the step before. Appends the one that places atoms and clears forces
- * and sums (place.cuh); its arguments; and the launches of one evaluation, bonded terms too, after it. */
+ * and sums (lists/place.cuh); its arguments; and the launches of one evaluation, bonded terms too, after it. */
 uint64_t cuda_place_emit(const struct nonbonded *nb, const struct nonbonded_arrays *r, uint64_t after, struct tape *t);
 struct args_place cuda_place_args(const struct nonbonded *nb, const struct nonbonded_arrays *r);
 void cuda_nonbonded_emit(const struct nonbonded *nb, enum evaluate mode, const struct nonbonded_arrays *r,

@@ -3,10 +3,10 @@
  * The CUDA program: what one timestep, one sample, one volume move and one descent step launch. Nothing here depends on the step.
  */
 #include "engine/base/units.h"
-#include "engine/cuda/biases.h"
+#include "engine/cuda/biases/tiles.h"
 #include "engine/cuda/kernels.h"
 #include "engine/cuda/nonbonded.h"
-#include "engine/cuda/observe.h"
+#include "engine/cuda/observe/observe.h"
 #include "engine/math/digest.h"
 #include "engine/run/sim_parts.h"
 

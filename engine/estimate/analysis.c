@@ -8,42 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/estimate/result.h"
-
-const char *const estimator_names[ESTIMATORS] = {"MBAR", "BAR", "TI", "TI-Gauss"};
-
-void result_warn(struct result *r, const char *fmt, ...)
-{
-    char text[1200];
-    va_list ap;
-    va_start(ap, fmt);
-    vsnprintf(text, sizeof text, fmt, ap);
-    va_end(ap);
-    r->warnings = xrealloc(r->warnings, (size_t)r->nwarnings + 1, sizeof *r->warnings);
-    r->warnings[r->nwarnings++] = xstrdup(text);
-}
-
-/* The differences that every estimator reports. */
-static void ranges_init(struct estimator_result *x, const struct ladder *l)
-{
-    size_t n = (size_t)l->nstates;
-    x->total = (struct range){.from = 0, .to = l->nstates - 1};
-    x->legs = xcalloc(n, sizeof *x->legs);
-    x->steps = xcalloc(n, sizeof *x->steps);
-    x->cumulative = xcalloc(n, sizeof *x->cumulative);
-    memcpy(x->legs, l->legs, (size_t)l->nlegs * sizeof *x->legs);
-    for (int k = 0; k < l->nstates; k++) {
-        x->steps[k] = (struct range){.from = k, .to = k + 1};
-        x->cumulative[k] = (struct range){.from = 0, .to = k};
-    }
-}
-
-void result_estimators(struct result *r, int n)
-{
-    r->nestimators = n;
-    for (int i = 0; i < n && i < ESTIMATOR_TI_GAUSS; i++)
-        ranges_init(r->estimators + i, r->ladder);
-}
+#include "engine/estimate/analysis.h"
+#include "engine/estimate/estimators/bar.h"
+#include "engine/estimate/estimators/mbar.h"
+#include "engine/estimate/estimators/ti.h"
+#include "engine/estimate/profiles/profiles.h"
+#include "engine/estimate/rows/rows.h"
+#include "engine/estimate/trust/trust.h"
 
 static void fill(const struct ladder *l, struct estimator_result *x, const struct solution *solution)
 {
@@ -176,41 +147,4 @@ void result_analyse(struct result *r, struct sampling *s)
     bar_close(&b);
     ti_close(&t);
     free(guess);
-}
-
-static void averages_close(struct average *a, int n)
-{
-    for (int i = 0; i < n; i++)
-        free(a[i].name);
-    free(a);
-}
-
-void result_close(struct result *r)
-{
-    for (int k = 0; r->windows && k < r->ladder->nstates; k++) {
-        averages_close(r->windows[k].dhdl, r->windows[k].ndhdl);
-        averages_close(r->windows[k].averages, r->windows[k].naverages);
-        averages_close(r->windows[k].fluctuations, r->windows[k].nfluctuations);
-        free(r->windows[k].visits);
-        free(r->windows[k].times);
-        free(r->windows[k].visit_times);
-    }
-    walks_close(&r->walks);
-    profiles_close(r->profiles, r->nprofiles);
-    for (int i = 0; i < ESTIMATORS; i++) {
-        free(r->estimators[i].legs);
-        free(r->estimators[i].steps);
-        free(r->estimators[i].cumulative);
-        verdict_close(&r->estimators[i].verdict);
-    }
-    for (int i = 0; i < r->nwarnings; i++)
-        free(r->warnings[i]);
-    free(r->warnings);
-    free(r->stretched);
-    forecast_free(r->forecast);
-    free(r->windows);
-    free(r->overlap);
-    free(r->changes);
-    free(r->neighbours);
-    free(r->lengths);
 }

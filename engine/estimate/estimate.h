@@ -8,11 +8,11 @@
 #define SHOAL_ENGINE_ESTIMATE_ESTIMATE_H
 
 #include "engine/base/buf.h"
-#include "engine/base/allocate.h"
-#include "engine/estimate/json_writer.h"
-#include "engine/system/finite_size.h"
+#include "engine/base/statistics/allocate.h"
+#include "engine/base/json/json_writer.h"
+#include "engine/derive/finite_size.h"
 #include "engine/system/settings.h"
-#include "engine/system/standard_state.h"
+#include "engine/derive/standard_state.h"
 #include "engine/system/volume_moves.h"
 
 enum estimate_kind { ESTIMATE_DONE, ESTIMATE_PARTIAL, ESTIMATE_RUNNING, ESTIMATE_FAILED };
@@ -52,7 +52,7 @@ struct estimate_held {
     struct standard_state state;
 };
 
-/* Production that is to be handed out to windows (engine/base/allocate.h), in steps. */
+/* Production that is to be handed out to windows (engine/base/statistics/allocate.h), in steps. */
 struct estimate_production {
     int64_t share, budget, every;
     struct allocate_window *windows; /* [windows]; results.json says their targets */
@@ -80,7 +80,7 @@ struct estimate_ensemble {
     struct err *
         unread; /* of a file that could not be read but may be another time: these results are not to be kept; NULL: not wanted */
     struct buf *
-        walks; /* [repeats] what walks.xvg is to hold (walks.c) is appended where replicas exchange windows; NULL: not wanted */
+        walks; /* [repeats] what walks.xvg is to hold (rows/walks.c) is appended where replicas exchange windows; NULL: not wanted */
 };
 
 /* Reads dhdl.xvg and energy.xvg of every replica and appends the JSON of results.json to `json`. It cannot fail: a replica

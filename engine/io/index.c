@@ -11,7 +11,7 @@
 #include "engine/base/number.h"
 #include "engine/base/suggest.h"
 #include "engine/io/io.h"
-#include "engine/io/table.h"
+#include "engine/io/hash_table.h"
 
 enum { NAMES = 1000, WORD = 256 };
 

@@ -10,7 +10,7 @@
 #include "engine/base/buf.h"
 #include "engine/base/gzip.h"
 #include "engine/base/path.h"
-#include "engine/io/table.h"
+#include "engine/io/hash_table.h"
 
 static void forget_wanted(struct source *s)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Written from the description at the head of engine/io/xtc.c, apart from the writer: it follows what the bits say.
+ * Written from the description at the head of engine/io/xtc_write.c, apart from the writer: it follows what the bits
+ * say.
  */
 #include "engine/io/xtc_read.h"
 

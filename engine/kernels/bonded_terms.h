@@ -10,10 +10,10 @@
 
 #include "engine/base/units.h"
 #include "engine/math/accumulate.h"
-#include "engine/math/bonded.h"
+#include "engine/math/potentials/bonded.h"
 #include "engine/math/box.h"
 #include "engine/run/ctl.h"
-#include "engine/system/tables.h"
+#include "engine/prepare/device_tables.h"
 
 /* One pass over a model's terms; on a GPU every thread has its own. */
 struct bonded_pass {

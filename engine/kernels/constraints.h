@@ -8,9 +8,9 @@
 
 #include <stdbool.h>
 
-#include "engine/math/settle.h"
+#include "engine/math/bodies/settle.h"
 #include "engine/run/ctl.h"
-#include "engine/system/tables.h"
+#include "engine/prepare/device_tables.h"
 
 /* Masses at the replica's lambda, or all 1 (minimization, where displacements follow the forces). */
 struct masses {

@@ -5,7 +5,7 @@
 #ifndef SHOAL_ENGINE_KERNELS_OBSERVE_H
 #define SHOAL_ENGINE_KERNELS_OBSERVE_H
 
-#include "engine/observe/tables.h"
+#include "engine/observe/device_tables.h"
 #include "engine/run/ctl.h"
 
 /* Before a new frame all blocks are full: observe_fold is due first, for every number. */

@@ -9,7 +9,7 @@
 #include "engine/base/units.h"
 #include "engine/kernels/constraints.h"
 #include "engine/kernels/observe.h"
-#include "engine/math/center.h"
+#include "engine/math/bodies/center.h"
 
 /* Row and column of what enum pressure_real counts. */
 MATH_FN void pressure_place(int component, int at[2])

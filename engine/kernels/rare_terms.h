@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * One term of the lists that few systems have at a time: potentials of rare.h, CMAP (cmap.h), restraints between centers.
+ * One term of the lists that few systems have at a time: potentials of math/potentials/rare.h, CMAP, restraints
+ * between centers.
  */
 #ifndef SHOAL_ENGINE_KERNELS_RARE_TERMS_H
 #define SHOAL_ENGINE_KERNELS_RARE_TERMS_H
 
 #include "engine/kernels/bonded_terms.h"
-#include "engine/math/cmap.h"
-#include "engine/math/rare.h"
+#include "engine/math/potentials/cmap.h"
+#include "engine/math/potentials/rare.h"
 
 /* Restraints have a lambda of their own and an energy of their own; the others count to `term`. */
 MATH_FN void rare_energies(struct bonded_pass *p, bool restraint, enum term term, const struct bonded_value *v)

@@ -6,7 +6,7 @@
 #define SHOAL_ENGINE_KERNELS_SITES_H
 
 #include "engine/math/accumulate.h"
-#include "engine/system/sites.h"
+#include "engine/prepare/sites.h"
 
 /* The first atom gets what the others leave, so that no momentum is lost by rounding. */
 MATH_FN void site_give(struct accumulate *sum, int64_t (*f)[3], int32_t to, int64_t rest[3], const double force[3])

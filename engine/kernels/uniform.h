@@ -8,7 +8,7 @@
 #include "engine/base/units.h"
 #include "engine/math/accumulate.h"
 #include "engine/run/ctl.h"
-#include "engine/system/tables.h"
+#include "engine/prepare/device_tables.h"
 
 #define UNIFORM_PI 3.14159265358979323846
 

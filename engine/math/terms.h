@@ -40,7 +40,8 @@ enum lambda {
 /* Along which axes one volume move scales lengths: all alike; x and y alike, or z; one of them. */
 enum volume_coupling { VOLUME_ISOTROPIC, VOLUME_SEMI_ISOTROPIC, VOLUME_ANISOTROPIC };
 
-/* Potentials that few force fields use, and restraints, in one list (struct rare_term, formulas in rare.h). */
+/* Potentials that few force fields use, and restraints, in one list (struct rare_term, formulas in potentials/rare.h).
+ * */
 enum rare_kind {
     /* of a distance */
     RARE_G96_BOND,
@@ -83,7 +84,7 @@ enum flat_geometry {
 /* Where contributions to sums were clamped: a bit per enum term, and these. */
 enum clamped { CLAMPED_DVDL = TERM_COUNT, CLAMPED_VIRIAL, CLAMPED_FORCE, CLAMPED_COUNT };
 
-/* Ways in which pairs lose their repulsion (softcore.h). The third is not chosen: it is Beutler's in a reaction field. */
+/* Ways in which pairs lose their repulsion (potentials/softcore.h). The third is not chosen: it is Beutler's in a reaction field. */
 enum soft_function { SOFT_BEUTLER, SOFT_GAPSYS, SOFT_BEUTLER_FIELD };
 
 enum vdw_modifier { VDW_CUTOFF, VDW_POTENTIAL_SHIFT, VDW_POTENTIAL_SWITCH, VDW_FORCE_SWITCH };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Coordinations (engine/math/coordination.h): their mean, and how often which value is found.
+ * Coordinations (engine/math/potentials/coordination.h): their mean, and how often which value is found.
  */
 #include <math.h>
 #include <stdlib.h>

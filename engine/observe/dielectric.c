@@ -13,7 +13,7 @@
 #include "engine/base/number.h"
 #include "engine/base/units.h"
 #include "engine/observe/kinds.h"
-#include "engine/system/alchemy.h"
+#include "engine/prepare/alchemy.h"
 
 #define PI 3.14159265358979323846
 #define DEBYE 48.03204712 /* in e nm */

@@ -7,7 +7,7 @@
 
 #include "engine/observe/observe.h"
 
-/* observe.c: the particles of its first group, atoms or molecules: how many, and where each begins in the group: *first is the
+/* sums.c: the particles of its first group, atoms or molecules: how many, and where each begins in the group: *first is the
  * caller's, [n + 1]. */
 uint32_t observe_particles(const struct observable *o, const struct system *sys, bool molecules, int32_t **first);
 

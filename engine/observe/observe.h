@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Observables: what they need on a device, and what their sums mean. A kind is one row of observe_kinds: a spec's reader makes
- * its struct observable (daemon/spec/observables.c), a program its launches (engine/cpu/observe.c).
+ * its struct observable (daemon/spec/observables.c), a program its launches (engine/cpu/observe/frame.c).
  */
 #ifndef SHOAL_ENGINE_OBSERVE_OBSERVE_H
 #define SHOAL_ENGINE_OBSERVE_OBSERVE_H
 
 #include "engine/base/arena.h"
 #include "engine/base/buf.h"
-#include "engine/estimate/json_writer.h"
-#include "engine/observe/tables.h"
+#include "engine/base/json/json_writer.h"
+#include "engine/observe/device_tables.h"
 #include "engine/system/settings.h"
 #include "engine/system/system.h"
 

@@ -7,8 +7,8 @@
 
 #include "engine/base/buf.h"
 #include "engine/observe/kinds.h"
-#include "engine/system/ewald.h"
-#include "engine/system/form_factors.h"
+#include "engine/prepare/ewald.h"
+#include "engine/prepare/form_factors.h"
 
 #define PI 3.14159265358979323846
 

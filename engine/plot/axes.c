@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "engine/plot/parts.h"
+#include "engine/plot/figure.h"
 
 enum { TICKS = 6, DECADES = 8 /* numbers on a logarithmic axis, at most */ };
 #define ROOM 40.0  /* of a number across */

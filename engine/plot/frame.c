@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "engine/plot/parts.h"
+#include "engine/plot/figure.h"
 
 void plot_text(struct buf *out, const char *text)
 {

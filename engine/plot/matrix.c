@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 
-#include "engine/plot/parts.h"
+#include "engine/plot/figure.h"
 
 enum { LEFT = 34, TOP = 24, CELL_MOST = 46, CELL_WRITTEN = 27 };
 

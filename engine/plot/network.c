@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "engine/base/number.h"
-#include "engine/plot/parts.h"
+#include "engine/plot/figure.h"
 
 enum { NAME_MOST = 16, AIR = 26, FEW = 6, BROAD = 800 };
 

@@ -8,7 +8,7 @@
 
 #include <jansson.h>
 
-#include "engine/base/xvg.h"
+#include "engine/series/xvg.h"
 #include "engine/plot/plot.h"
 
 /* One of those that are drawn together, of one kind and name. */

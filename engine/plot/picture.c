@@ -6,7 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "engine/plot/parts.h"
+#include "engine/plot/figure.h"
 
 extern const char plot_css[]; /* style.css */
 

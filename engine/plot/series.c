@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "engine/plot/parts.h"
+#include "engine/plot/figure.h"
 
 enum { HEIGHT_EQUAL = 460, NAME_MOST = 24, NAMED_MOST = 12 };
 #define BAR 0.7   /* of the way from one to the next */

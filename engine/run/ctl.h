@@ -84,7 +84,7 @@ MATH_FN void ctl_halt(struct ctl *c, uint32_t why, uint32_t where0, uint32_t whe
     c->value = value;
 }
 
-/* A coordination has values of 1 in every pair at most; this many times in one of fixed.h its sum is as fine as a double. */
+/* A coordination has values of 1 in every pair at most; this many times in one of math/fixed.h its sum is as fine as a double. */
 #define COORDINATION_UNITS 4096.0
 
 MATH_FN double coordination_value_of(struct fixed_sum sum)

@@ -10,9 +10,9 @@
 
 #include "engine/base/units.h"
 #include "engine/observe/observe.h"
-#include "engine/system/fixed_distances.h"
+#include "engine/prepare/fixed_distances.h"
 #include "engine/system/lines.h"
-#include "engine/system/topology.h"
+#include "engine/prepare/topology.h"
 
 /* All atoms have mass but virtual sites, of which that is known. */
 static int check_masses(const struct system *sys, struct err *e)
@@ -349,7 +349,7 @@ const char *model_stretched(const struct model *m)
 
 size_t model_host_work(const struct model *m)
 {
-    return m->program == &cpu_program ? m->program->observe_work(m) + m->program->bias_work(m) : 0;
+    return m->program->host_memory ? m->program->observe_work(m) + m->program->bias_work(m) : 0;
 }
 
 bool model_damaged(const struct model *m)

@@ -5,12 +5,12 @@
 #ifndef SHOAL_ENGINE_RUN_MODEL_H
 #define SHOAL_ENGINE_RUN_MODEL_H
 
-#include "engine/math/center.h"
-#include "engine/observe/tables.h"
-#include "engine/run/guest.h"
+#include "engine/math/bodies/center.h"
+#include "engine/observe/device_tables.h"
+#include "engine/run/remote_dev.h"
 #include "engine/run/program.h"
 #include "engine/run/readonly.h"
-#include "engine/system/tables.h"
+#include "engine/prepare/device_tables.h"
 
 struct model {
     struct dev *dev;
@@ -28,7 +28,7 @@ struct model {
     double mass;                       /* u, in state A */
     char *stretched;                   /* see model_stretched; NULL */
     int nunits;                        /* what a volume move scales */
-    uint32_t nbonded, nrare;           /* bonded terms but the next; those of them in the lists of rare_terms.h */
+    uint32_t nbonded, nrare;           /* bonded terms but the next; those in the lists of kernels/rare_terms.h */
     uint32_t ncenters;                 /* restraints between centers */
     uint32_t nwaters, nbodies;         /* bodies: waters, clusters and lone atoms */
     struct readonly shared;            /* the tables below */

@@ -13,7 +13,7 @@
 #include "engine/run/gang.h"
 #include "engine/run/readonly.h"
 #include "engine/run/sim.h"
-#include "engine/system/topology.h"
+#include "engine/prepare/topology.h"
 
 /* Of the forces: read-only tables of one model in device memory. Each program has its own. */
 struct nonbonded;
@@ -38,6 +38,7 @@ enum evaluate {
 struct program {
     const char *device; /* first part of the names of the devices it serves: "cpu", "cuda" */
     const struct kernel_table *kernels;
+    bool host_memory;  /* what replicas work in is memory of the host */
     uint32_t observes; /* bit k: observables of enum observable_kind k are computed */
     /* What the program makes of a model's plans (struct observe_kind), before it has a replica, on the device's thread, with work
      * on a lane that nobody waits for; and takes back. More than once is fine. NULL: nothing. ERR_DEVICE, ERR_MEMORY. */
@@ -50,7 +51,7 @@ struct program {
     /* The same of the coordinations that its system has for biases. */
     size_t (*bias_work)(const struct model *m);
     /* ERR_UNSUPPORTED, ERR_TOPOLOGY, ERR_SPEC: what does not fit together. All but `dev` is only read during the call, which
-     * may come from another thread than the device's: of `dev` it may use what guest.h has, now and in nonbonded_free. */
+     * may come from another thread than the device's: of `dev` it may use what remote_dev.h has, now and in nonbonded_free. */
     int (*nonbonded_new)(struct nonbonded **out, struct dev *dev, const struct system *sys, const struct settings *set,
                          const struct topology *t, struct err *e);
     void (*nonbonded_free)(struct nonbonded *nb); /* NULL is fine */

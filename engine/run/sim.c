@@ -241,11 +241,6 @@ void sim_free(struct sim *s)
 
 /* ---- work ---- */
 
-void sim_fail(struct sim *s, const struct err *why)
-{
-    s->failure = *why;
-}
-
 /* 0, or the failure that it had. */
 static int sim_failure(const struct sim *s, struct err *e)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * One replica on one device. Work is submitted and runs asynchronously; the caller waits until sim_done() (replica.c does
+ * One replica on one device. Work is submitted and runs asynchronously; the caller waits until sim_done() (the worker does
  * it by yielding its coroutine), then asks for the outcome. A model (system + settings, read-only on the device) is shared
  * by all replicas of an ensemble.
  *

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Inside the engine: what a sim is made of (sim.c: life and work; state.c: bytes in and out; answers.c: what it says of
- * them; tables.c: whether the model's tables are still what they were; volume.c: volume moves).
+ * Inside the engine: what a sim is made of (sim.c: life and work; state_file.c: bytes in and out; velocities.c: new ones;
+ * exchange.c: observables that change hands; sample.c: what it says of its work; table_guard.c: whether the tables of the
+ * model are still what they were; volume.c: volume moves).
  */
 #ifndef SHOAL_ENGINE_RUN_SIM_PARTS_H
 #define SHOAL_ENGINE_RUN_SIM_PARTS_H
@@ -29,7 +30,7 @@ enum { SPAN_ARENA, SPAN_SHARED, SPAN_NONBONDED, SPAN_MAPPED, SPAN_COUNT };
 
 struct sim;
 
-/* The question whether the model's tables are what they were (tables.c). */
+/* The question whether the model's tables are what they were (table_guard.c). */
 struct tables_check {
     struct tape ask;
     const uint64_t *digests; /* mapped: the answer; host address */
@@ -83,6 +84,12 @@ static inline size_t sim_array_bytes(const struct sim *s)
     return (size_t)s->model->sys->natoms * sizeof *s->d.x;
 }
 
+/* Array k of the state that was fetched: x, v, f_best, and what observables have accumulated. Host address. */
+static inline unsigned char *sim_fetched_array(const struct sim *s, int k)
+{
+    return (unsigned char *)(s->state + 1) + (size_t)k * sim_array_bytes(s);
+}
+
 /* What observable i has accumulated: device address. */
 static inline void *sim_observed(const struct sim *s, int i)
 {
@@ -102,7 +109,10 @@ int tables_listen(struct sim *s, struct err *e);
 int tables_check(struct sim *s, struct err *e);
 
 /* Nothing but sim_free is left. */
-void sim_fail(struct sim *s, const struct err *why);
+static inline void sim_fail(struct sim *s, const struct err *why)
+{
+    s->failure = *why;
+}
 /* Every tape and the model's tables are checked now. Only while nothing is in flight. */
 int sim_check(struct sim *s, struct err *e);
 /* The report that answers are about. */
@@ -115,5 +125,7 @@ int sim_wait(struct sim *s, struct err *e);
 struct ctl *sim_edit_ctl(struct sim *s);
 /* Sends what was written there: before anything that reads it. */
 int sim_send_ctl(struct sim *s, struct err *e);
+/* Velocities at the time of x come with a sample. */
+int sim_sample_now(struct sim *s, struct err *e);
 
 #endif

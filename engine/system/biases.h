@@ -8,8 +8,8 @@
 
 #include <stddef.h>
 
-#include "engine/math/bias.h"
-#include "engine/math/coordination.h"
+#include "engine/math/potentials/bias.h"
+#include "engine/math/potentials/coordination.h"
 #include "engine/math/fixed.h"
 
 /* Of a system, and atoms of one group. */

@@ -30,7 +30,8 @@ struct sample {
     double *delta_u;             /* kJ/mol: U at each window minus U here; of first order in constraints' lengths */
     double virial[9];            /* kJ/mol, Xi = -1/2 sum r x f, without constraint forces */
     double constraint_virial[9]; /* kJ/mol, now; zero before the replica's first timestep */
-    /* bar, from the kinetic energy of all motion (engine/math/center.h) and both virials, with dispersion correction */
+    /* bar, from the kinetic energy of all motion (engine/math/bodies/center.h) and both virials, with dispersion
+     * correction */
     double pressure;
     double density;       /* kg/m^3, of the masses of state A */
     double box[BOX_SIZE]; /* nm */

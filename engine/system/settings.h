@@ -16,7 +16,7 @@ enum coulomb_method { COULOMB_PME, COULOMB_REACTION_FIELD };
 enum coulomb_modifier { COULOMB_CUTOFF, COULOMB_POTENTIAL_SHIFT };
 
 /* How a replica's timesteps go to a GPU: with those of others in one launch (a gang), or by a graph of its own. Bits differ, so
- * FORM_AUTO depends on system, settings (the number of replicas among them) and device model alone (engine/cuda/tiny.h). */
+ * FORM_AUTO depends on system, settings (the number of replicas among them) and device model alone (engine/cuda/tiny/tiny.h). */
 enum step_form { FORM_AUTO, FORM_GANG, FORM_GRAPH };
 
 /* How a GPU does the mesh: in one block, over the card, or now the one and now the other, as suits what else runs. The same bits. */
@@ -59,7 +59,7 @@ extern const enum lambda lambda_file_order[LAMBDA_FILE_COUNT];
 enum alchemy { ALCHEMY_NONE, ALCHEMY_DECOUPLE, ALCHEMY_B_STATES };
 
 struct soft_core {
-    double alpha; /* 0: no soft core; Gapsys: where LJ goes on as a straight line (softcore.h) */
+    double alpha; /* 0: no soft core; Gapsys: where LJ goes on as a straight line (math/potentials/softcore.h) */
     int power;    /* Beutler: 1 or 2, of lambda */
     double sigma; /* nm; Beutler: also the smallest sigma used */
     bool coulomb; /* soften Coulomb too (sc-coul) */
@@ -77,7 +77,7 @@ struct decoupled {
     bool intramolecular_decouple; /* couple-intramol = yes; false: inner pairs kept at full strength */
 };
 
-/* Moleculetypes whose B states are made (temper.h), every molecule of them. */
+/* Moleculetypes whose B states are made (derive/solute_tempering.h), every molecule of them. */
 struct tempered {
     char molecule[DECOUPLED_MOST][64];
     int nmolecules; /* 0: B states are those of the topology */
@@ -90,7 +90,7 @@ struct alchemy_settings {
     int ndecouple;
     struct tempered temper; /* for ALCHEMY_B_STATES */
     struct soft_core soft_core;
-    double dielectric; /* constant of the solvent, for what the net charge lacks (finite_size.h); 0: not asked for */
+    double dielectric; /* of the solvent, for what the net charge lacks (derive/finite_size.h); 0: not asked for */
     int nwindows;      /* 1 when there is no alchemy */
     double (*lambda)[LAMBDA_COUNT]; /* [nwindows] */
     bool given[LAMBDA_COUNT];       /* ladders the spec names: the dhdl.xvg components */
@@ -125,7 +125,7 @@ enum exchange_scheme { EXCHANGE_NONE, EXCHANGE_NEIGHBOURS, EXCHANGE_GIBBS };
 
 struct settings {
     struct nonbonded_settings nonbonded;
-    struct mass_settings masses; /* what the reader of the system went by (masses.h) */
+    struct mass_settings masses; /* what the reader of the system went by (derive/masses.h) */
     enum constrain constrain;
     struct alchemy_settings alchemy;
     struct integrator_settings integrator;

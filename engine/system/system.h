@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "engine/base/err.h"
-#include "engine/math/cmap.h"
+#include "engine/math/potentials/cmap.h"
 #include "engine/math/terms.h"
 #include "engine/system/biases.h"
 #include "engine/system/observables.h"
@@ -123,7 +123,7 @@ struct settle {
     double r_oh, r_hh;
 };
 
-/* A potential of enum rare_kind (terms.h); parameters c as its formula names them (engine/math/rare.h). Restraints follow the
+/* A potential of enum rare_kind (math/terms.h); parameters c as its formula names them (engine/math/potentials/rare.h). Restraints follow the
  * restraint lambda, the others the bonded one. A distance restraint of several pairs is as many RARE_DISTANCE_RESTRAINT behind one
  * another, of one c but for c[4], which of them it is, from 0; c[5]: how many they are. Both are 0 where it has one pair */
 struct rare_term {
@@ -154,7 +154,7 @@ struct cmap {
 };
 
 /* An atom without mass that others place: count of them from system.site_atoms[first] on, by weights (which add up to 1) or, where
- * the kind is not linear, by parameters c (engine/math/sites.h) */
+ * the kind is not linear, by parameters c (engine/math/bodies/sites.h) */
 struct virtual_site {
     int atom;
     int kind;
@@ -241,7 +241,7 @@ struct system {
     int ncmaps;
     struct cmap *cmaps;
     int ncmap_points;
-    double (*cmap_points)[CMAP_NUMBERS]; /* of all grids in use (engine/math/cmap.h) */
+    double (*cmap_points)[CMAP_NUMBERS]; /* of all grids in use (engine/math/potentials/cmap.h) */
 
     /* exclusions of atom i: exclusion[exclusion_start[i] .. exclusion_start[i + 1]) */
     int *exclusion_start; /* [natoms + 1] */

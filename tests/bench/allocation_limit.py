@@ -3,7 +3,7 @@
 """How much of the time of even sampling its error needs, if windows get time by what they are known to bring: the limit of
 `allocate: adaptive`, from ensembles that ran, all of their repeats together.
 
-What windows bring are MBAR's influences (engine/estimate/mbar.c), their g the integrated autocorrelation of all rows, by initial
+What windows bring are MBAR's influences (engine/estimate/estimators/mbar.c), their g the integrated autocorrelation of all rows, by initial
 positive and monotone sums (C. J. Geyer, Stat. Sci. 7, 473 (1992), doi 10.1214/ss/1177011137).
 
 Usage: allocation_limit.py ENSEMBLE... [--floor N] [--weighed]     needs numpy

@@ -10,8 +10,7 @@
 #include <string.h>
 
 #include "engine/base/buf.h"
-#include "engine/base/xvg.h"
-#include "engine/estimate/parts.h"
+#include "engine/series/dhdl.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "graphs/dev_cuda.h"
+#include "graphs/cuda/dev.h"
 
 #define GIB ((size_t)1 << 30)
 

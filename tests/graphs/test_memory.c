@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "engine/base/buf.h"
-#include "graphs/pace.h"
+#include "graphs/poll_pace.h"
 #include "graphs/pool.h"
 #include "tests/lib/dev_fault.h"
 

@@ -4,7 +4,7 @@
 
 #include "tests/graphs/toy_kernels.h"
 
-#include "graphs/echo.cuh"
+#include "graphs/cuda/echo.cuh"
 
 #define FOR_EACH(i, n) for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < (n); i += gridDim.x * blockDim.x)
 

@@ -12,7 +12,7 @@
 
 #include "tests/lib/both_devices.h"
 
-#include "engine/cuda/pairs.h"
+#include "engine/cuda/pairs/pairs.h"
 #include "engine/run/program.h"
 #include "engine/run/sim_parts.h"
 #include "tests/lib/emulate/toy.h"

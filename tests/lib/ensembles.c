@@ -7,6 +7,8 @@
 #include <stdlib.h>
 
 #include "engine/base/units.h"
+#include "engine/estimate/analysis.h"
+#include "engine/estimate/rows/rows.h"
 #include "tests/lib/oscillators.h"
 
 #define TEMPERATURE 300

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "engine/estimate/result.h"
+#include "engine/estimate/result/result.h"
 
 enum mislabel {
     LABELS_RIGHT,

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "graphs/gpu_needs.h"
+#include "graphs/cuda/needs.h"
 
 DIR *__real_opendir(const char *path);
 DIR *__wrap_opendir(const char *path);

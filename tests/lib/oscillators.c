@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "engine/base/units.h"
-#include "engine/io/output.h"
+#include "engine/series/dhdl.h"
 
 double random_uniform(uint64_t *state)
 {

@@ -9,7 +9,8 @@
 #include <stdint.h>
 
 #include "engine/base/buf.h"
-#include "engine/estimate/parts.h"
+#include "engine/estimate/estimators/sampling.h"
+#include "engine/system/settings.h"
 
 struct ladder_of_oscillators {
     int nstates, ncomponents;

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/system/cmap.h"
+#include "engine/prepare/cmap.h"
 
 struct system *toy_system(int natoms, double edge)
 {

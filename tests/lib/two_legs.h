@@ -8,7 +8,7 @@
 
 #include <jansson.h>
 
-#include "engine/estimate/result.h"
+#include "engine/estimate/result/result.h"
 #include "tests/lib/near.h"
 #include "tests/lib/oscillators.h"
 

@@ -15,7 +15,7 @@
 #include <cmocka.h>
 
 #include "engine/base/units.h"
-#include "engine/math/settle.h"
+#include "engine/math/bodies/settle.h"
 #include "engine/math/vec.h"
 #include "tests/lib/toy.h"
 

@@ -16,7 +16,7 @@
 
 #include "engine/observe/observe.h"
 #include "engine/observe/saxs_plan.h"
-#include "engine/system/form_factors.h"
+#include "engine/prepare/form_factors.h"
 #include "tests/lib/toy.h"
 
 enum { ATOMS = 24, BINS = 30 };

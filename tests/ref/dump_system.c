@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "engine/io/io.h"
-#include "engine/math/sites.h"
+#include "engine/math/bodies/sites.h"
 
 static double degrees(double radians)
 {

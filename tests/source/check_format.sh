@@ -3,5 +3,5 @@
 # Every C, CUDA and C++ file of the tree is as clang-format writes it. Usage: check_format.sh SOURCE_ROOT
 cd "$1" || exit 1
 command -v clang-format >/dev/null || { echo "skipped: clang-format is not installed"; exit 77; }
-find engine graphs daemon client tests \( -name '*.c' -o -name '*.h' -o -name '*.cu' -o -name '*.cc' \) -print0 |
+find engine graphs daemon client tests \( -name '*.c' -o -name '*.h' -o -name '*.cu' -o -name '*.cuh' -o -name '*.cc' \) -print0 |
     xargs -0 clang-format --dry-run -Werror

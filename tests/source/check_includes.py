@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Holds the tree to its include directions and to one owner per library, as README's architecture section gives them.
+"""Holds the tree to its include directions, as the READMEs of its folders give them, and to one owner per library.
 
 Usage: check_includes.py SOURCE_ROOT [--self-test]
 """
@@ -9,23 +9,13 @@ import os
 import re
 import sys
 
-# Folder -> the project folders that its files may include from. The longest matching folder wins.
+import rooms
+
+# Folder without a README that says it (rooms.py) -> the project folders that files below it may include from. The longest matching
+# folder wins.
 MAY_INCLUDE = {
-    "engine/base": ["engine/base", "schemas"],
-    "graphs": ["engine/base", "graphs", "schemas"],
-    "engine/math": ["engine/base", "engine/math"],
-    "engine/io": ["engine/base", "engine/io", "engine/system", "schemas"],
-    "engine/system": ["engine/base", "engine/math", "engine/system"],
-    "engine/observe": ["engine/base", "engine/math", "engine/system", "engine/observe", "engine/estimate/json_writer.h"],
-    "engine/run": ["engine/base", "engine/math", "engine/system", "engine/observe", "engine/run", "graphs"],
-    "engine/kernels": ["engine/base", "engine/math", "engine/system", "engine/observe", "engine/run", "engine/kernels"],
-    "engine/cpu": ["engine/base", "engine/math", "engine/system", "engine/observe", "engine/run", "engine/kernels", "engine/cpu", "graphs"],
-    "engine/cuda": ["engine/base", "engine/math", "engine/system", "engine/observe", "engine/run", "engine/kernels", "engine/cuda",
-                    "graphs"],
-    "engine/estimate": ["engine/base", "engine/estimate", "engine/system", "schemas"],
-    "engine/plot": ["engine/base", "engine/plot"],
     "daemon": ["engine", "graphs", "daemon", "schemas"],
-    "client": ["engine/base", "client", "engine/plot", "schemas"],
+    "client": ["engine/base", "client", "engine/plot", "engine/series/xvg.h", "schemas"],
     "tests": ["engine", "graphs", "daemon", "client", "schemas", "tests"],
 }
 
@@ -34,16 +24,16 @@ OWNERS = {
     "sqlite3.h": ["daemon/store/*.[ch]"],
     "yaml.h": ["daemon/spec/*.[ch]"],
     "ucontext.h": ["daemon/worker/co.c"],
-    "zlib.h": ["engine/base/gzip.c", "engine/base/xvg.c"],
+    "zlib.h": ["engine/base/gzip.c", "engine/series/xvg.c"],
     "microhttpd.h": ["daemon/server*.[ch]"],
     "curl/curl.h": ["client/*.c"],
     "nettle/sha2.h": ["daemon/spec/submission.c"],
-    "cuda.h": ["graphs/dev_cuda*", "engine/cuda/*"],
-    "cuda_runtime.h": ["graphs/dev_cuda*", "engine/cuda/*"],
-    "cuda_runtime_api.h": ["graphs/dev_cuda*", "engine/cuda/*"],
+    "cuda.h": ["graphs/cuda/*", "engine/cuda/*"],
+    "cuda_runtime.h": ["graphs/cuda/*", "engine/cuda/*"],
+    "cuda_runtime_api.h": ["graphs/cuda/*", "engine/cuda/*"],
     "cufft.h": ["engine/cuda/*"],
-    "kissfft/kissfft.hh": ["engine/cpu/fft.cc"],
-    "kissfft.hh": ["engine/cpu/fft.cc"],
+    "kissfft/kissfft.hh": ["engine/cpu/mesh/fft.cc"],
+    "kissfft.hh": ["engine/cpu/mesh/fft.cc"],
 }
 # `shoald` never touches CUDA, the worker never touches SQLite, the engine knows neither service nor network.
 FORBIDDEN = {
@@ -53,7 +43,8 @@ FORBIDDEN = {
 }
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
-SOURCES = (".c", ".h", ".cu", ".cc", ".def")
+SOURCES = (".c", ".h", ".cu", ".cuh", ".cc", ".def")
+TOPS = ("engine", "graphs", "daemon", "client", "tests")
 
 
 def layer_of(path):
@@ -61,13 +52,20 @@ def layer_of(path):
     return max(folders, key=len) if folders else None
 
 
-def allowed(path, target):
+def refused(path, target, known):
+    """Why it may not be included; None: it may."""
+    folder = os.path.dirname(path)
+    if folder in known:
+        may = known[folder].may or []
+        return None if rooms.allowed(folder, may, target) else f"{folder} may include only {', '.join(may) or 'its own'} (its README)"
     layer = layer_of(path)
-    return layer is None or any(target == f or target.startswith(f + "/") for f in MAY_INCLUDE[layer])
+    if layer is None or any(target == f or target.startswith(f + "/") for f in MAY_INCLUDE[layer]):
+        return None
+    return f"{layer} may include only {', '.join(MAY_INCLUDE[layer])}"
 
 
-def problems_of(path, text):
-    """Every broken rule of one file, as 'path:line: reason'."""
+def problems_of(path, text, known):
+    """Every broken rule of one file, as 'path:line: reason'. known: the rooms by folder."""
     found = []
     if "SPDX-License-Identifier: Apache-2.0" not in text[:400] and not path.endswith(".def"):
         found.append(f"{path}:1: no SPDX-License-Identifier line")
@@ -79,8 +77,8 @@ def problems_of(path, text):
         where = f"{path}:{number}: includes {target}"
         if kind == '"' and "/" not in target:
             found.append(f"{where}: project includes are written from the source root")
-        elif kind == '"' and not allowed(path, target):
-            found.append(f"{where}: {layer_of(path)} may include only {', '.join(MAY_INCLUDE[layer_of(path)])}")
+        elif kind == '"' and refused(path, target, known):
+            found.append(f"{where}: {refused(path, target, known)}")
         owners = OWNERS.get(target)
         if owners and not path.startswith("tests/") and not any(fnmatch.fnmatch(path, o) for o in owners):
             found.append(f"{where}: only {', '.join(owners)} may")
@@ -91,7 +89,7 @@ def problems_of(path, text):
 
 
 def sources(root):
-    for top in ("engine", "graphs", "daemon", "client", "tests"):
+    for top in TOPS:
         for folder, _, names in os.walk(os.path.join(root, top)):
             for name in sorted(names):
                 if name.endswith(SOURCES):
@@ -100,6 +98,9 @@ def sources(root):
 
 def self_test():
     spdx = "/* SPDX-License-Identifier: Apache-2.0 */\n"
+    known = {folder: rooms.Room(f"May include: {may}.\n") for folder, may in {
+        "graphs": "`engine/base`", "engine/base": "nothing", "engine/run": "`graphs`, `engine/base`",
+        "engine/cuda/lists": "`engine/cuda/device`, `engine/cuda/kernels.h`", "engine/io/top": "`engine/io`"}.items()}
     bad = {
         "graphs/a.c": '#include "engine/system/system.h"',
         "engine/base/a.c": '#include "graphs/tape.h"',
@@ -108,21 +109,31 @@ def self_test():
         "daemon/api/api.c": "#include <sqlite3.h>",
         "daemon/worker/a.c": '#include "daemon/store/store.h"',
         "engine/run/b.c": '#include "b.h"',
+        "engine/cuda/lists/a.cuh": '#include "engine/cuda/pairs/pairs.h"',
+        "engine/cuda/lists/b.cuh": '#include "engine/cuda/nonbonded.h"',
+        "engine/io/top/a.c": '#include "engine/io/other/a.h"',
     }
     for path, line in bad.items():
-        assert problems_of(path, spdx + line + "\n"), f"not caught: {path}: {line}"
-    assert problems_of("engine/run/c.c", "int x;\n"), "missing SPDX line not caught"
-    assert not problems_of("engine/run/c.c", spdx + '#include "graphs/tape.h"\n#include <math.h>\n')
+        assert problems_of(path, spdx + line + "\n", known), f"not caught: {path}: {line}"
+    assert problems_of("engine/run/c.c", "int x;\n", known), "missing SPDX line not caught"
+    good = {
+        "engine/run/c.c": '#include "graphs/tape.h"\n#include <math.h>',
+        "engine/cuda/lists/c.cuh": '#include "engine/cuda/device/device.cuh"\n#include "engine/cuda/kernels.h"\n'
+                                   '#include "engine/cuda/lists/layout.h"',
+        "engine/io/top/b.c": '#include "engine/io/io.h"',
+    }
+    for path, lines in good.items():
+        assert not problems_of(path, spdx + lines + "\n", known), f"refused: {path}: {lines}"
 
 
 def main():
     root = sys.argv[1]
     self_test()
-    found, count = [], 0
+    found, count, known = [], 0, rooms.read(root, TOPS)
     for path in sources(root):
         count += 1
         with open(os.path.join(root, path), encoding="utf-8") as f:
-            found += problems_of(path, f.read())
+            found += problems_of(path, f.read(), known)
     print("\n".join(found))
     print(f"{count} files read, {len(found)} problems")
     return 1 if found or not count else 0

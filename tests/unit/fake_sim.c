@@ -12,6 +12,8 @@
 
 #include "daemon/worker/results.h"
 #include "engine/io/output.h"
+#include "engine/series/dhdl.h"
+#include "engine/series/energy.h"
 #include "engine/io/xtc_read.h"
 #include "engine/run/ctl.h"
 

@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "client/spacing.h"
+#include "engine/estimate/estimators/mbar.h"
 #include "tests/lib/oscillators.h"
 
 static void near(double value, double expected, double tolerance)

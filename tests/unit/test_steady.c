@@ -115,7 +115,7 @@ static void note(void)
         of_device += steady_since(GRAPHS);
 }
 
-struct cpu_queue; /* graphs/dev_cpu.h, whose jobs are others than the runner's */
+struct cpu_queue; /* graphs/cpu/dev.h, whose jobs are others than the runner's */
 struct graph *__real_cpu_graph_new(struct cpu_queue *q, struct lane *lane, const struct tape *t, uint32_t repeat);
 void __real_cpu_queue_submit(struct cpu_queue *q, struct lane *lane, const void *job);
 struct graph *__wrap_cpu_graph_new(struct cpu_queue *q, struct lane *lane, const struct tape *t, uint32_t repeat);

@@ -26,8 +26,8 @@ using std::min;
 #define __align__(bytes) __attribute__((aligned(bytes)))
 #define __shared__ thread_local /* of the one block that runs */
 
-/* In place of graphs/echo.cuh: the CPU device does the echo. */
-#define SHOAL_GRAPHS_ECHO_CUH
+/* In place of graphs/cuda/echo.cuh: the CPU device does the echo. */
+#define SHOAL_GRAPHS_CUDA_ECHO_CUH
 /* cuda_most_*: threads of a block that it is compiled for, 0: any number; a GPU refuses to launch it with more. */
 #define KERNEL(name, args, ...)                                                                                        \
     extern "C" const unsigned cuda_most_##name = __VA_ARGS__ + 0;                                                      \

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * In place of engine/cuda/saxs_fft.cu: the CPU device's transform.
+ * In place of engine/cuda/observe/saxs_fft.cu: the CPU device's transform.
  */
 #include <stdlib.h>
 
 #include "engine/base/buf.h"
-#include "engine/cpu/mesh.h"
+#include "engine/cpu/mesh/fft.h"
 #include "engine/cuda/kernels.h"
-#include "engine/cuda/saxs.h"
+#include "engine/cuda/observe/saxs.h"
 #include "engine/observe/saxs_frame.h"
-#include "engine/observe/tables.h"
+#include "engine/observe/device_tables.h"
 
 void emulate_saxs_forward(const struct args_saxs_forward *args);
 

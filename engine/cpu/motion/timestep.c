@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Timesteps on the CPU device.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "engine/cpu/motion/constrain.h"
+#include "engine/cpu/motion/noise.h"
+#include "engine/cpu/kernels.h"
+#include "engine/kernels/motion.h"
+
+/* Virtual sites have no mass, no force and no velocity: they are placed. */
+static bool moves(const struct masses *masses, uint32_t i)
+{
+    return mass_of(masses, (int)i) > 0;
+}
+
+/* v += scale f / m */
+static void kick(const struct motion_table *m, const struct masses *masses, const int64_t (*f)[3], double (*v)[3],
+                 double scale)
+{
+    for (uint32_t i = 0; i < m->natoms; i++)
+        if (moves(masses, i))
+            motion_kick(masses, (int)i, f[i], v[i], scale);
+}
+
+static void halt_constraint(struct ctl *c, const struct constrain_failure *bad)
+{
+    ctl_halt(c, HALT_CONSTRAINT, (uint32_t)bad->atom[0], (uint32_t)bad->atom[1], bad->deviation);
+}
+
+/* A step may begin: forces are sums of unclamped contributions. */
+static bool forces_good(struct ctl *c)
+{
+    if (!c->halt && c->sum.overflow)
+        ctl_halt(c, HALT_OVERFLOW, 0, 0, (double)c->sum.overflow);
+    return !c->halt;
+}
+
+static bool moves_good(struct ctl *c, uint32_t natoms, const double (*x_old)[3], const double (*x)[3])
+{
+    for (uint32_t i = 0; i < natoms; i++) {
+        int d = motion_thrown_out(c->box, x_old[i], x[i]);
+        if (d >= 0) {
+            ctl_halt(c, HALT_NONFINITE, i, i, x[i][d]);
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool project(struct ctl *c, const struct motion_table *m, const struct masses *masses, const double (*x)[3],
+                    double (*v)[3])
+{
+    struct constrain_failure bad;
+    bool good = constrain_velocities(m, masses, x, v, VELOCITY_TOLERANCE, &bad);
+    if (!good)
+        halt_constraint(c, &bad);
+    return good;
+}
+
+/* Onto the constraints, and the step is done. */
+static void finish(struct ctl *c, const struct motion_table *m, const struct masses *masses, const double (*x_old)[3],
+                   double (*x)[3], double (*v)[3], double timestep)
+{
+    struct constrain_failure bad;
+    if (!moves_good(c, m->natoms, x_old, x))
+        return;
+    if (!constrain_positions(m, masses, c->lambda[LAMBDA_BONDED], x_old, x, v, 1 / timestep, NULL, &bad)) {
+        halt_constraint(c, &bad);
+        return;
+    }
+    motion_end(c);
+}
+
+/* Velocity Verlet with the second half kick put off to the next force evaluation (ctl.pending), so that a timestep needs
+ * one evaluation, at its start. Constraints as in RATTLE. */
+void cpu_verlet(const struct launch *launch, const struct args_verlet *a)
+{
+    struct ctl *c = a->ctl;
+    const struct motion_table *m = a->motion;
+    double(*x)[3] = a->x, (*v)[3] = a->v, (*x_old)[3] = a->x_old;
+    if (!forces_good(c))
+        return;
+    struct masses masses = masses_of(m, c);
+    if (c->pending)
+        kick(m, &masses, a->f, v, 0.5 * a->timestep);
+    if (!project(c, m, &masses, x, v))
+        return;
+    kick(m, &masses, a->f, v, 0.5 * a->timestep);
+    memcpy(x_old, x, m->natoms * sizeof *x);
+    for (uint32_t i = 0; i < m->natoms; i++)
+        vec_add(x[i], a->timestep, v[i]);
+    c->pending = 1;
+    finish(c, m, &masses, x_old, x, v, a->timestep);
+}
+
+/* Langevin-middle: kick, half drift, friction and noise, half drift; with
+ * constraints on v after the kick and on x at the end. */
+void cpu_langevin(const struct launch *launch, const struct args_langevin *a)
+{
+    struct ctl *c = a->ctl;
+    const struct motion_table *m = a->motion;
+    double(*x)[3] = a->x, (*v)[3] = a->v, (*x_old)[3] = a->x_old, (*noise)[3] = a->w;
+    if (!forces_good(c))
+        return;
+    struct masses masses = masses_of(m, c);
+    kick(m, &masses, a->f, v, a->timestep);
+    if (!project(c, m, &masses, x, v))
+        return;
+    noise_fill(c->seed, c->replica, c->step, STREAM_LANGEVIN, 3 * m->natoms, a->w);
+    memcpy(x_old, x, m->natoms * sizeof *x);
+    struct langevin_rule rule = langevin_rule_of(a->timestep, a->friction, a->kt);
+    for (uint32_t i = 0; i < m->natoms; i++)
+        if (moves(&masses, i))
+            motion_langevin(&rule, mass_of(&masses, (int)i), noise[i], x[i], v[i]);
+    finish(c, m, &masses, x_old, x, v, a->timestep);
+}
+
+static void take_off_com(const struct motion_table *m, const struct masses *masses, double (*v)[3])
+{
+    double p[3] = {0, 0, 0}, total = 0;
+    for (uint32_t i = 0; i < m->natoms; i++) {
+        vec_add(p, mass_of(masses, (int)i), v[i]);
+        total += mass_of(masses, (int)i);
+    }
+    for (uint32_t i = 0; i < m->natoms; i++)
+        if (moves(masses, i))
+            vec_add(v[i], -1 / total, p);
+}
+
+void cpu_remove_com(const struct launch *launch, const struct args_remove_com *a)
+{
+    struct ctl *c = a->ctl;
+    if (c->halt || c->step % a->every != 0)
+        return;
+    struct masses masses = masses_of(a->motion, c);
+    take_off_com(a->motion, &masses, a->v);
+}
+
+void cpu_thermalize(const struct launch *launch, const struct args_thermalize *a)
+{
+    struct ctl *c = a->ctl;
+    const struct motion_table *m = a->motion;
+    double(*x)[3] = a->x, (*v)[3] = a->v, (*noise)[3] = a->w;
+    if (c->halt)
+        return;
+    struct masses masses = masses_of(m, c);
+    struct constrain_failure bad;
+    memcpy(a->x_old, x, m->natoms * sizeof *x);
+    if (!constrain_positions(m, &masses, c->lambda[LAMBDA_BONDED], a->x_old, x, NULL, 0, NULL, &bad)) {
+        halt_constraint(c, &bad);
+        return;
+    }
+    noise_fill(c->seed, c->replica, c->step, STREAM_THERMALIZE, 3 * m->natoms, a->w);
+    for (uint32_t i = 0; i < m->natoms; i++)
+        for (int d = 0; d < 3; d++)
+            v[i][d] = moves(&masses, i) ? sqrt(a->kt / mass_of(&masses, (int)i)) * noise[i][d] : 0;
+    if (!project(c, m, &masses, x, v))
+        return;
+    if (a->remove_com)
+        take_off_com(m, &masses, v);
+    c->pending = 0;
+    c->min_steps = 0;
+}
+
+/* ---- what a sample says about motion ---- */
+
+/* The linear share of the constraints in every window's energy. */
+static void add_windows(const struct ctl *c, const struct motion_table *m, double constraint_dvdl,
+                        struct fixed_sum *energy_at_window)
+{
+    for (uint32_t w = 0; w < m->nwindows; w++)
+        acc_window(&energy_at_window[w], constraint_dvdl * (m->lambda[w][LAMBDA_BONDED] - c->lambda[LAMBDA_BONDED]),
+                   FIXED_TOTAL_LIMIT);
+}
+
+/* Constraint forces at the time of x: those that put a free step of velocity Verlet from x and v back onto the constraints,
+ * force = mass displacement / (dt^2 / 2). GROMACS's md-vv reports the same. */
+static bool react(const struct args_velocities *a, const struct masses *masses, struct reaction *out)
+{
+    struct ctl *c = a->ctl;
+    const struct motion_table *m = a->motion;
+    double(*ahead)[3] = a->x_ahead, (*w)[3] = a->w, half2 = 0.5 * a->timestep * a->timestep;
+    memcpy(w, a->v_out, m->natoms * sizeof *w);
+    kick(m, masses, a->f, w, 0.5 * a->timestep);
+    memcpy(ahead, a->x, m->natoms * sizeof *ahead);
+    for (uint32_t i = 0; i < m->natoms; i++)
+        vec_add(ahead[i], a->timestep, w[i]);
+    struct constrain_failure bad;
+    if (!constrain_positions(m, masses, c->lambda[LAMBDA_BONDED], a->x, ahead, NULL, 0, out, &bad)) {
+        halt_constraint(c, &bad);
+        return false;
+    }
+    for (int i = 0; i < 9; i++)
+        out->virial[i] /= half2;
+    out->du_dl /= half2;
+    return true;
+}
+
+void cpu_velocities(const struct launch *launch, const struct args_velocities *a)
+{
+    struct ctl *c = a->ctl;
+    const struct motion_table *m = a->motion;
+    double(*v)[3] = a->v_out;
+    if (c->halt)
+        return;
+    struct masses masses = masses_of(m, c);
+    struct reaction reaction = {0};
+    memcpy(v, a->v, m->natoms * sizeof *v);
+    if (c->pending)
+        kick(m, &masses, a->f, v, 0.5 * a->timestep);
+    if (!project(c, m, &masses, a->x, v))
+        return;
+    if (c->moving && !react(a, &masses, &reaction))
+        return;
+    double kinetic = 0;
+    for (uint32_t i = 0; i < m->natoms; i++)
+        kinetic += 0.5 * mass_of(&masses, (int)i) * vec_dot(v[i], v[i]);
+    c->kinetic = kinetic;
+    memcpy(c->constraint_virial, reaction.virial, sizeof c->constraint_virial);
+    acc_dvdl_within(&c->sum, LAMBDA_BONDED, reaction.du_dl, FIXED_TOTAL_LIMIT);
+    add_windows(c, m, reaction.du_dl, a->energy_at_window);
+    c->done++;
+}

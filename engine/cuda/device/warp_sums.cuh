@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Sums of the kernels that compute a pair a thread in double precision: whole warps add up before they go to memory.
+ */
+#ifndef SHOAL_ENGINE_CUDA_DEVICE_WARP_SUMS_CUH
+#define SHOAL_ENGINE_CUDA_DEVICE_WARP_SUMS_CUH
+
+#include "engine/cuda/device/device.cuh"
+#include "engine/math/accumulate.h"
+#include "engine/run/program.h"
+
+static __device__ inline int64_t warp_sum(int64_t v)
+{
+    for (int step = 16; step > 0; step >>= 1)
+        v += __shfl_xor_sync(~0u, v, step);
+    return v;
+}
+
+/* For whole warps. */
+static __device__ inline void add_warp(struct fixed_sum *sum, int64_t v)
+{
+    const int64_t most = INT64_MAX / 32;
+    if (!__any_sync(~0u, v != 0))
+        return;
+    if (__any_sync(~0u, v > most || v < -most)) {
+        acc_sum(sum, v);
+        return;
+    }
+    v = warp_sum(v);
+    if (threadIdx.x % 32 == 0)
+        acc_sum(sum, v);
+}
+
+/* Force fr d on i, the opposite on j; virial where it is asked for. */
+static __device__ inline void add_pair(struct accumulate *acc, int64_t (*f)[3], int32_t i, int32_t j, const double d[3],
+                                       double fr, uint32_t mode)
+{
+    const double force[3] = {fr * d[0], fr * d[1], fr * d[2]}, minus[3] = {-force[0], -force[1], -force[2]};
+    acc_force(acc, f[i], force);
+    acc_force(acc, f[j], minus);
+    if (mode != EVALUATE_STEP)
+        acc_virial(acc, d, force);
+}
+
+/* Everything in acc, which one contribution each has been added to, to the replica's sums. For whole warps. */
+static __device__ inline void finish_warp(const struct accumulate *acc, struct accumulate *total, uint32_t mode)
+{
+    if (acc->overflow) {
+        acc_add((int64_t *)&total->overflow, (int64_t)acc->overflow);
+        atomicOr(&total->clamped, acc->clamped);
+    }
+    if (mode == EVALUATE_STEP)
+        return;
+    add_warp(&total->energy[TERM_LJ], acc->energy[TERM_LJ].low);
+    add_warp(&total->energy[TERM_COULOMB], acc->energy[TERM_COULOMB].low);
+    add_warp(&total->dvdl[LAMBDA_COULOMB], acc->dvdl[LAMBDA_COULOMB].low);
+    add_warp(&total->dvdl[LAMBDA_VDW], acc->dvdl[LAMBDA_VDW].low);
+    for (int k = 0; k < 9; k++)
+        add_warp(&total->virial[k], acc->virial[k].low);
+}
+
+#endif

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Pair lists of rectangular boxes.
+ */
+#define LISTS_BOX RECTANGULAR
+#include "engine/cuda/lists/build.cuh"
+
+KERNEL(list_build, a, __launch_bounds__(32 * BUILD_WARPS, 2))
+{
+    ECHO(a);
+    build_lists(a);
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Pair lists of triclinic boxes. One kernel for all kinds of boxes would be slower in each (tests/bench/LOG.md).
+ */
+#define LISTS_BOX TRICLINIC
+#include "engine/cuda/lists/build.cuh"
+
+static_assert(sizeof(struct args_list_build_triclinic) == sizeof(struct args_list_build), "kernels.def");
+
+KERNEL(list_build_triclinic, a, __launch_bounds__(32 * BUILD_WARPS, 2))
+{
+    ECHO(a);
+    build_lists(reinterpret_cast<const struct args_list_build &>(a));
+}

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What an evaluation of forces begins with: atoms on the grid, no forces on them yet, and whether the lists still hold. `place` does
+ * that for all atoms; kernels of a timestep do it for those that they move, so that the next step finds it done.
+ *
+ * A list made with cut-off + buffer at a box L0 holds every pair that can be inside the cut-off while
+ * 2 d <= min(1, L/L0) (cut-off + buffer) - cut-off, with d the largest displacement since, measured in grid positions
+ * times the box now, L; so volume moves count. A pair leaves the near list's reach by no more than that either.
+ *
+ * The atoms of a list are taken from the trios around a trio (trio_search.cuh). Those are searched for less often: first atoms
+ * go less far than hydrogens do. With the reach of lists R = cut-off + buffer, those are found whose first atoms are closer than
+ * R + skin + e + e' at a box L0, e somewhat more than the extents of trios of two kinds. So none is missed that has atoms closer
+ * than R while 2 d <= k (R + skin) - R and extents are below k e, with k = min(1, L/L0) and d the largest displacement of first
+ * atoms. Extents of waters, which are rigid, are those of the last `place`; those of others are found before lists are made
+ * (build.cuh).
+ */
+#ifndef SHOAL_ENGINE_CUDA_LISTS_PLACE_CUH
+#define SHOAL_ENGINE_CUDA_LISTS_PLACE_CUH
+
+#include "engine/cuda/lists/position.cuh"
+#include "engine/cuda/lists/layout.h"
+
+/* Least ratio of the box to that of earlier, at most 1; 0: it had none. */
+static __device__ inline double least_ratio(const struct ctl *c, const double earlier[3])
+{
+    double ratio = 1;
+    for (int d = 0; d < 3; d++)
+        ratio = earlier[d] == 0 ? 0 : fmin(ratio, c->box[d] / earlier[d]);
+    return ratio;
+}
+
+/* One replica's atoms on their way to the grid. */
+struct placing {
+    struct ctl *c;
+    const struct pair_table *t;
+    struct pair_lists *lists;
+    uint4 *grid, *atom_grid;
+    const uint4 *built;
+    const uint32_t *searched[3]; /* where trios' first atoms were */
+    int64_t (*f)[3];
+    double box[BOX_SIZE], inverse[BOX_SIZE], lambda;
+    double most2, search_most2; /* squared displacements that end lists and searches, nm^2; -1: there are none */
+};
+
+static __device__ inline double squared_or_none(double allowed)
+{
+    return allowed > 0 ? allowed * allowed : -1;
+}
+
+/* a: arguments with PLACE_FIELDS */
+template <class A> static __device__ __forceinline__ struct placing placing_of(const A &a)
+{
+    struct placing p;
+    p.c = (struct ctl *)a.ctl;
+    p.t = (const struct pair_table *)a.table;
+    p.lists = (struct pair_lists *)a.lists;
+    p.grid = (uint4 *)a.grid, p.atom_grid = (uint4 *)a.atom_grid, p.built = (const uint4 *)a.built;
+    p.searched[0] = (const uint32_t *)a.first_x;
+    p.searched[1] = (const uint32_t *)a.first_y;
+    p.searched[2] = (const uint32_t *)a.first_z;
+    p.f = (int64_t(*)[3])a.f;
+    for (int k = 0; k < BOX_SIZE; k++)
+        p.box[k] = p.c->box[k];
+    box_invert(p.box, p.inverse);
+    p.lambda = p.c->lambda[LAMBDA_COULOMB];
+    const double lists = least_ratio(p.c, p.lists->built_box) * p.t->list_cutoff;
+    const double search = least_ratio(p.c, p.lists->searched_box) * (p.t->list_cutoff + p.t->skin);
+    p.most2 = squared_or_none(0.5 * (lists - p.t->cutoff) - 1e-6);
+    p.search_most2 = squared_or_none(0.5 * (search - p.t->list_cutoff) - 1e-6);
+    return p;
+}
+
+/* nm^2 */
+static __device__ inline double moved2(const double box[BOX_SIZE], const uint32_t now[3], const uint32_t was[3])
+{
+    double moved[3];
+    for (int d = 0; d < 3; d++)
+        moved[d] = (double)(int32_t)(now[d] - was[d]) / (double)GRID_EDGE;
+    box_apply(box, moved, moved);
+    return vec_dot(moved, moved);
+}
+
+/* What is read of an atom's slot before it is placed. */
+struct slot_read {
+    int32_t slot;
+    bool first; /* of a trio */
+    float charge;
+    uint4 built;
+    uint32_t searched[3]; /* of a first one */
+};
+
+static __device__ __forceinline__ struct slot_read read_slot(const struct placing *p, int32_t atom)
+{
+    struct slot_read s = {in_global(p->t->slot)[atom]};
+    s.first = s.slot % TRIO == 0 && s.slot < TRIO * p->t->ntrios;
+    s.charge = (float)fma(p->lambda, in_global(p->t->change)[atom], in_global(p->t->charge)[atom]);
+    s.built = in_global(p->built)[s.slot];
+    for (int d = 0; d < 3 && s.first; d++)
+        s.searched[d] = in_global(p->searched[d])[s.slot / TRIO];
+    return s;
+}
+
+/* The first atom of a trio stands for those that the trio lacks. */
+static __device__ __forceinline__ void place_missing(const struct placing *p, int32_t first, const uint32_t g[3])
+{
+    for (int32_t slot = first + 1; slot < first + TRIO && first >= TRIO * p->t->nwaters; slot++)
+        if (in_global(p->t->atom)[slot] < 0)
+            in_global(p->grid)[slot] = make_uint4(g[0], g[1], g[2], __float_as_uint(0.0f));
+}
+
+static __device__ __forceinline__ void place_atom(const struct placing *p, const struct slot_read &s, int32_t atom,
+                                                  const double x[3])
+{
+    uint32_t g[3];
+    grid_position(x, p->inverse, g);
+    const uint4 placed = make_uint4(g[0], g[1], g[2], __float_as_uint(s.charge));
+    const uint32_t was[3] = {s.built.x, s.built.y, s.built.z};
+    in_global(p->grid)[s.slot] = placed;
+    in_global(p->atom_grid)[atom] = placed;
+    for (int d = 0; d < 3; d++)
+        in_global(p->f)[atom][d] = 0;
+    if (moved2(p->box, g, was) > p->most2)
+        in_global(p->lists)->rebuild = 1;
+    if (!s.first)
+        return;
+    if (moved2(p->box, g, s.searched) > p->search_most2)
+        in_global(p->lists)->search = 1;
+    place_missing(p, s.slot, g);
+}
+
+/* The sums that a timestep's forces add to, by one thread; for the whole grid: the mesh's charges. */
+static __device__ inline void clear_step_sums(struct ctl *c)
+{
+    int64_t *sum = (int64_t *)&c->sum;
+    for (uint32_t k = 0; k < (uint32_t)(sizeof c->sum / sizeof *sum); k++)
+        sum[k] = 0;
+    for (uint32_t k = 0; k < COORDINATIONS_MOST; k++)
+        c->coordination[k] = {0, 0};
+    c->pressure_correction = 0;
+}
+
+static __device__ inline void clear_charges(void *charges, uint32_t points)
+{
+    GRID_LOOP(i, points)
+    ((int32_t *)charges)[i] = 0;
+}
+
+#endif

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Timesteps on a GPU. A block has some waters, or STEP_BODIES other bodies: first a thread an atom reads it, kicks it and draws its
+ * noise, then one thread a body moves it and puts it back onto its constraints, then a thread an atom writes it. A body that is
+ * neither a rigid water, nor an atom with some bound to it, is worked on in memory by one thread. Who writes an atom places it for the
+ * next step. What needs all bodies (the end of the step, the center-of-mass motion) is done by the block that comes last.
+ */
+#include "engine/cuda/motion/body_registers.cuh"
+#include "engine/cuda/lists/place.cuh"
+
+/* ---- the end of a step ---- */
+
+static __device__ bool com_is_due(uint64_t step, uint32_t every)
+{
+    if (!every)
+        return false;
+    return (step + 1 <= UINT32_MAX ? (uint32_t)(step + 1) % every : (step + 1) % every) == 0;
+}
+
+static __device__ inline void count_step(struct ctl *c, uint32_t pending)
+{
+    motion_end(c);
+    c->pending = pending;
+    clear_step_sums(c);
+}
+
+/* For whole blocks, once their bodies have moved. halted: one of the block's did. Of what other blocks wrote the last one sees
+ * whether they halted, and where it needs them the velocities: else nobody waits for writes to arrive, and a block is through when
+ * its first thread has said so. */
+static __device__ void end_step(const struct motion *s, struct motion_tail *tail, bool com, bool halted,
+                                uint32_t pending)
+{
+    if (com) {
+        if (!last_block(&tail->arrived) || !block_goes_on(s->c))
+            return;
+        take_off_com<false>(s);
+        __syncthreads();
+        if (threadIdx.x == 0)
+            count_step(s->c, pending);
+        return;
+    }
+    if (threadIdx.x)
+        return;
+    if (halted)
+        __threadfence();
+    if (atomicInc(&tail->arrived, gridDim.x - 1) == gridDim.x - 1 &&
+        *(volatile const uint32_t *)&s->c->halt == HALT_NONE)
+        count_step(s->c, pending);
+}
+
+/* ---- atoms ---- */
+
+/* The bodies of a block: waters, or the others; each has so many places for atoms. */
+struct rows {
+    uint32_t first, count;
+    bool waters;
+};
+
+/* waters: of each of the first blocks */
+static __device__ inline struct rows rows_of(const struct motion_table *m, uint32_t waters, uint32_t water_blocks)
+{
+    const bool water = blockIdx.x < water_blocks;
+    const uint32_t first = water ? waters * blockIdx.x : m->nwaters + STEP_BODIES * (blockIdx.x - water_blocks);
+    const uint32_t end = water ? m->nwaters : body_count(m);
+    return {first, min(end - first, water ? waters : (uint32_t)STEP_BODIES), water};
+}
+
+/* The bodies of a block: waters, or the others. */
+union room {
+    struct held_of<water::ATOMS> of_water[STEP_WATERS];
+    struct held_of<star::ATOMS> of_other[STEP_BODIES];
+};
+
+static __device__ __forceinline__ struct held_atom held_at(const struct rows &rows, union room *room, uint32_t body,
+                                                           uint32_t k)
+{
+    const uint32_t atoms = rows.waters ? water::ATOMS : star::ATOMS;
+    double *x = (double *)room + 9 * atoms * body + 3 * k;
+    return {x, x + 3 * atoms, x + 6 * atoms};
+}
+
+/* The k-th atom of a body of the block; -1: there is none in this place, or its body is worked on in memory. */
+struct place_of_atom {
+    int32_t atom;
+    uint32_t body, k;
+};
+
+static __device__ __forceinline__ struct place_of_atom place_at(const struct motion_table *m, const struct rows &rows,
+                                                                uint32_t place)
+{
+    const uint32_t body = rows.waters ? place / water::ATOMS : place / star::ATOMS;
+    const uint32_t k = place - body * (rows.waters ? water::ATOMS : star::ATOMS), i = rows.first + body;
+    if (body >= rows.count || !is_quick(m, i))
+        return {-1, 0, 0};
+    const struct body b = body_at(m, i);
+    return {k < b.natoms ? b.atom[k] : -1, body, k};
+}
+
+/* What is read of an atom. */
+struct arrived {
+    struct place_of_atom at;
+    double mass, x[3], v[3];
+    int64_t f[3];
+};
+
+static __device__ __forceinline__ struct arrived arrive(const struct motion *s, const struct rows &rows, uint32_t place)
+{
+    struct arrived a = {place_at(s->m, rows, place)};
+    if (a.at.atom < 0)
+        return a;
+    a.mass = mass_of(&s->masses, a.at.atom);
+    for (int d = 0; d < 3; d++) {
+        a.x[d] = s->x[a.at.atom][d];
+        a.v[d] = s->v[a.at.atom][d];
+        a.f[d] = s->f[a.at.atom][d];
+    }
+    return a;
+}
+
+static __device__ __forceinline__ void hold(const struct motion *s, const struct langevin_rule *rule,
+                                            const struct rows &rows, const struct arrived &a, union room *room)
+{
+    double noise[3];
+    if (a.at.atom < 0)
+        return;
+    if (rule)
+        noise_of_mass(s, rule, s->c->step, a.at.atom, a.mass, noise);
+    const double kick = kick_of_mass(s, rule, a.mass);
+    const struct held_atom to = held_at(rows, room, a.at.body, a.at.k);
+    for (uint32_t d = 0; d < 3; d++)
+        hold_along(s, rule, kick, noise[d], a.x[d], a.v[d], a.f[d], to, d);
+}
+
+/* The k-th body of the block. False: it cannot be moved. */
+static __device__ __forceinline__ bool move(const struct motion *s, const struct langevin_rule *rule,
+                                            const struct placing *placing, const struct rows &rows, uint32_t k,
+                                            union room *room)
+{
+    const uint32_t i = rows.first + k;
+    if (rows.waters)
+        return advance(s, rule, water(s, i), &room->of_water[k]);
+    if (is_quick(s->m, i))
+        return advance(s, rule, star(s, i - s->m->nwaters), &room->of_other[k]);
+    const bool good = advance_slowly(s, rule, i);
+    const struct body b = body_at(s->m, i);
+    for (uint32_t n = 0; n < b.natoms; n++)
+        place_atom(placing, read_slot(placing, b.atom[n]), b.atom[n], s->x[b.atom[n]]);
+    return good;
+}
+
+/* What is read of an atom whose body has moved. */
+struct leaving {
+    struct place_of_atom at;
+    struct slot_read slot;
+};
+
+static __device__ __forceinline__ struct leaving leave(const struct motion_table *m, const struct placing *placing,
+                                                       const struct rows &rows, uint32_t place)
+{
+    struct leaving l = {place_at(m, rows, place)};
+    if (l.at.atom >= 0)
+        l.slot = read_slot(placing, l.at.atom);
+    return l;
+}
+
+/* An atom to where it is kept, and to the grid. False: it cannot be. */
+static __device__ __forceinline__ bool settle(const struct motion *s, const struct placing *placing,
+                                              const struct rows &rows, const struct leaving &l, union room *room)
+{
+    if (l.at.atom < 0)
+        return true;
+    const struct held_atom held = held_at(rows, room, l.at.body, l.at.k);
+    if (!store_atom(s, l.at.atom, held))
+        return false;
+    place_atom(placing, l.slot, l.at.atom, held.x);
+    return true;
+}
+
+/* ---- the kernels ---- */
+
+template <bool langevin, class A> static __device__ __forceinline__ void step(const A &a, double friction, double kt)
+{
+    __shared__ union room room;
+    __shared__ struct placing placing;
+    __shared__ bool com;
+    struct ctl *c = (struct ctl *)a.ctl;
+    const struct motion_table *m = (const struct motion_table *)a.motion;
+    const struct motion s = {c,
+                             m,
+                             masses_in_global(m, c),
+                             (double(*)[3])a.x,
+                             (double(*)[3])a.v,
+                             (double(*)[3])a.x_old,
+                             (const int64_t(*)[3])a.f,
+                             a.timestep};
+    const struct rows rows = rows_of(m, a.waters, a.water_blocks);
+    const uint32_t places = rows.count * (rows.waters ? water::ATOMS : star::ATOMS);
+    struct arrived next = arrive(&s, rows, threadIdx.x); /* under way while what stands below is found */
+    const struct langevin_rule the_rule = langevin ? langevin_rule_of(a.timestep, friction, kt) : langevin_rule{};
+    const struct langevin_rule *rule = langevin ? &the_rule : NULL;
+    const uint32_t pending = langevin ? c->pending : 1;
+    bool good = true;
+    if (threadIdx.x == CUDA_BLOCK - 1) {
+        com = com_is_due(c->step, a.com_every);
+        placing = placing_of(a);
+    }
+    if (!forces_good(c))
+        return;
+    clear_charges(a.charges, a.points);
+    for (uint32_t place = threadIdx.x; place < places; place += CUDA_BLOCK) {
+        const struct arrived now = next;
+        next = arrive(&s, rows, place + CUDA_BLOCK);
+        hold(&s, rule, rows, now, &room);
+    }
+    __syncthreads();
+    if (threadIdx.x < rows.count)
+        good = move(&s, rule, &placing, rows, threadIdx.x, &room);
+    struct leaving ahead = leave(m, &placing, rows, threadIdx.x); /* under way while others are moved */
+    __syncthreads();
+    for (uint32_t place = threadIdx.x; place < places; place += CUDA_BLOCK) {
+        const struct leaving now = ahead;
+        ahead = leave(m, &placing, rows, place + CUDA_BLOCK);
+        good = settle(&s, &placing, rows, now, &room) && good;
+    }
+    end_step(&s, (struct motion_tail *)a.tail, com, __syncthreads_or(!good), pending);
+}
+
+KERNEL(langevin, a, __launch_bounds__(CUDA_BLOCK, 4))
+{
+    ECHO(a);
+    step<true>(a, a.friction, a.kt);
+}
+
+/* The second half kick of a step comes with the forces of the next (ctl.pending), as on the CPU device. */
+KERNEL(verlet, a, __launch_bounds__(CUDA_BLOCK, 4))
+{
+    ECHO(a);
+    step<false>(a, 0, 0);
+}

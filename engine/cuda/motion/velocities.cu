@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Velocities on a GPU: new ones, by one block, and those at the time of x, a thread a body.
+ */
+#include "engine/cuda/motion/body_registers.cuh"
+
+KERNEL(thermalize, a, __launch_bounds__(CUDA_ONE_BLOCK))
+{
+    ECHO(a);
+    struct ctl *c = (struct ctl *)a.ctl;
+    const struct motion_table *m = (const struct motion_table *)a.motion;
+    if (c->halt)
+        return;
+    struct motion s = {c,    m, masses_in_global(m, c), (double(*)[3])a.x, (double(*)[3])a.v, (double(*)[3])a.x_old,
+                       NULL, 0};
+    double momentum[3] = {0, 0, 0}, total = 0;
+    BLOCK_LOOP(i, body_count(m))
+    {
+        struct body b = body_at(m, i);
+        keep_old(&s, &b);
+        constrain(&s, i, s.x_old, s.x, NULL, 0, NULL);
+        for (uint32_t k = 0; k < b.natoms; k++) {
+            const int32_t atom = b.atom[k];
+            double noise[3];
+            deviates(c, c->step, STREAM_THERMALIZE, (uint32_t)atom, noise);
+            for (int d = 0; d < 3; d++)
+                s.v[atom][d] = sqrt(a.kt / mass_of(&s.masses, atom)) * noise[d];
+        }
+        project(&s, i, s.x, s.v);
+        for (uint32_t k = 0; k < b.natoms; k++) {
+            vec_add(momentum, mass_of(&s.masses, b.atom[k]), s.v[b.atom[k]]);
+            total += mass_of(&s.masses, b.atom[k]);
+        }
+    }
+    total = block_sum(total);
+    for (int d = 0; d < 3; d++)
+        momentum[d] = block_sum(momentum[d]);
+    if (!block_goes_on(c))
+        return;
+    if (a.remove_com)
+        BLOCK_LOOP(i, m->natoms)
+    vec_add(s.v[i], -1 / total, momentum);
+    if (threadIdx.x == 0) {
+        c->pending = 0;
+        c->min_steps = 0;
+    }
+}
+
+/* ---- velocities at the time of x ---- */
+
+/* Sums over bodies: how a sample's energies and virial begin. */
+struct moments {
+    struct reaction reaction;
+    double kinetic;
+};
+static_assert(sizeof(struct moments) == MOTION_SUMS * sizeof(double), "as many sums");
+
+static __device__ __forceinline__ void add_kinetic(const struct motion *s, int32_t atom, const double v[3],
+                                                   struct moments *sum)
+{
+    sum->kinetic += 0.5 * mass_of(&s->masses, atom) * vec_dot(v, v);
+}
+
+/* How the k-th arm's length goes with lambda, nm. */
+static __device__ __forceinline__ double stretch(const struct motion *s, const struct water &, uint32_t, uint32_t)
+{
+    return 0;
+}
+
+static __device__ __forceinline__ double stretch(const struct motion *s, const star &, uint32_t i, uint32_t k)
+{
+    const double *r0 = s->m->distances[s->m->clusters[i - s->m->nwaters].first + k].r0;
+    return r0[1] - r0[0];
+}
+
+/* Constraint forces at the time of x, as on the CPU device: those that put a free step of velocity Verlet from x and v back
+ * onto the constraints, force = mass displacement / (dt^2 / 2). Displacements times masses add to zero. */
+template <class BODY>
+static __device__ __forceinline__ void react_quickly(const struct motion *s, const BODY &body, uint32_t i,
+                                                     const struct body *b, typename BODY::before &old, struct held *h,
+                                                     struct reaction *reaction)
+{
+    double arm[BODY::ATOMS][3], free_x[BODY::ATOMS][3];
+    struct constrain_failure bad;
+#pragma unroll
+    for (uint32_t k = 0; k < BODY::ATOMS; k++)
+#pragma unroll
+        for (int d = 0; d < 3; d++)
+            arm[k][d] = h->x[k][d] - h->x[0][d];
+#pragma unroll
+    for (uint32_t k = 0; k < BODY::ATOMS; k++)
+#pragma unroll
+        for (int d = 0; d < 3; d++)
+            free_x[k][d] = h->x[k][d] += s->timestep * (h->v[k][d] + h->push[k][d]);
+    if (!body.constrain(old, h, 0, &bad))
+        halt_constraint(s->c, &bad);
+#pragma unroll
+    for (uint32_t k = 1; k < BODY::ATOMS; k++) {
+        if (k >= b->natoms)
+            continue;
+        double impulse[3];
+        vec_sub(h->x[k], free_x[k], impulse);
+        for (int d = 0; d < 3; d++)
+            impulse[d] *= mass_of(&s->masses, b->atom[k]);
+        for (int e = 0; e < 3; e++)
+            for (int d = 0; d < 3; d++)
+                reaction->virial[3 * e + d] -= 0.5 * arm[k][e] * impulse[d];
+        const double longer = stretch(s, body, i, k - 1);
+        if (longer != 0)
+            reaction->du_dl += longer * vec_dot(impulse, arm[k]) / sqrt(vec_dot(arm[k], arm[k]));
+    }
+}
+
+template <class BODY>
+static __device__ __forceinline__ void measure_quickly(const struct motion *s, const BODY &body, uint32_t i,
+                                                       const double (*v_in)[3], struct moments *sum)
+{
+    const struct body b = body_at(s->m, i);
+    struct held h = {};
+    typename BODY::before old;
+#pragma unroll
+    for (uint32_t k = 0; k < BODY::ATOMS; k++) {
+        if (k >= b.natoms)
+            continue;
+        const int32_t atom = b.atom[k];
+        const double half_kick = 0.5 * s->timestep / (FIXED_SCALE * mass_of(&s->masses, atom));
+        for (int d = 0; d < 3; d++) {
+            h.push[k][d] = half_kick * (double)s->f[atom][d];
+            h.x[k][d] = s->x[atom][d];
+            h.v[k][d] = v_in[atom][d] + (s->c->pending ? h.push[k][d] : 0);
+        }
+    }
+    body.project(&h, &old);
+#pragma unroll
+    for (uint32_t k = 0; k < BODY::ATOMS; k++) {
+        if (k >= b.natoms)
+            continue;
+        for (int d = 0; d < 3; d++)
+            s->v[b.atom[k]][d] = h.v[k][d];
+        add_kinetic(s, b.atom[k], h.v[k], sum);
+    }
+    if (s->c->moving)
+        react_quickly(s, body, i, &b, old, &h, &sum->reaction);
+}
+
+/* Any other body, in memory. */
+static __device__ void measure_slowly(const struct motion *s, uint32_t i, const double (*v_in)[3], double (*ahead)[3],
+                                      struct moments *sum)
+{
+    const struct body b = body_at(s->m, i);
+    for (uint32_t k = 0; k < b.natoms; k++)
+        for (int d = 0; d < 3; d++)
+            s->v[b.atom[k]][d] = v_in[b.atom[k]][d];
+    if (s->c->pending)
+        kick(s, &b, s->v, 0.5 * s->timestep);
+    project(s, i, s->x, s->v);
+    for (uint32_t k = 0; k < b.natoms; k++) {
+        const int32_t atom = b.atom[k];
+        double v[3] = {s->v[atom][0], s->v[atom][1], s->v[atom][2]};
+        add_kinetic(s, atom, v, sum);
+        motion_kick(&s->masses, atom, s->f[atom], v, 0.5 * s->timestep);
+        for (int d = 0; d < 3; d++)
+            ahead[atom][d] = s->x[atom][d] + s->timestep * v[d];
+    }
+    if (s->c->moving)
+        constrain(s, i, s->x, ahead, NULL, 0, &sum->reaction);
+}
+
+static __device__ inline double warp_sum(double v)
+{
+    for (int step = 16; step > 0; step >>= 1)
+        v += __shfl_xor_sync(0xffffffffu, v, step);
+    return v;
+}
+
+/* What the threads of a block have, added up to `out`, always in the same order. For the whole block. */
+static __device__ void sum_of_block(const struct moments &own, double *out)
+{
+    __shared__ double part[CUDA_BLOCK / 32][MOTION_SUMS];
+    const double *sum = (const double *)&own;
+#pragma unroll
+    for (uint32_t k = 0; k < MOTION_SUMS; k++) {
+        const double of_warp = warp_sum(sum[k]);
+        if (threadIdx.x % 32 == 0)
+            part[threadIdx.x / 32][k] = of_warp;
+    }
+    __syncthreads();
+    BLOCK_LOOP(k, MOTION_SUMS)
+    {
+        double all = 0;
+        for (uint32_t w = 0; w < CUDA_BLOCK / 32; w++)
+            all += part[w][k];
+        out[k] = all;
+    }
+}
+
+/* The same of all blocks, which the last of them does. */
+static __device__ void sum_of_blocks(const double (*of_block)[MOTION_SUMS], double *out)
+{
+    for (uint32_t k = threadIdx.x / 32; k < MOTION_SUMS; k += CUDA_BLOCK / 32) {
+        double all = 0;
+        for (uint32_t b = threadIdx.x % 32; b < gridDim.x; b += 32)
+            all += __ldcg(&of_block[b][k]);
+        all = warp_sum(all);
+        if (threadIdx.x % 32 == 0)
+            out[k] = all;
+    }
+    __syncthreads();
+}
+
+/* For a whole block, once. */
+static __device__ void finish(const struct args_velocities &a, const struct moments &sum)
+{
+    struct ctl *c = (struct ctl *)a.ctl;
+    const struct motion_table *m = (const struct motion_table *)a.motion;
+    const double half2 = 0.5 * a.timestep * a.timestep, du_dl = sum.reaction.du_dl / half2;
+    BLOCK_LOOP(k, 9)
+    c->constraint_virial[k] = sum.reaction.virial[k] / half2;
+    BLOCK_LOOP(w, m->nwindows)
+    acc_window(&((struct fixed_sum *)a.energy_at_window)[w],
+               du_dl * (m->lambda[w][LAMBDA_BONDED] - c->lambda[LAMBDA_BONDED]), FIXED_TOTAL_LIMIT);
+    if (threadIdx.x)
+        return;
+    c->done++;
+    c->kinetic = sum.kinetic;
+    struct accumulate total = {0};
+    acc_dvdl_within(&total, LAMBDA_BONDED, du_dl, FIXED_TOTAL_LIMIT);
+    acc_finish(&total, &c->sum);
+}
+
+KERNEL(velocities, a, __launch_bounds__(CUDA_BLOCK))
+{
+    ECHO(a);
+    __shared__ struct moments all;
+    struct ctl *c = (struct ctl *)a.ctl;
+    const struct motion_table *m = (const struct motion_table *)a.motion;
+    struct motion_tail *tail = (struct motion_tail *)a.tail;
+    double(*of_block)[MOTION_SUMS] = (double(*)[MOTION_SUMS])(tail + 1);
+    const double(*v_in)[3] = (const double(*)[3])a.v;
+    if (!block_goes_on(c)) /* another block may halt meanwhile */
+        return;
+    const struct motion s = {
+        c,         m, masses_in_global(m, c), (double(*)[3])a.x, (double(*)[3])a.v_out, NULL, (const int64_t(*)[3])a.f,
+        a.timestep};
+    const uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+    struct moments own = {};
+    if (i < body_count(m)) {
+        if (i < m->nwaters)
+            measure_quickly(&s, water(&s, i), i, v_in, &own);
+        else if (is_quick(m, i))
+            measure_quickly(&s, star(&s, i - m->nwaters), i, v_in, &own);
+        else
+            measure_slowly(&s, i, v_in, (double(*)[3])a.x_ahead, &own);
+    }
+    sum_of_block(own, of_block[blockIdx.x]);
+    if (!last_block(&tail->arrived) || !block_goes_on(c))
+        return;
+    sum_of_blocks(of_block, (double *)&all);
+    finish(a, all);
+}

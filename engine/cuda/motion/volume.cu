@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Volume moves on a GPU, one block.
+ */
+#include "engine/cuda/device/device.cuh"
+#include "engine/kernels/volume.h"
+
+enum {
+    LARGE = 96,      /* atoms of a molecule that the whole block moves.. */
+    LARGE_MOST = 32, /* ..if there are no more of these than this; a thread moves any other */
+};
+
+/* A molecule of many atoms: sums in an order that depends on the size of the block alone. For the whole block. */
+static __device__ void move_large(const struct motion_table *m, uint32_t unit, const struct masses *masses,
+                                  double (*x)[3], const double along[3])
+{
+    double sum[4] = {0, 0, 0, 0};
+    volume_sum_unit(m, unit, threadIdx.x, blockDim.x, masses, (const double(*)[3])x, sum);
+    for (int k = 0; k < 4; k++)
+        sum[k] = block_sum(sum[k]);
+    volume_shift_unit(m, unit, threadIdx.x, blockDim.x, sum, along, x);
+}
+
+/* Moves all molecules. Whether one is moved by the block does not depend on how threads run: where there are too many
+ * large ones, none is. For the whole block. */
+static __device__ void move_units(const struct motion_table *m, const struct masses *masses, double (*x)[3],
+                                  const double along[3])
+{
+    __shared__ uint32_t large[LARGE_MOST], nlarge;
+    if (threadIdx.x == 0)
+        nlarge = 0;
+    __syncthreads();
+    BLOCK_LOOP(u, m->nunits)
+    {
+        if (m->units[u].count < LARGE) {
+            volume_move_unit(m, u, masses, x, along);
+            continue;
+        }
+        const uint32_t at = atomicAdd(&nlarge, 1u);
+        if (at < LARGE_MOST)
+            large[at] = u;
+    }
+    __syncthreads();
+    if (nlarge <= LARGE_MOST) {
+        for (uint32_t k = 0; k < nlarge; k++)
+            move_large(m, large[k], masses, x, along);
+        return;
+    }
+    BLOCK_LOOP(u, m->nunits)
+    if (m->units[u].count >= LARGE)
+        volume_move_unit(m, u, masses, x, along);
+}
+
+KERNEL(volume_try, a, __launch_bounds__(CUDA_ONE_BLOCK))
+{
+    ECHO(a);
+    __shared__ double along[3];
+    struct ctl *c = (struct ctl *)a.ctl;
+    const struct motion_table *m = (const struct motion_table *)a.motion;
+    double *x = (double *)a.x, *x_old = (double *)a.x_old;
+    if (threadIdx.x == 0 && c->sum.overflow)
+        halt_once(c, HALT_OVERFLOW, 0, 0, (double)c->sum.overflow);
+    if (!block_goes_on(c))
+        return;
+    struct masses masses = masses_of(m, c);
+    BLOCK_LOOP(i, 3 * m->natoms)
+    x_old[i] = x[i];
+    if (threadIdx.x == 0)
+        volume_begin(c, m->nunits, a.coupling, {a.min_edge, a.min_width}, along);
+    __syncthreads();
+    move_units(m, &masses, (double(*)[3])a.x, along);
+    if (threadIdx.x == 0)
+        volume_scale_box(c->box, along);
+}
+
+KERNEL(volume_decide, a, __launch_bounds__(CUDA_ONE_BLOCK))
+{
+    ECHO(a);
+    __shared__ bool yes;
+    struct ctl *c = (struct ctl *)a.ctl;
+    const struct motion_table *m = (const struct motion_table *)a.motion;
+    double *x = (double *)a.x;
+    const double *x_old = (const double *)a.x_old;
+    if (c->halt)
+        return;
+    const bool refused = volume_refused(c); /* asked before the box changes */
+    if (threadIdx.x == 0)
+        yes = volume_accepted(c, m->nunits, a.pressure, a.kt);
+    __syncthreads();
+    if (!yes)
+        BLOCK_LOOP(i, 3 * m->natoms)
+    x[i] = x_old[i];
+    if (threadIdx.x != 0)
+        return;
+    for (int k = 0; k < BOX_SIZE && !yes; k++)
+        c->box[k] = c->box_old[k];
+    volume_end(c, yes, refused);
+}

@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Launches of the forces that go by pairs: their shapes and arguments.
+ */
+#include <math.h>
+
+#include "engine/base/units.h"
+#include "engine/cuda/kernels.h"
+#include "engine/cuda/pairs/pairs.h"
+#include "engine/cuda/pairs/region_counts.h"
+
+enum {
+    PAIR_BLOCK = 1024, /* threads; less where kernels hold more */
+    PAIR_BLOCK_ENERGY = 512,
+    PAIR_BLOCK_SPREAD = 512, /* of a replica that has much of the device */
+    GROUP_ALONE = 16,        /* trios whose lists a block makes at a time, of a replica that waits for them */
+    LANES_ALONE = 32,        /* that make a trio's lists, where few trios are a block's.. */
+    BUILD_LANES = 8,         /* ..and elsewhere */
+    BUILD_SHARED = 3,        /* blocks that make lists for each multiprocessor, of all replicas that share it */
+    BUILD_LEAST = 8,         /* of a replica */
+    PERTURBED_EACH = 6,      /* perturbed pairs of a thread: each waits for memory, and its registers with it */
+};
+
+static uint32_t blocks_of(uint64_t items, uint32_t size)
+{
+    return (uint32_t)((items + size - 1) / size);
+}
+
+/* Blocks that make lists, at most: each costs a little in every step, asked to build or not, and those that load a region's
+ * positions more. Replicas that wait for their lists have two on each multiprocessor; of many that share them each has its part. */
+static uint32_t build_blocks(const struct pairs *p)
+{
+    const uint32_t part = BUILD_SHARED * p->processors / p->replicas;
+    if (pairs_alone(p))
+        return 2 * p->processors;
+    return !p->host.whole ? (p->processors + 1) / 2 : part > BUILD_LEAST ? part : BUILD_LEAST;
+}
+
+/* Trios whose lists a block makes at a time. A block that has a region's positions in shared memory makes the lists of as many of
+ * its members as leave work for all blocks. */
+static uint32_t build_group(const struct pairs *p, const struct list_caps *caps, bool alone, uint32_t blocks)
+{
+    if (p->host.whole)
+        return alone ? GROUP_ALONE : LIST_GROUP;
+    const uint32_t share = blocks / regions_count(caps);
+    return blocks_of(p->region_cap, share > 1 ? share : 1);
+}
+
+uint32_t pairs_build_blocks(const struct pairs *p, const struct list_caps *caps)
+{
+    const struct pair_table *h = &p->host;
+    const bool alone = pairs_alone(p);
+    const uint32_t most = build_blocks(p), group = build_group(p, caps, alone, most);
+    const uint32_t groups =
+        h->whole ? list_groups((uint32_t)h->ntrios, group) : regions_count(caps) * list_groups(p->region_cap, group);
+    const uint32_t parts = blocks_of((uint64_t)h->nslots, PERTURBED_SLOTS);
+    const uint32_t perturbed = blocks_of(parts * (uint64_t)h->nperturbed, BUILD_WARPS);
+    const uint32_t blocks = groups + (h->whole || alone ? perturbed : 0); /* else by blocks that have done a region */
+    return blocks < most ? blocks : most;
+}
+
+struct args_place pairs_place_args(const struct pairs *p, const struct pairs_replica *r)
+{
+    const struct pairs_arrays *b = &r->arrays;
+    return (struct args_place){.ctl = r->ctl,
+                               .x = r->x,
+                               .f = r->f,
+                               .table = (void *)(uintptr_t)p->table,
+                               .lists = b->lists,
+                               .grid = b->grid,
+                               .built = b->built,
+                               .atom_grid = r->atom_grid,
+                               .first_x = b->first[0],
+                               .first_y = b->first[1],
+                               .first_z = b->first[2],
+                               .energy_at_window = r->energy_at_window,
+                               .charges = r->charges,
+                               .points = r->points};
+}
+
+uint64_t pairs_emit_lists(const struct pairs *p, const struct pairs_replica *r, uint64_t placed, struct tape *t)
+{
+    static const uint32_t kernels[BOX_KINDS] = {KERNEL_list_build, KERNEL_list_build_triclinic,
+                                                KERNEL_list_build_any_image};
+    const struct pair_table *h = &p->host;
+    const struct pairs_arrays *b = &r->arrays;
+    void *table = (void *)(uintptr_t)p->table;
+    const bool alone = pairs_alone(p);
+    const uint32_t group = build_group(p, r->caps, alone, build_blocks(p));
+    const struct shape build = {.grid = {pairs_build_blocks(p, r->caps), 1, 1},
+                                .block = {32 * BUILD_WARPS, 1, 1},
+                                .shared_bytes = h->whole ? (uint32_t)h->ntrios * TRIO_PLACE_BYTES
+                                                         : region_places(p->region_cap) * MEMBER_PLACE_BYTES,
+                                .after = placed};
+    const struct args_list_build args = {.ctl = r->ctl,
+                                         .table = table,
+                                         .lists = b->lists,
+                                         .grid = b->grid,
+                                         .built = b->built,
+                                         .first_x = b->first[0],
+                                         .first_y = b->first[1],
+                                         .first_z = b->first[2],
+                                         .regions = b->regions,
+                                         .members = b->members,
+                                         .order = b->order,
+                                         .counts = b->counts,
+                                         .places = b->places,
+                                         .pool = b->pool,
+                                         .seen = b->seen,
+                                         .parts = b->parts,
+                                         .pairs = b->perturbed,
+                                         .cap = r->caps->entries,
+                                         .near_cap = r->caps->near,
+                                         .pair_cap = r->caps->pairs,
+                                         .regions_x = r->caps->regions[0],
+                                         .regions_y = r->caps->regions[1],
+                                         .regions_z = r->caps->regions[2],
+                                         .region_cap = p->region_cap,
+                                         .group = group,
+                                         .lanes = h->whole && alone ? LANES_ALONE : BUILD_LANES,
+                                         .at_a_time = 2 * p->lanes,
+                                         .region_blocks = h->whole ? 0 : region_blocks(p, r->caps)};
+    return tape_add(t, kernels[p->lists_box], LAUNCH_KERNEL, &build, &args, sizeof args);
+}
+
+/* As the kernels multiply them, so that a pair has the same bits whether its charges come from the table or from here. */
+static float product32(double q, double o)
+{
+    return (float)UNIT_COULOMB * ((float)q * (float)o);
+}
+
+static struct args_pairs_shared plain_args(const struct pairs *p, const struct pairs_replica *r)
+{
+    const struct pair_table *h = &p->host;
+    const struct pairs_arrays *b = &r->arrays;
+    const struct lj_rule *rule = &h->lj_rule;
+    const float *f = p->ewald_f, *v = p->ewald_v, *w = p->ewald_w;
+    const double o = p->water_charge[0], q = p->water_charge[1];
+    float unit = (float)exp2(h->force_shift - 32); /* kJ/mol/nm */
+    return (struct args_pairs_shared){
+        .ctl = r->ctl,
+        .f = r->f,
+        .table = (void *)(uintptr_t)p->table,
+        .lists = b->lists,
+        .grid = b->grid,
+        .slot_atom = (void *)(uintptr_t)h->atom,
+        .slot_type = (void *)(uintptr_t)h->slot_type,
+        .regions = b->regions,
+        .members = b->members,
+        .order = b->order,
+        .counts = b->counts,
+        .places = b->places,
+        .pool = b->pool,
+        .parts = b->parts,
+        .ntrios = (uint32_t)h->ntrios,
+        .nwaters = (uint32_t)h->nwaters,
+        .near_cap = r->caps->near,
+        .region_cap = p->region_cap,
+        .lanes = p->lanes,
+        .modifier = (uint32_t)h->modifier,
+        .force_shift = (uint32_t)h->force_shift,
+        .coulomb_cutoff2 = (float)(h->coulomb_cutoff * h->coulomb_cutoff),
+        .vdw_cutoff2 = (float)(h->vdw_cutoff * h->vdw_cutoff),
+        .round_fine = 1.5f * 8388608.0f * unit,
+        .round_coarse = 1.5f * 8388608.0f * unit * (1 << COARSE_SHIFT),
+        .oxygen_oxygen = UNIT_COULOMB * o * o,
+        .oxygen_hydrogen = UNIT_COULOMB * o * q,
+        .hydrogen_hydrogen = UNIT_COULOMB * q * q,
+        .oxygen_oxygen32 = product32(o, o),
+        .oxygen_hydrogen32 = product32(o, q),
+        .hydrogen_hydrogen32 = product32(q, q),
+        .oxygen_charge = (float)o,
+        .hydrogen_charge = (float)q,
+        .oxygen_type = (uint32_t)p->water_type[0],
+        .hydrogen_type = (uint32_t)p->water_type[1],
+        .water_c6 = p->water_lj.c6,
+        .water_c12 = p->water_lj.c12,
+        .ewald_scale = (float)h->ewald.scale,
+        .ewald_long = p->ewald_long,
+        .f0 = f[0],
+        .f1 = f[1],
+        .f2 = f[2],
+        .f3 = f[3],
+        .f4 = f[4],
+        .f5 = f[5],
+        .f6 = f[6],
+        .f7 = f[7],
+        .f8 = f[8],
+        .f9 = f[9],
+        .f10 = f[10],
+        .f11 = f[11],
+        .f12 = f[12],
+        .f13 = f[13],
+        .f14 = f[14],
+        .f15 = f[15],
+        .f16 = f[16],
+        .f17 = f[17],
+        .f18 = f[18],
+        .v0 = v[0],
+        .v1 = v[1],
+        .v2 = v[2],
+        .v3 = v[3],
+        .v4 = v[4],
+        .v5 = v[5],
+        .v6 = v[6],
+        .v7 = v[7],
+        .v8 = v[8],
+        .v9 = v[9],
+        .v10 = v[10],
+        .v11 = v[11],
+        .v12 = v[12],
+        .v13 = v[13],
+        .v14 = v[14],
+        .v15 = v[15],
+        .v16 = v[16],
+        .v17 = v[17],
+        .v18 = v[18],
+        .w0 = w[0],
+        .w1 = w[1],
+        .w2 = w[2],
+        .w3 = w[3],
+        .coulomb_shift = (float)h->coulomb_shift,
+        .switch_start = (float)rule->start,
+        .inverse_width = (float)rule->inverse_width,
+        .a6 = (float)rule->a6,
+        .b6 = (float)rule->b6,
+        .a12 = (float)rule->a12,
+        .b12 = (float)rule->b12,
+    };
+}
+
+/* Some lanes for each trio of the replica, or blocks of a fixed size for regions. */
+static struct shape plain_shape(const struct pairs *p, enum evaluate mode, const struct pairs_replica *r,
+                                uint64_t after)
+{
+    const struct pair_table *h = &p->host;
+    const uint32_t trio_bytes = mode == EVALUATE_POTENTIAL ? TRIO_BYTES / 2 : TRIO_BYTES; /* no forces */
+    const uint64_t lanes = 32 * (list_groups((uint32_t)h->nwaters, 32 / p->lanes) +
+                                 (uint64_t)list_groups((uint32_t)(h->ntrios - h->nwaters), 32 / other_lanes(p->lanes)));
+    uint32_t most = mode != EVALUATE_STEP ? PAIR_BLOCK_ENERGY : p->lanes > 4 ? PAIR_BLOCK_SPREAD : PAIR_BLOCK;
+    const uint32_t threads = most < lanes ? most : (uint32_t)lanes;
+    if (h->whole)
+        return (struct shape){.grid = {blocks_of(lanes, threads), 1, 1},
+                              .block = {threads, 1, 1},
+                              .shared_bytes = (uint32_t)h->ntrios * trio_bytes,
+                              .after = after};
+    return (struct shape){.grid = {region_blocks(p, r->caps), 1, 1},
+                          .block = {REGION_BLOCK, 1, 1},
+                          .shared_bytes = p->region_cap * trio_bytes,
+                          .after = after};
+}
+
+/* The plain kernels have the same arguments (kernels.def). */
+static void emit_plain(const struct pairs *p, enum evaluate mode, const struct pairs_replica *r, uint64_t after,
+                       struct tape *t)
+{
+#define EACH(kernel)                                                                                                   \
+    {                                                                                                                  \
+        KERNEL_pairs_##kernel, KERNEL_pairs_##kernel##_triclinic, KERNEL_pairs_##kernel##_any_image                    \
+    }
+    static const uint32_t kernels[2][EVALUATE_COUNT][BOX_KINDS] = {{[EVALUATE_STEP] = EACH(regions),
+                                                                    [EVALUATE_POTENTIAL] = EACH(regions_potential),
+                                                                    [EVALUATE_ENERGY] = EACH(regions_energy),
+                                                                    [EVALUATE_SAMPLE] = EACH(regions_energy)},
+                                                                   {[EVALUATE_STEP] = EACH(shared),
+                                                                    [EVALUATE_POTENTIAL] = EACH(shared_potential),
+                                                                    [EVALUATE_ENERGY] = EACH(shared_energy),
+                                                                    [EVALUATE_SAMPLE] = EACH(shared_energy)}};
+#undef EACH
+    const struct pair_table *h = &p->host;
+    const struct args_pairs_shared args = plain_args(p, r);
+    const struct shape shape = plain_shape(p, mode, r, after);
+    tape_add(t, kernels[h->whole != 0][mode][h->box], LAUNCH_KERNEL, &shape, &args, sizeof args);
+}
+
+/* Bonded terms, pairs outside the lists and perturbed pairs: a launch for all of them. */
+static void emit_other_terms(const struct pairs *p, enum evaluate mode, const struct pairs_replica *r, uint64_t placed,
+                             uint64_t listed, struct tape *t)
+{
+    const struct pair_table *h = &p->host;
+    uint32_t unlisted =
+        (uint32_t)(h->nexcluded + h->nexcluded_perturbed + h->nalways + (mode == EVALUATE_STEP ? 0 : h->nrigid));
+    uint32_t bonded_blocks = blocks_of(r->nbonded, CUDA_BLOCK), unlisted_blocks = blocks_of(unlisted, CUDA_BLOCK);
+    const uint32_t each = mode == EVALUATE_STEP && h->ntrios ? PERTURBED_EACH : 1; /* plain pairs take longer */
+    uint32_t blocks =
+        bonded_blocks + unlisted_blocks + (h->nperturbed ? blocks_of(r->caps->pairs, each * CUDA_BLOCK) : 0);
+    const struct shape shape = {
+        .grid = {blocks, 1, 1}, .block = {CUDA_BLOCK, 1, 1}, .after = h->nperturbed ? listed : placed};
+    const struct args_terms args = {.ctl = r->ctl,
+                                    .x = r->x,
+                                    .f = r->f,
+                                    .table = (void *)(uintptr_t)p->table,
+                                    .lists = r->arrays.lists,
+                                    .atom_grid = r->atom_grid,
+                                    .pairs = r->arrays.perturbed,
+                                    .bonded_terms = (void *)(uintptr_t)r->bonded,
+                                    .energy_at_window = r->energy_at_window,
+                                    .bonded = r->nbonded,
+                                    .unlisted = unlisted,
+                                    .bonded_blocks = bonded_blocks,
+                                    .unlisted_blocks = unlisted_blocks,
+                                    .mode = (uint32_t)mode};
+    const bool rare = r->nrare || p->host.soft.function != SOFT_BEUTLER;
+    const void *same = &args; /* the four kernels have the same arguments (kernels.def) */
+    if (!blocks)
+        return;
+    if (mode == EVALUATE_STEP && rare)
+        emit_terms_rare(t, &shape, same);
+    else if (mode == EVALUATE_STEP)
+        emit_terms(t, &shape, same);
+    else if (rare)
+        emit_terms_rare_energy(t, &shape, same);
+    else
+        emit_terms_energy(t, &shape, same);
+}
+
+void pairs_emit(const struct pairs *p, enum evaluate mode, const struct pairs_replica *r, uint64_t placed,
+                uint64_t listed, struct tape *t)
+{
+    if (p->host.ntrios)
+        emit_plain(p, mode, r, listed, t);
+    emit_other_terms(p, mode, r, placed, listed, t);
+}

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * One pair in single precision: the formulas of engine/math/potentials/lj.h and engine/math/potentials/ewald.h, spelled out
+ * operation by operation, so that the same pair gives the same bits in every kernel that meets it.
+ */
+#ifndef SHOAL_ENGINE_CUDA_PAIRS_FORMULA32_CUH
+#define SHOAL_ENGINE_CUDA_PAIRS_FORMULA32_CUH
+
+#include "engine/base/units.h"
+#include "engine/cuda/device/vector32.cuh"
+#include "engine/cuda/lists/layout.h"
+
+#ifndef SHOAL_TESTS_LIB_EMULATE_CUDA_H /* which has its own */
+/* 1/sqrt(a), off by up to 2^-22.9 of it. */
+PAIR_FN float rsqrt_approx(float a)
+{
+    float r;
+    asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(a));
+    return r;
+}
+#endif
+
+/* The terms of a long Ewald polynomial from the 19th down to the 15th. */
+PAIR_FN float ewald32_high(float t, float c14, float c15, float c16, float c17, float c18)
+{
+    return __fmaf_rn(__fmaf_rn(__fmaf_rn(__fmaf_rn(c18, t, c17), t, c16), t, c15), t, c14);
+}
+
+#define EWALD32_HIGH(a, c, t)                                                                                          \
+    ((a).ewald_long > 1 ? ewald32_high(t, (a).c##14, (a).c##15, (a).c##16, (a).c##17, (a).c##18) : (a).c##14)
+
+/* The Ewald polynomials of a kernel's arguments from their 13th term down; p: the terms above. */
+#define EWALD32(a, c, t, p)                                                                                            \
+    ewald32_polynomial(t, p, (a).c##0, (a).c##1, (a).c##2, (a).c##3, (a).c##4, (a).c##5, (a).c##6, (a).c##7, (a).c##8, \
+                       (a).c##9, (a).c##10, (a).c##11)
+
+PAIR_FN float ewald32_polynomial(float t, float p, float c0, float c1, float c2, float c3, float c4, float c5, float c6,
+                                 float c7, float c8, float c9, float c10, float c11)
+{
+    p = __fmaf_rn(p, t, c11);
+    p = __fmaf_rn(p, t, c10);
+    p = __fmaf_rn(p, t, c9);
+    p = __fmaf_rn(p, t, c8);
+    p = __fmaf_rn(p, t, c7);
+    p = __fmaf_rn(p, t, c6);
+    p = __fmaf_rn(p, t, c5);
+    p = __fmaf_rn(p, t, c4);
+    p = __fmaf_rn(p, t, c3);
+    p = __fmaf_rn(p, t, c2);
+    p = __fmaf_rn(p, t, c1);
+    return __fmaf_rn(p, t, c0);
+}
+
+/* The settings that models have are told from each other once, not with each pair, or the instructions of a loop would be more than a
+ * multiprocessor keeps at hand. All but ANY_FORCE: the usual polynomial; PLAIN_FORCE: no switching. */
+enum force_kind { PLAIN_FORCE, POTENTIAL_SWITCH, FORCE_SWITCH, ANY_FORCE };
+
+template <class A> PAIR_FN force_kind force_kind_of(const A &a)
+{
+    if (a.ewald_long)
+        return ANY_FORCE;
+    return a.modifier == VDW_POTENTIAL_SWITCH ? POTENTIAL_SWITCH
+           : a.modifier == VDW_FORCE_SWITCH   ? FORCE_SWITCH
+                                              : PLAIN_FORCE;
+}
+
+/* Force over r, kJ/mol/nm^2, of charges with product qq (kJ nm/mol); ri = 1/r, ri2 = ri ri. */
+template <force_kind OF, class A> PAIR_FN float coulomb32_force(const A &a, float qq, float r2, float ri, float ri2)
+{
+    float t = __fmaf_rn(r2, a.ewald_scale, -1.0f), top = a.f12;
+    if (OF == ANY_FORCE && a.ewald_long)
+        top = __fmaf_rn(__fmaf_rn(EWALD32_HIGH(a, f, t), t, a.f13), t, top);
+    return __fmul_rn(qq, __fmaf_rn(ri, ri2, -EWALD32(a, f, t, top)));
+}
+
+/* 1/r^2 with the last bits that ri2 lacks: the twelfth power needs them. */
+PAIR_FN float refine32(float r2, float ri2)
+{
+    return __fmaf_rn(ri2, __fmaf_rn(-r2, ri2, 1.0f), ri2);
+}
+
+struct lj32_powers {
+    float ri2, ri6;
+    float d; /* r minus where switching begins, at least 0, nm */
+};
+
+template <class A> PAIR_FN struct lj32_powers lj32_powers_of(const A &a, float r2, float ri, float ri2)
+{
+    struct lj32_powers p;
+    p.ri2 = refine32(r2, ri2);
+    p.ri6 = __fmul_rn(__fmul_rn(p.ri2, p.ri2), p.ri2);
+    p.d = fmaxf(__fmaf_rn(r2, ri, -a.switch_start), 0.0f);
+    return p;
+}
+
+/* V, kJ/mol, without a modifier. */
+PAIR_FN float lj32_plain(struct lj32 lj, float ri6)
+{
+    return __fmul_rn(__fmaf_rn(__fmul_rn(lj.c12, 1.0f / 12), ri6, -__fmul_rn(lj.c6, 1.0f / 6)), ri6);
+}
+
+/* Factor of potential-switch. */
+template <class A> PAIR_FN float lj32_factor(const A &a, float x)
+{
+    float x2 = __fmul_rn(x, x);
+    return __fmaf_rn(__fmul_rn(x2, x), __fmaf_rn(x, __fmaf_rn(x, -6.0f, 15.0f), -10.0f), 1.0f);
+}
+
+template <force_kind OF, class A> PAIR_FN float lj32_force(const A &a, struct lj32 lj, float r2, float ri, float ri2)
+{
+    struct lj32_powers p = lj32_powers_of(a, r2, ri, ri2);
+    float fr = __fmul_rn(__fmul_rn(__fmaf_rn(lj.c12, p.ri6, -lj.c6), p.ri6), p.ri2);
+    if (OF == POTENTIAL_SWITCH || (OF == ANY_FORCE && a.modifier == VDW_POTENTIAL_SWITCH)) {
+        float x = __fmul_rn(p.d, a.inverse_width), x2 = __fmul_rn(x, x);
+        float slope = __fmul_rn(__fmul_rn(x2, __fmaf_rn(x, __fmaf_rn(x, -30.0f, 60.0f), -30.0f)), a.inverse_width);
+        fr = __fmaf_rn(fr, lj32_factor(a, x), -__fmul_rn(__fmul_rn(lj32_plain(lj, p.ri6), slope), ri));
+    }
+    if (OF == FORCE_SWITCH || (OF == ANY_FORCE && a.modifier == VDW_FORCE_SWITCH)) {
+        float d2 = __fmul_rn(p.d, p.d);
+        float f6 = __fmul_rn(d2, __fmaf_rn(a.b6, p.d, a.a6)), f12 = __fmul_rn(d2, __fmaf_rn(a.b12, p.d, a.a12));
+        float add = __fmaf_rn(__fmul_rn(lj.c12, 1.0f / 12), f12, -__fmul_rn(__fmul_rn(lj.c6, 1.0f / 6), f6));
+        fr = __fmaf_rn(add, ri, fr);
+    }
+    return fr;
+}
+
+/* 1/r to the nearest float or the next: sums of energies are what is left of much larger ones (charges of a neutral system, the
+ * two powers of Lennard-Jones), so errors that all pairs of two kinds share, as that of rsqrt.approx, would be 3e-5 of them. */
+PAIR_FN float refine_root32(float r2, float ri)
+{
+    float r = __fmul_rn(r2, ri), rest = __fmaf_rn(r2, ri, -r);
+    float off = __fmaf_rn(-rest, ri, __fmaf_rn(-r, ri, 1.0f));
+    return __fmaf_rn(__fmul_rn(0.5f, ri), off, ri);
+}
+
+/* Energy over the product of the charges, 1/nm. What is the same for all pairs or nearly so comes off in double precision: in single
+ * it would be rounded alike for all of them. */
+template <class A> PAIR_FN double coulomb32_energy(const A &a, float r2, float ri)
+{
+    float t = __fmaf_rn(r2, a.ewald_scale, -1.0f);
+    float top = __fmaf_rn(__fmaf_rn(EWALD32_HIGH(a, v, t), t, a.v13), t, a.v12);
+    float rest = __fmaf_rn(__fmaf_rn(__fmaf_rn(a.w3, t, a.w2), t, a.w1), t, a.w0);
+    return (double)__fsub_rn(refine_root32(r2, ri), EWALD32(a, v, t, top)) - (double)a.coulomb_shift - (double)rest;
+}
+
+/* Energies of one entry, kJ/mol. Products of charges are exact: their rounding would be common to all pairs of two kinds. */
+struct entry_energies {
+    double coulomb, lj;
+};
+
+/* Lennard-Jones in double precision: what the two powers leave of each other may be little. A type is ntypes where there is no
+ * atom. */
+PAIR_FN double lj_energy_of(const struct pair_table *t, int32_t type, int32_t other, double r2)
+{
+    double e = 0;
+    if (r2 < t->vdw_cutoff * t->vdw_cutoff && type < t->ntypes && other < t->ntypes) {
+        const struct lj *lj = &t->lj[(size_t)type * (size_t)t->ntypes + (size_t)other];
+        if (lj->c6 != 0 || lj->c12 != 0)
+            lj_pair((enum vdw_modifier)t->modifier, &t->lj_rule, lj->c6, lj->c12, r2, root_inverse(r2), &e);
+    }
+    return fmin(e, FIXED_FORCE_LIMIT);
+}
+
+#endif

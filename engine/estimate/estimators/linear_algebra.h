@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Small dense systems, row-major.
+ */
+#ifndef SHOAL_ENGINE_ESTIMATE_ESTIMATORS_LINEAR_ALGEBRA_H
+#define SHOAL_ENGINE_ESTIMATE_ESTIMATORS_LINEAR_ALGEBRA_H
+
+#include <stdbool.h>
+
+/* Solves a x = b for symmetric positive definite a (its lower triangle is overwritten), x in b. False: not positive
+ * definite to working precision. */
+bool linalg_cholesky(double *a, double *b, int n);
+/* Solves a X = B (nrhs columns, in place) by LU with partial pivoting. False: singular. */
+bool linalg_lu(double *a, double *b, int n, int nrhs);
+
+#endif

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A replica's state as bytes, and calls that wait for the device: reading positions and velocities, saving, loading.
+ *
+ * Saved: everything the future depends on and nothing else. Lists, forces and sums are left out: they follow, bit for bit,
+ * from what is saved. Counts of volume moves are there for who asks how they went.
+ */
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/base/checksum.h"
+#include "engine/observe/observe.h"
+#include "engine/run/sim_parts.h"
+
+#define MAGIC "shoalsim"
+#define VERSION 4
+#define UNCOUNTED 3 /* the version before, which ends before the counts of volume moves: read as none */
+
+/* In front of the arrays x, v and, while minimizing, f_best: [natoms][3] doubles each, and of what observables have accumulated. Native byte order; no padding. */
+struct saved {
+    char magic[8];
+    uint32_t version, natoms;
+    uint64_t checksum; /* of all that follows this field */
+    uint64_t step, done, barostat_moves;
+    double box[BOX_SIZE];
+    double volume_scale;
+    uint32_t barostat_tried, barostat_accepted;
+    uint32_t pending, moving;
+    uint32_t min_steps, min_converged;
+    double min_step_size, min_energy, min_max_force;
+    struct volume_moves counted;
+};
+
+static_assert(sizeof(struct saved) == 168, "struct saved has padding");
+
+static const size_t summed_from = offsetof(struct saved, checksum) + sizeof(uint64_t);
+
+/* ---- from the device ---- */
+
+int sim_fetch(struct sim *s, struct err *e)
+{
+    const struct dev_ops *ops = s->model->dev->ops;
+    const void *from[3] = {s->d.x, s->d.v, s->d.f_best};
+    int rc = sim_send_ctl(s, e);
+    if (rc == 0)
+        rc = tables_listen(s, e); /* what was asked before is not forgotten */
+    if (rc == 0)
+        rc = tables_ask(s, e);
+    if (rc == 0)
+        rc = ops->copy_async(s->model->dev, s->lane, s->state, s->d.ctl, sizeof *s->state, e);
+    for (int k = 0; k < (sim_heard(s)->ctl.min_steps ? 3 : 2) && !rc; k++)
+        rc = ops->copy_async(s->model->dev, s->lane, sim_fetched_array(s, k), from[k], sim_array_bytes(s), e);
+    if (rc == 0 && model_observed_bytes(s->model))
+        rc = ops->copy_async(s->model->dev, s->lane, sim_fetched_array(s, 3), s->d.observed,
+                             model_observed_bytes(s->model), e);
+    if (rc == 0)
+        rc = ops->mark(s->model->dev, s->lane, &s->fetch, e);
+    s->is_fetched = rc == 0;
+    if (rc)
+        sim_fail(s, e);
+    else
+        ops->watch(s->model->dev, s->lane, s->fetch.word, s->fetch.target);
+    return rc;
+}
+
+/* Waits, unless it was fetched before. */
+static int have_state(struct sim *s, struct err *e)
+{
+    int rc = sim_wait(s, e);
+    if (rc || s->is_fetched)
+        return rc;
+    rc = sim_fetch(s, e);
+    return rc ? rc : sim_wait(s, e);
+}
+
+int sim_save(struct sim *s, struct buf *out, struct err *e)
+{
+    int rc = have_state(s, e);
+    if (rc == 0)
+        rc = sim_check(s, e);
+    if (rc)
+        return rc;
+    const struct ctl c = *s->state;
+    if (c.halt)
+        return err_set(e, ERR_INTERNAL, "a halted replica has no state to save");
+    struct saved head = {.version = VERSION,
+                         .natoms = (uint32_t)s->model->sys->natoms,
+                         .step = c.step,
+                         .done = c.done,
+                         .barostat_moves = c.barostat_moves,
+                         .volume_scale = c.volume_scale,
+                         .barostat_tried = c.barostat_tried,
+                         .barostat_accepted = c.barostat_accepted,
+                         .pending = c.pending,
+                         .moving = c.moving,
+                         .min_steps = c.min_steps,
+                         .min_converged = c.min_converged,
+                         .min_step_size = c.min_step_size,
+                         .min_energy = c.min_energy,
+                         .min_max_force = c.min_max_force,
+                         .counted = c.counted};
+    memcpy(head.magic, MAGIC, sizeof head.magic);
+    memcpy(head.box, c.box, sizeof head.box);
+    buf_add(out, &head, sizeof head);
+    buf_add(out, sim_fetched_array(s, 0), (c.min_steps ? 3 : 2) * sim_array_bytes(s));
+    if (model_observed_bytes(s->model))
+        buf_add(out, sim_fetched_array(s, 3), model_observed_bytes(s->model));
+    return 0;
+}
+
+const void *sim_saved_observable(const struct system *sys, const struct buf *saved, int i)
+{
+    size_t at = saved->len;
+    for (int k = sys->nobservables; k-- > i;)
+        at -= observe_bytes(&sys->observables[k]);
+    return saved->data + at;
+}
+
+void sim_seal(struct buf *saved)
+{
+    uint64_t sum = checksum(saved->data + summed_from, saved->len - summed_from);
+    memcpy(saved->data + offsetof(struct saved, checksum), &sum, sizeof sum);
+}
+
+/* Bytes in front of the arrays. */
+static size_t head_bytes(const struct saved *head)
+{
+    return head->version == UNCOUNTED ? offsetof(struct saved, counted) : sizeof *head;
+}
+
+static struct saved read_head(const void *data, size_t len)
+{
+    struct saved head = {0};
+    if (len)
+        memcpy(&head, data, len < sizeof head ? len : sizeof head);
+    if (head.version != VERSION)
+        head.counted = (struct volume_moves){0};
+    return head;
+}
+
+struct volume_moves sim_saved_moves(const void *data, size_t len)
+{
+    return read_head(data, len).counted;
+}
+
+static int check_saved(const struct sim *s, const struct saved *head, const void *data, size_t len, struct err *e)
+{
+    size_t array = (size_t)s->model->sys->natoms * 3 * sizeof(double);
+    if (len < head_bytes(head) || memcmp(head->magic, MAGIC, sizeof head->magic) != 0)
+        return err_set(e, ERR_CHECKPOINT, "not the state of a replica (%zu bytes)", len);
+    if (checksum((const unsigned char *)data + summed_from, len - summed_from) != head->checksum)
+        return err_set(e, ERR_CHECKPOINT, "state with a wrong checksum");
+    if (head->version != VERSION && head->version != UNCOUNTED)
+        return err_set(e, ERR_UNSUPPORTED,
+                       "state of version %u, this program reads version %d: go on with the program that wrote it, "
+                       "or submit the ensemble again",
+                       head->version, VERSION);
+    if (head->natoms != (uint32_t)s->model->sys->natoms)
+        return err_set(e, ERR_CHECKPOINT, "state of %u atoms, the system has %d", head->natoms, s->model->sys->natoms);
+    size_t expected = head_bytes(head) + (head->min_steps ? 3 : 2) * array + model_observed_bytes(s->model);
+    if (len != expected)
+        return err_set(e, ERR_CHECKPOINT, "state of %zu bytes, expected %zu", len, expected);
+    return 0;
+}
+
+static int write_arrays(struct sim *s, const unsigned char *from, bool minimizing, struct err *e)
+{
+    const struct dev_ops *ops = s->model->dev->ops;
+    size_t array = (size_t)s->model->sys->natoms * 3 * sizeof(double);
+    void *to[3] = {s->d.x, s->d.v, s->d.f_best};
+    int rc = 0;
+    for (int k = 0; k < (minimizing ? 3 : 2) && rc == 0; k++)
+        rc = ops->copy(s->model->dev, s->lane, to[k], from + (size_t)k * array, array, e);
+    if (rc == 0 && model_observed_bytes(s->model))
+        rc = ops->copy(s->model->dev, s->lane, s->d.observed, from + (minimizing ? 3 : 2) * array,
+                       model_observed_bytes(s->model), e);
+    return rc;
+}
+
+int sim_load(struct sim *s, const void *data, size_t len, struct err *e)
+{
+    const struct saved head = read_head(data, len);
+    int rc = check_saved(s, &head, data, len, e);
+    if (rc == 0)
+        rc = sim_wait(s, e);
+    if (rc == 0)
+        rc = write_arrays(s, (const unsigned char *)data + head_bytes(&head), head.min_steps != 0, e);
+    if (rc)
+        return rc;
+    struct ctl *c = sim_edit_ctl(s);
+    c->halt = HALT_NONE;
+    c->trial = 0;
+    c->step = head.step;
+    c->done = head.done;
+    c->barostat_moves = head.barostat_moves;
+    memcpy(c->box, head.box, sizeof c->box);
+    c->volume_scale = head.volume_scale;
+    c->barostat_tried = head.barostat_tried;
+    c->barostat_accepted = head.barostat_accepted;
+    c->pending = head.pending;
+    c->moving = head.moving;
+    c->min_steps = head.min_steps;
+    c->min_converged = head.min_converged;
+    c->min_step_size = head.min_step_size;
+    c->min_energy = head.min_energy;
+    c->min_max_force = head.min_max_force;
+    c->counted = head.counted;
+    return 0;
+}
+
+int sim_put(struct sim *s, const double (*x)[3], const double (*v)[3], const double box[BOX_SIZE], struct err *e)
+{
+    const struct dev_ops *ops = s->model->dev->ops;
+    int rc = sim_wait(s, e);
+    if (rc == 0)
+        rc = ops->copy(s->model->dev, s->lane, s->d.x, x, sim_array_bytes(s), e);
+    if (rc == 0 && v)
+        rc = ops->copy(s->model->dev, s->lane, s->d.v, v, sim_array_bytes(s), e);
+    if (rc)
+        return rc;
+    struct ctl *c = sim_edit_ctl(s);
+    c->pending = 0;
+    memcpy(c->box, box, sizeof c->box);
+    return 0;
+}
+
+int sim_observe_read(struct sim *s, int i, void *out, struct err *e)
+{
+    const size_t *at = &s->model->observed_at[i];
+    int rc = sim_wait(s, e);
+    return rc ? rc : s->model->dev->ops->copy(s->model->dev, s->lane, out, sim_observed(s, i), at[1] - at[0], e);
+}
+
+int sim_get(struct sim *s, double (*x)[3], double (*v)[3], double box[BOX_SIZE], struct err *e)
+{
+    const struct dev_ops *ops = s->model->dev->ops;
+    size_t bytes = (size_t)s->model->sys->natoms * sizeof *x;
+    int rc = sim_wait(s, e);
+    if (rc == 0 && v)
+        rc = sim_sample_now(s, e);
+    if (rc == 0 && x)
+        rc = have_state(s, e);
+    if (rc == 0 && x)
+        memcpy(x, sim_fetched_array(s, 0), bytes);
+    if (rc == 0 && v)
+        rc = ops->copy(s->model->dev, s->lane, v, s->d.v_out, bytes, e);
+    if (rc == 0 && box) /* where x is asked for, that in which x is */
+        memcpy(box, x ? s->state->box : sim_heard(s)->ctl.box, sizeof s->state->box);
+    return rc;
+}
