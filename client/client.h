@@ -9,8 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "client/http.h"
-#include "client/sheet.h"
+#include "client/ask/http.h"
+#include "client/show/out.h"
 #include "engine/base/err.h"
 
 enum exit_code {

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "client/commands.h"
-#include "client/show.h"
+#include "client/show/show.h"
 
 static const struct {
     int code;

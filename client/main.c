@@ -6,10 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "client/ask/socket_path.h"
 #include "client/commands.h"
-#include "client/here.h"
-#include "client/place.h"
-#include "client/report.h"
+#include "client/programs/here.h"
+#include "client/report/report.h"
 
 /* With --here: campaign run has work done, all other commands look at it. */
 static bool works(const struct client *c, char **argv)

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "client/commands.h"
-#include "client/spacing.h"
+#include "client/propose/spacing.h"
 #include "engine/base/number.h"
 #include "engine/base/printable.h"
 #include "engine/base/suggest.h"

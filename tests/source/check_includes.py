@@ -36,7 +36,7 @@ OWNERS = {
     "ucontext.h": ["daemon/worker/co.c"],
     "zlib.h": ["engine/base/gzip.c", "engine/base/xvg.c"],
     "microhttpd.h": ["daemon/server*.[ch]"],
-    "curl/curl.h": ["client/*.c"],
+    "curl/curl.h": ["client/ask/http.c"],
     "nettle/sha2.h": ["daemon/spec/submission.c"],
     "cuda.h": ["graphs/dev_cuda*", "engine/cuda/*"],
     "cuda_runtime.h": ["graphs/dev_cuda*", "engine/cuda/*"],

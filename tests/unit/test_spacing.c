@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "client/spacing.h"
+#include "client/propose/spacing.h"
 #include "tests/lib/oscillators.h"
 
 static void near(double value, double expected, double tolerance)

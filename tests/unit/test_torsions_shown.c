@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "client/torsions.h"
+#include "client/results/torsions.h"
 #include "engine/base/buf.h"
 
 #define RESULTS(repeats, wells)                                                                                        \
