@@ -12,11 +12,11 @@
 #include <unistd.h>
 
 #include "daemon/api/api.h"
-#include "daemon/devices.h"
-#include "daemon/notify.h"
+#include "daemon/host/devices.h"
+#include "daemon/host/notify.h"
+#include "daemon/host/paths.h"
 #include "daemon/options.h"
-#include "daemon/paths.h"
-#include "daemon/usage.h"
+#include "daemon/service/stored.h"
 #include "engine/base/log.h"
 
 /* Bytes of a block of memory. Larger ones go back to the system when they are freed, however many were held at once. */

@@ -5,7 +5,7 @@
 #ifndef SHOAL_DAEMON_OPTIONS_H
 #define SHOAL_DAEMON_OPTIONS_H
 
-#include "daemon/quota.h"
+#include "daemon/quota/quota.h"
 
 #define OPTIONS_DEVICES_MAX 64
 

@@ -7,8 +7,8 @@
 #define SHOAL_DAEMON_API_API_H
 
 #include "daemon/api/check.h"
-#include "daemon/server.h"
-#include "daemon/service.h"
+#include "daemon/http/server.h"
+#include "daemon/service/service.h"
 
 struct api {
     struct service *service;

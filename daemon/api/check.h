@@ -8,8 +8,8 @@
 
 #include <jansson.h>
 
-#include "daemon/child.h"
-#include "daemon/server.h"
+#include "daemon/http/server.h"
+#include "daemon/processes/child.h"
 
 struct check;
 

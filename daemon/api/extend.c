@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/usage.h"
+#include "daemon/service/stored.h"
 #include "engine/base/number.h"
 #include "engine/base/printable.h"
 

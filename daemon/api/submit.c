@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/usage.h"
+#include "daemon/service/stored.h"
 
 struct submit {
     struct api *api;

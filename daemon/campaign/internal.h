@@ -6,7 +6,7 @@
 #define SHOAL_DAEMON_CAMPAIGN_INTERNAL_H
 
 #include "daemon/campaign/campaign.h"
-#include "daemon/campaign/sheet.h"
+#include "daemon/campaign/delimited.h"
 #include "daemon/spec/schema.h"
 
 struct campaign_reading {

@@ -9,7 +9,8 @@
  *    reached. So a round is a function of the samples alone, however often anything was interrupted, and so are all bytes.
  * 3. Replicas of one window have one target.
  * 4. A look that comes to nothing hands out alike: the ensemble gets its steps in any case.
- * 5. A window that is added later (ladder.c) brings an even share of its own, and begins with the floor as the others did.
+ * 5. A window that is added later (add_windows.c) brings an even share of its own, and begins with the floor as the
+ *    others did.
  */
 #include <math.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Inside the scheduler: sched.c takes events and knows ensembles, owners.c obeys their owners, ladder.c adds windows, stopping.c ends
- * those that are good enough, allocation.c hands production out by what windows need, finishing.c ends those whose replicas have ended,
- * sets.c moves sets in and out of slots, failures.c says what becomes of those that failed, devices.c keeps an eye on workers, pack.c
- * chooses, users.c counts.
+ * Inside the scheduler: sched.c takes events and knows ensembles, owners.c obeys their owners, add_windows.c adds windows,
+ * stopping.c ends those that are good enough, allocation.c hands production out by what windows need, finishing.c ends
+ * those whose replicas have ended, sets.c moves sets in and out of slots, failures.c says what becomes of those that
+ * failed, devices.c keeps an eye on workers, pack.c chooses, users.c counts.
  */
 #ifndef SHOAL_DAEMON_SCHEDULE_INTERNAL_H
 #define SHOAL_DAEMON_SCHEDULE_INTERNAL_H
@@ -44,7 +44,7 @@ int on_retry(struct step *st, const struct sched_event *ev, struct err *err);
 /* ERR_BUSY: its results are being written. */
 int on_extend(struct step *st, const struct sched_event *ev, struct err *err);
 
-/* ---- ladder.c ---- */
+/* ---- add_windows.c ---- */
 /* ERR_CONFLICT: not from its state; ERR_BUSY. */
 int on_widen(struct step *st, const struct sched_event *ev, struct err *err);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Ensembles that end when their free energy is good enough. What is asked is a live estimate; those come at growing intervals
- * (live.c), and it has to hold at STOP_LOOKS of them in a row: who stops as soon as an error looks small stops more often when it
- * looks smaller than it is. Every replica's target then becomes where its checkpoint is (of those that exchange windows, where the
- * furthest is): it starts once more for its final files.
+ * Ensembles that end when their free energy is good enough. What is asked is a live estimate; those come at growing
+ * intervals (service/estimates_so_far.c), and it has to hold at STOP_LOOKS of them in a row: who stops as soon as an
+ * error looks small stops more often when it looks smaller than it is. Every replica's target then becomes where its
+ * checkpoint is (of those that exchange windows, where the furthest is): it starts once more for its final files.
  */
 #include <stddef.h>
 #include <stdio.h>

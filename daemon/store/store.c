@@ -8,7 +8,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include "daemon/notify.h"
+#include "daemon/host/notify.h"
 #include "engine/base/log.h"
 
 #define APPLICATION_ID 0x53686f61 /* "Shoa" */

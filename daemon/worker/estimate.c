@@ -12,8 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "daemon/host/folder.h"
 #include "daemon/spec/spec.h"
-#include "daemon/tree.h"
 #include "daemon/worker/checkpoint.h"
 #include "daemon/worker/commands.h"
 #include "daemon/worker/confine.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/worker/models.h"
 
-#include "daemon/tree.h"
+#include "daemon/host/folder.h"
 #include "daemon/worker/memory.h"
 
 #include <stdlib.h>

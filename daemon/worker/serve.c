@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * shoal-worker serve: runs what shoald says over the socket on descriptor 3 (daemon/frames.h).
+ * shoal-worker serve: runs what shoald says over the socket on descriptor 3 (daemon/processes/frames.h).
  *
  * It ends with status 0 after a drain (asked by a frame or by SIGTERM or SIGINT: every replica makes a checkpoint
  * first) or when shoald is gone; with another status when the device is lost or a message makes no sense: shoald starts
@@ -19,7 +19,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "daemon/frames.h"
+#include "daemon/processes/frames.h"
 #include "daemon/worker/checkpoint.h"
 #include "daemon/worker/commands.h"
 #include "daemon/worker/device.h"

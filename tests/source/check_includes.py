@@ -35,7 +35,7 @@ OWNERS = {
     "yaml.h": ["daemon/spec/*.[ch]"],
     "ucontext.h": ["daemon/worker/co.c"],
     "zlib.h": ["engine/base/gzip.c", "engine/base/xvg.c"],
-    "microhttpd.h": ["daemon/server*.[ch]"],
+    "microhttpd.h": ["daemon/http/*.[ch]"],
     "curl/curl.h": ["client/ask/http.c"],
     "nettle/sha2.h": ["daemon/spec/submission.c"],
     "cuda.h": ["graphs/dev_cuda*", "engine/cuda/*"],

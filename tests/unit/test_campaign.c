@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "daemon/campaign/campaign.h"
-#include "daemon/campaign/sheet.h"
+#include "daemon/campaign/delimited.h"
 
 static struct node *tree(const char *file, const char *text)
 {

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "daemon/child.h"
+#include "daemon/processes/child.h"
 
 static struct child_result last;
 static int times;

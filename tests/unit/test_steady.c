@@ -22,7 +22,7 @@
 
 #include <cmocka.h>
 
-#include "daemon/frames.h"
+#include "daemon/processes/frames.h"
 #include "daemon/worker/commands.h"
 #include "daemon/worker/exchange.h"
 #include "daemon/worker/replica_parts.h"
