@@ -2,7 +2,7 @@
  *
  * Live estimates: what the samples of ensembles that have not ended say so far, for whoever looks at these.
  *
- * 1. They are of rows that checkpoints vouch for (daemon/worker/estimate.c): none of them is ever taken back.
+ * 1. They are of rows that checkpoints vouch for (daemon/worker/children/estimate.c): none of them is ever taken back.
  * 2. An ensemble's next one is made when its replicas have checkpointed a tenth more steps than at the last: that changes its error
  *    by a twentieth. So their number grows as the logarithm of what was sampled.
  * 3. One is made at a time, by a process of its own (estimates.c), and read on the thread pool. Then nothing is estimated for

@@ -20,15 +20,15 @@
 #include <unistd.h>
 
 #include "daemon/processes/frames.h"
-#include "daemon/worker/checkpoint.h"
 #include "daemon/worker/commands.h"
-#include "daemon/worker/device.h"
-#include "daemon/worker/exchange.h"
-#include "daemon/worker/load.h"
-#include "daemon/worker/meshes.h"
-#include "daemon/worker/packing.h"
-#include "daemon/worker/replica.h"
-#include "daemon/worker/runner.h"
+#include "daemon/worker/device/device.h"
+#include "daemon/worker/device/load.h"
+#include "daemon/worker/device/meshes.h"
+#include "daemon/worker/device/packing.h"
+#include "daemon/worker/files/checkpoint.h"
+#include "daemon/worker/replica/exchange.h"
+#include "daemon/worker/replica/replica.h"
+#include "daemon/worker/threads/runner.h"
 #include "engine/base/log.h"
 #include "engine/base/number.h"
 

@@ -33,7 +33,7 @@ MAY_INCLUDE = {
 OWNERS = {
     "sqlite3.h": ["daemon/store/*.[ch]"],
     "yaml.h": ["daemon/spec/*.[ch]"],
-    "ucontext.h": ["daemon/worker/co.c"],
+    "ucontext.h": ["daemon/worker/threads/co.c"],
     "zlib.h": ["engine/base/gzip.c", "engine/base/xvg.c"],
     "microhttpd.h": ["daemon/http/*.[ch]"],
     "curl/curl.h": ["client/ask/http.c"],

@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "daemon/worker/results.h"
+#include "daemon/worker/files/outputs.h"
 #include "engine/io/output.h"
 #include "engine/io/xtc_read.h"
 #include "engine/run/ctl.h"

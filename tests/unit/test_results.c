@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #undef NDEBUG
-#include "daemon/worker/checkpoint.h"
-#include "daemon/worker/results.h"
+#include "daemon/worker/files/checkpoint.h"
+#include "daemon/worker/files/outputs.h"
 
 #include <assert.h>
 #include <setjmp.h>

@@ -24,8 +24,8 @@
 
 #include "daemon/processes/frames.h"
 #include "daemon/worker/commands.h"
-#include "daemon/worker/exchange.h"
-#include "daemon/worker/replica_parts.h"
+#include "daemon/worker/replica/exchange.h"
+#include "daemon/worker/replica/internal.h"
 #include "tests/lib/dev_count.h"
 #include "tests/lib/replica_task.h"
 
