@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "daemon/spec/schema.h"
+#include "daemon/spec/document/schema.h"
 #include "engine/base/gzip.h"
 
 extern const char campaign_schema_text[];

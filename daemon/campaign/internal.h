@@ -7,7 +7,7 @@
 
 #include "daemon/campaign/campaign.h"
 #include "daemon/campaign/delimited.h"
-#include "daemon/spec/schema.h"
+#include "daemon/spec/document/schema.h"
 
 struct campaign_reading {
     struct campaign *c;

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/spec/add_windows.h"
 #include "daemon/spec/spec.h"
-#include "daemon/spec/widen.h"
 #include "engine/base/err_json.h"
 
 static json_t *longer(const json_t *request, const char *file, const char *spec, struct err *e)

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "daemon/spec/widen.h"
+#include "daemon/spec/add_windows.h"
 #include "tests/lib/spec_read.h"
 
 #define PROTOCOL "protocol: [{produce: {time: 1 ns, frames-every: 1 ps}}]\n"

@@ -5,7 +5,7 @@
 #ifndef SHOAL_DAEMON_WORKER_FOLD_H
 #define SHOAL_DAEMON_WORKER_FOLD_H
 
-#include "daemon/spec/fold.h"
+#include "daemon/spec/sections/fold.h"
 #include "engine/estimate/json_writer.h"
 #include "engine/io/trajectory.h"
 

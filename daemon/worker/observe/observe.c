@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "daemon/spec/value.h"
+#include "daemon/spec/document/value.h"
 #include "daemon/worker/commands.h"
 #include "daemon/worker/observe/files.h"
 #include "daemon/worker/observe/read_ahead.h"

@@ -24,7 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/spec/advice.h"
+#include "daemon/spec/advice/advice.h"
 #include "daemon/spec/predict.h"
 #include "daemon/spec/submission.h"
 #include "daemon/worker/commands.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "daemon/campaign/pilot.h"
-#include "daemon/spec/value.h"
+#include "daemon/spec/document/value.h"
 
 #define SEED_MAX INT64_C(9007199254740991) /* of the schema */
 

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "daemon/spec/advice.h"
+#include "daemon/spec/advice/advice.h"
 #include "daemon/spec/predict.h"
 #include "daemon/worker/commands.h"
 #include "daemon/worker/offline/input.h"

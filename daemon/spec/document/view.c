@@ -2,7 +2,7 @@
  *
  * Typed reading of a tree that was checked.
  */
-#include "daemon/spec/schema.h"
+#include "daemon/spec/document/schema.h"
 
 #include <string.h>
 

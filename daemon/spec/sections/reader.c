@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "daemon/spec/reader.h"
+#include "daemon/spec/sections/reader.h"
 
 #include <math.h>
 #include <stdlib.h>

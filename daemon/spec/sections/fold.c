@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "daemon/spec/fold.h"
+#include "daemon/spec/sections/fold.h"
 
 #include <stdlib.h>
 
-#include "daemon/spec/reader.h"
+#include "daemon/spec/sections/reader.h"
 #include "engine/base/number.h"
 
 static const char *const keys[] = {[FOLD_BACKBONE] = "backbone", [FOLD_LIGAND] = "ligand"};

@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "daemon/spec/reader.h"
+#include "daemon/spec/sections/reader.h"
 #include "engine/system/alchemy.h"
 #include "engine/system/lines.h"
 

@@ -9,8 +9,8 @@
 
 #include <jansson.h>
 
-#include "daemon/spec/node.h"
-#include "daemon/spec/value.h"
+#include "daemon/spec/document/node.h"
+#include "daemon/spec/document/value.h"
 
 /* A new reference to the embedded schema; NULL and ERR_INTERNAL when it is broken. */
 json_t *schema_load(struct err *e);

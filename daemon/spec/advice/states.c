@@ -3,7 +3,7 @@
  * What is said of parts of state B that do something else than their numbers suggest: lengths and force constants of bonds that are
  * constraints, and masses.
  */
-#include "daemon/spec/advice_parts.h"
+#include "daemon/spec/advice/internal.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
  *
  * What is said of the motion of the center of mass, and of volume moves of few molecules.
  */
-#include "daemon/spec/advice_parts.h"
+#include "daemon/spec/advice/internal.h"
 #include "engine/system/volume_moves.h"
 
 void advise_center(const struct advising *a)

@@ -3,7 +3,7 @@
  * Whether the timestep is short enough for the fastest motion of a topology: bonds and angles as harmonic motions, and
  * how long one swing of each takes.
  */
-#include "daemon/spec/advice_parts.h"
+#include "daemon/spec/advice/internal.h"
 
 #include <math.h>
 #include <stdio.h>

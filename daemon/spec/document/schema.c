@@ -2,7 +2,7 @@
  *
  * A walk over tree and schema together; the first thing wrong in the order of the file is reported.
  */
-#include "daemon/spec/schema.h"
+#include "daemon/spec/document/schema.h"
 
 #include <regex.h>
 #include <stdio.h>

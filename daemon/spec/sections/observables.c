@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/spec/reader.h"
+#include "daemon/spec/sections/reader.h"
 #include "engine/base/buf.h"
 
 #define BINS_MOST 100000

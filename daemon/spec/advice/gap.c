@@ -11,7 +11,7 @@
  * 3. All else that changes between the windows makes the overlap less. So a low value is a gap; a high one promises
  *    nothing.
  */
-#include "daemon/spec/advice_parts.h"
+#include "daemon/spec/advice/internal.h"
 
 #include <math.h>
 #include <stdlib.h>

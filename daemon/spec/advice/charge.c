@@ -2,7 +2,7 @@
  *
  * Net charges: of the box in each state, and their change along the ladder.
  */
-#include "daemon/spec/advice_parts.h"
+#include "daemon/spec/advice/internal.h"
 
 #include <math.h>
 #include <stdlib.h>

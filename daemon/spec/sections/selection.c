@@ -2,13 +2,13 @@
  *
  * Each condition marks the atoms that it holds for; those with all marks are the group.
  */
-#include "daemon/spec/selection.h"
+#include "daemon/spec/sections/selection.h"
 
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/spec/reader.h"
+#include "daemon/spec/sections/reader.h"
 #include "engine/base/buf.h"
 #include "engine/base/number.h"
 #include "engine/base/suggest.h"

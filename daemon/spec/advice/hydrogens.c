@@ -2,7 +2,7 @@
  *
  * Of constraints: h-bonds, which goes by names as GROMACS does, where names and atoms disagree.
  */
-#include "daemon/spec/advice_parts.h"
+#include "daemon/spec/advice/internal.h"
 
 #include "engine/system/lines.h"
 

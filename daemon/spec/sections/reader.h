@@ -5,7 +5,7 @@
 #ifndef SHOAL_DAEMON_SPEC_READER_H
 #define SHOAL_DAEMON_SPEC_READER_H
 
-#include "daemon/spec/schema.h"
+#include "daemon/spec/document/schema.h"
 #include "daemon/spec/spec.h"
 
 struct reader {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/spec/advice_parts.h"
+#include "daemon/spec/advice/internal.h"
 #include "engine/base/buf.h"
 #include "engine/base/number.h"
 #include "engine/system/temper.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/spec/reader.h"
+#include "daemon/spec/sections/reader.h"
 #include "engine/base/buf.h"
 
 /* Which statistical ensemble a stage runs in; it must fit integrator and barostat. */

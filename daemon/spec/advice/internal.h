@@ -5,7 +5,7 @@
 #ifndef SHOAL_DAEMON_SPEC_ADVICE_PARTS_H
 #define SHOAL_DAEMON_SPEC_ADVICE_PARTS_H
 
-#include "daemon/spec/advice.h"
+#include "daemon/spec/advice/advice.h"
 #include "engine/system/topology.h"
 
 struct advising {
@@ -18,27 +18,27 @@ struct advising {
 void advice_say(const struct advising *a, const char *kind, int line, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* advice_timestep.c: of a timestep too long for the fastest bond or angle. */
+/* timestep.c: of a timestep too long for the fastest bond or angle. */
 void advise_timestep(const struct advising *a, const struct topology *t);
-/* advice_charge.c: of net charges; and of one atom of a decoupled molecule, charge in state B less that in state A, e. */
+/* charge.c: of net charges; and of one atom of a decoupled molecule, charge in state B less that in state A, e. */
 void advise_net_charge(const struct advising *a);
 double advise_charge_change(const struct advising *a, int atom);
-/* advice_temper.c: of a spec with alchemy.temper. */
+/* temper.c: of a spec with alchemy.temper. */
 void advise_temper(const struct advising *a);
-/* advice_idle.c: of ladders that change nothing, and of what differs at lambda 1 and no ladder moves; whether a ladder changes
+/* idle.c: of ladders that change nothing, and of what differs at lambda 1 and no ladder moves; whether a ladder changes
  * something. */
 void advise_idle(const struct advising *a, const struct topology *t);
 bool advise_changes(const struct advising *a, const struct topology *t, enum lambda ladder);
-/* advice_motion.c: of the center of mass, and of the shape of a box with few molecules. */
+/* motion.c: of the center of mass, and of the shape of a box with few molecules. */
 void advise_center(const struct advising *a);
 void advise_shape(const struct advising *a);
-/* advice_hydrogens.c: of names that h-bonds goes by. */
+/* hydrogens.c: of names that h-bonds goes by. */
 void advise_hydrogens(const struct advising *a);
-/* advice_gap.c: of neighbours that one atom's contact with the solvent keeps from overlapping. */
+/* gap.c: of neighbours that one atom's contact with the solvent keeps from overlapping. */
 void advise_gaps(const struct advising *a);
-/* advice_states.c: of what in state B has another effect than its numbers suggest, or none. */
+/* states.c: of what in state B has another effect than its numbers suggest, or none. */
 void advise_states(const struct advising *a, const struct topology *t);
-/* advice_box.c: of a box that not every device takes. */
+/* box.c: of a box that not every device takes. */
 void advise_box(const struct advising *a);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "daemon/spec/value.h"
+#include "daemon/spec/document/value.h"
 
 #include <ctype.h>
 #include <math.h>

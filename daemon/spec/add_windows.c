@@ -2,15 +2,15 @@
  *
  * Windows added to a spec between those that it has: its text, with numbers put into the ladders and all else as it was.
  */
-#include "daemon/spec/widen.h"
+#include "daemon/spec/add_windows.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/spec/node.h"
-#include "daemon/spec/reader.h"
-#include "daemon/spec/value.h"
+#include "daemon/spec/document/node.h"
+#include "daemon/spec/document/value.h"
+#include "daemon/spec/sections/reader.h"
 #include "engine/base/suggest.h"
 
 /* One window as it is asked for. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "daemon/spec/node.h"
+#include "daemon/spec/document/node.h"
 
 #include <stdlib.h>
 #include <string.h>
