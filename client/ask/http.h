@@ -2,8 +2,8 @@
  *
  * HTTP/1.1 over the service's Unix socket.
  */
-#ifndef SHOAL_CLIENT_HTTP_H
-#define SHOAL_CLIENT_HTTP_H
+#ifndef SHOAL_CLIENT_ASK_HTTP_H
+#define SHOAL_CLIENT_ASK_HTTP_H
 
 #include <stdio.h>
 

@@ -2,8 +2,8 @@
  *
  * A few members of a large JSON object, without making values of the others.
  */
-#ifndef SHOAL_CLIENT_MEMBERS_H
-#define SHOAL_CLIENT_MEMBERS_H
+#ifndef SHOAL_CLIENT_ASK_MEMBERS_H
+#define SHOAL_CLIENT_ASK_MEMBERS_H
 
 #include <jansson.h>
 

@@ -2,8 +2,8 @@
  *
  * Where the service's socket is.
  */
-#ifndef SHOAL_CLIENT_PLACE_H
-#define SHOAL_CLIENT_PLACE_H
+#ifndef SHOAL_CLIENT_ASK_SOCKET_PATH_H
+#define SHOAL_CLIENT_ASK_SOCKET_PATH_H
 
 #include "engine/base/buf.h"
 

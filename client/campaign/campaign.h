@@ -2,8 +2,8 @@
  *
  * Campaigns: what their file stands for (shoal-worker reads it) beside what the service has of it.
  */
-#ifndef SHOAL_CLIENT_CAMPAIGN_H
-#define SHOAL_CLIENT_CAMPAIGN_H
+#ifndef SHOAL_CLIENT_CAMPAIGN_CAMPAIGN_H
+#define SHOAL_CLIENT_CAMPAIGN_CAMPAIGN_H
 
 #include "client/client.h"
 

@@ -2,8 +2,8 @@
  *
  * Questions before something is lost for ever.
  */
-#ifndef SHOAL_CLIENT_ASK_H
-#define SHOAL_CLIENT_ASK_H
+#ifndef SHOAL_CLIENT_ENSEMBLES_CONFIRM_H
+#define SHOAL_CLIENT_ENSEMBLES_CONFIRM_H
 
 #include "client/client.h"
 

@@ -2,8 +2,8 @@
  *
  * Commands that do one thing to each of several ensembles. What fails for one does not keep the others from it.
  */
-#ifndef SHOAL_CLIENT_MOVES_H
-#define SHOAL_CLIENT_MOVES_H
+#ifndef SHOAL_CLIENT_ENSEMBLES_ON_EACH_H
+#define SHOAL_CLIENT_ENSEMBLES_ON_EACH_H
 
 #include "client/client.h"
 

@@ -3,8 +3,8 @@
  * Which files a submission reaches. A service says which files it lacks; the client, which reads as its user, opens none that the spec
  * or a file it has sent does not name.
  */
-#ifndef SHOAL_CLIENT_REACH_H
-#define SHOAL_CLIENT_REACH_H
+#ifndef SHOAL_CLIENT_ENSEMBLES_REACH_H
+#define SHOAL_CLIENT_ENSEMBLES_REACH_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,8 +2,8 @@
  *
  * campaign gather: what the results of a campaign's ensembles come to. Everything in kJ/mol; NAN is not known.
  */
-#ifndef SHOAL_CLIENT_GATHER_H
-#define SHOAL_CLIENT_GATHER_H
+#ifndef SHOAL_CLIENT_GATHER_GATHER_H
+#define SHOAL_CLIENT_GATHER_GATHER_H
 
 #include "client/campaign/campaign.h"
 #include "client/statistics/compare.h"

@@ -3,8 +3,8 @@
  * A GROMACS .mdp file, and what becomes of each of its options. Names and words are compared as GROMACS does: without regard to
  * case, '-' and '_'.
  */
-#ifndef SHOAL_CLIENT_MDP_H
-#define SHOAL_CLIENT_MDP_H
+#ifndef SHOAL_CLIENT_IMPORT_MDP_H
+#define SHOAL_CLIENT_IMPORT_MDP_H
 
 #include <stdbool.h>
 

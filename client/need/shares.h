@@ -4,8 +4,8 @@
  * cuts the sum of their squared errors most, a quarter of it to every one. An ensemble's squared error goes as one over its time;
  * time costs as many replicas as make it.
  */
-#ifndef SHOAL_CLIENT_SHARES_H
-#define SHOAL_CLIENT_SHARES_H
+#ifndef SHOAL_CLIENT_NEED_SHARES_H
+#define SHOAL_CLIENT_NEED_SHARES_H
 
 #include "client/client.h"
 

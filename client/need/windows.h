@@ -2,8 +2,8 @@
  *
  * What each window has of an ensemble's production, and of the square of its error, as the windows of results.json have it.
  */
-#ifndef SHOAL_CLIENT_PARTS_H
-#define SHOAL_CLIENT_PARTS_H
+#ifndef SHOAL_CLIENT_NEED_WINDOWS_H
+#define SHOAL_CLIENT_NEED_WINDOWS_H
 
 #include "client/client.h"
 

@@ -16,8 +16,8 @@
  * (here_open says by whom); the machine dies (the file system gives the lock back; the process that is written in the
  * file is not asked for on another one).
  */
-#ifndef SHOAL_CLIENT_HERE_H
-#define SHOAL_CLIENT_HERE_H
+#ifndef SHOAL_CLIENT_PROGRAMS_HERE_H
+#define SHOAL_CLIENT_PROGRAMS_HERE_H
 
 #include <stdbool.h>
 #include <sys/types.h>

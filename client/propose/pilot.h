@@ -3,8 +3,8 @@
  * An ensemble that ran to say where windows should be, as its results tell of it: how far apart its windows are, by
  * their deviations and, where these do not agree with how they overlap, by that.
  */
-#ifndef SHOAL_CLIENT_PILOT_H
-#define SHOAL_CLIENT_PILOT_H
+#ifndef SHOAL_CLIENT_PROPOSE_PILOT_H
+#define SHOAL_CLIENT_PROPOSE_PILOT_H
 
 #include <jansson.h>
 

@@ -2,8 +2,8 @@
  *
  * What a window's energy.xvg says over time, summed up while it comes: a file of any length takes the same memory.
  */
-#ifndef SHOAL_CLIENT_SERIES_H
-#define SHOAL_CLIENT_SERIES_H
+#ifndef SHOAL_CLIENT_REPORT_ENERGY_SERIES_H
+#define SHOAL_CLIENT_REPORT_ENERGY_SERIES_H
 
 #include "client/client.h"
 

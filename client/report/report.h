@@ -2,8 +2,8 @@
  *
  * The parts of an ensemble's page.
  */
-#ifndef SHOAL_CLIENT_REPORT_H
-#define SHOAL_CLIENT_REPORT_H
+#ifndef SHOAL_CLIENT_REPORT_REPORT_H
+#define SHOAL_CLIENT_REPORT_REPORT_H
 
 #include "client/client.h"
 

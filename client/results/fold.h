@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SHOAL_CLIENT_FOLD_H
-#define SHOAL_CLIENT_FOLD_H
+#ifndef SHOAL_CLIENT_RESULTS_FOLD_H
+#define SHOAL_CLIENT_RESULTS_FOLD_H
 
 #include <jansson.h>
 

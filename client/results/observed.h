@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SHOAL_CLIENT_OBSERVED_H
-#define SHOAL_CLIENT_OBSERVED_H
+#ifndef SHOAL_CLIENT_RESULTS_OBSERVED_H
+#define SHOAL_CLIENT_RESULTS_OBSERVED_H
 
 #include <jansson.h>
 

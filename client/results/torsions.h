@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SHOAL_CLIENT_TORSIONS_H
-#define SHOAL_CLIENT_TORSIONS_H
+#ifndef SHOAL_CLIENT_RESULTS_TORSIONS_H
+#define SHOAL_CLIENT_RESULTS_TORSIONS_H
 
 #include <jansson.h>
 

@@ -2,8 +2,8 @@
  *
  * Where sentences and tables go: onto a terminal as text, or into a page as HTML.
  */
-#ifndef SHOAL_CLIENT_SHEET_H
-#define SHOAL_CLIENT_SHEET_H
+#ifndef SHOAL_CLIENT_SHOW_OUT_H
+#define SHOAL_CLIENT_SHOW_OUT_H
 
 #include "client/show/show.h"
 

@@ -2,8 +2,8 @@
  *
  * A page that needs no other file and no network: its frame, and the answer at its top.
  */
-#ifndef SHOAL_CLIENT_PAGE_H
-#define SHOAL_CLIENT_PAGE_H
+#ifndef SHOAL_CLIENT_SHOW_PAGE_H
+#define SHOAL_CLIENT_SHOW_PAGE_H
 
 #include "client/show/out.h"
 

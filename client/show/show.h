@@ -2,8 +2,8 @@
  *
  * How things look: tables, values with errors, durations, progress. Pure text into buffers; the callers print.
  */
-#ifndef SHOAL_CLIENT_SHOW_H
-#define SHOAL_CLIENT_SHOW_H
+#ifndef SHOAL_CLIENT_SHOW_SHOW_H
+#define SHOAL_CLIENT_SHOW_SHOW_H
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -3,8 +3,8 @@
  * Which devices there are, as the worker program tells: one name a line, and on standard error why it leaves a GPU out. The service
  * itself never touches CUDA.
  */
-#ifndef SHOAL_DAEMON_DEVICES_H
-#define SHOAL_DAEMON_DEVICES_H
+#ifndef SHOAL_DAEMON_HOST_DEVICES_H
+#define SHOAL_DAEMON_HOST_DEVICES_H
 
 #include <jansson.h>
 

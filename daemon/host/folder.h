@@ -2,8 +2,8 @@
  *
  * Folders and what is in them. Symbolic links are never followed. For the thread pool.
  */
-#ifndef SHOAL_DAEMON_TREE_H
-#define SHOAL_DAEMON_TREE_H
+#ifndef SHOAL_DAEMON_HOST_FOLDER_H
+#define SHOAL_DAEMON_HOST_FOLDER_H
 
 #include <stdbool.h>
 #include <stdint.h>

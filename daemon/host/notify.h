@@ -4,8 +4,8 @@
  * socket named by NOTIFY_SOCKET, and listening sockets handed over as descriptors from 3 on. Without a service manager
  * nothing happens.
  */
-#ifndef SHOAL_DAEMON_NOTIFY_H
-#define SHOAL_DAEMON_NOTIFY_H
+#ifndef SHOAL_DAEMON_HOST_NOTIFY_H
+#define SHOAL_DAEMON_HOST_NOTIFY_H
 
 #include <stdint.h>
 

@@ -3,8 +3,8 @@
  * Where the service keeps things. A system service (root, or started with STATE_DIRECTORY/RUNTIME_DIRECTORY): /var/lib/shoald
  * and /run/shoald; a user's: the XDG base directories.
  */
-#ifndef SHOAL_DAEMON_PATHS_H
-#define SHOAL_DAEMON_PATHS_H
+#ifndef SHOAL_DAEMON_HOST_PATHS_H
+#define SHOAL_DAEMON_HOST_PATHS_H
 
 #include "daemon/host/privileges.h"
 

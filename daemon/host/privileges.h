@@ -5,8 +5,8 @@
  *
  * Started by root it becomes an ordinary user before it reads anything: "shoal", or the one that --user names ("root" stays).
  */
-#ifndef SHOAL_DAEMON_PRIVILEGES_H
-#define SHOAL_DAEMON_PRIVILEGES_H
+#ifndef SHOAL_DAEMON_HOST_PRIVILEGES_H
+#define SHOAL_DAEMON_HOST_PRIVILEGES_H
 
 #include <stdbool.h>
 #include <sys/types.h>

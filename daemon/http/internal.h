@@ -3,8 +3,8 @@
  * Inside the server: server.c drives libmicrohttpd, accept.c lets connections in, server_request.c answers,
  * stream.c sends bodies that are made piece by piece.
  */
-#ifndef SHOAL_DAEMON_SERVER_PARTS_H
-#define SHOAL_DAEMON_SERVER_PARTS_H
+#ifndef SHOAL_DAEMON_HTTP_INTERNAL_H
+#define SHOAL_DAEMON_HTTP_INTERNAL_H
 
 #include <microhttpd.h>
 

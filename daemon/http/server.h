@@ -6,8 +6,8 @@
  * Every request is answered exactly once: a handler returns a `struct reply`, which only reply_*() give. A request that is
  * answered later stays valid, whether or not its client does, until it has been answered and the connection is over.
  */
-#ifndef SHOAL_DAEMON_SERVER_H
-#define SHOAL_DAEMON_SERVER_H
+#ifndef SHOAL_DAEMON_HTTP_SERVER_H
+#define SHOAL_DAEMON_HTTP_SERVER_H
 
 #include <jansson.h>
 #include <stdbool.h>

@@ -3,8 +3,8 @@
  * A program that is run once for one job: bytes go to its standard input, what it says on standard output is the answer. How
  * it ends harms nobody else.
  */
-#ifndef SHOAL_DAEMON_CHILD_H
-#define SHOAL_DAEMON_CHILD_H
+#ifndef SHOAL_DAEMON_PROCESSES_CHILD_H
+#define SHOAL_DAEMON_PROCESSES_CHILD_H
 
 #include <stdbool.h>
 #include <uv.h>

@@ -44,8 +44,8 @@
  * gone; any other end is a crash, and the replicas it had running go back to the queue. shoald starts it as
  * `shoal-worker serve --device D [--slots N]`.
  */
-#ifndef SHOAL_DAEMON_FRAMES_H
-#define SHOAL_DAEMON_FRAMES_H
+#ifndef SHOAL_DAEMON_PROCESSES_FRAMES_H
+#define SHOAL_DAEMON_PROCESSES_FRAMES_H
 
 #include <jansson.h>
 #include <stdbool.h>

@@ -6,8 +6,8 @@
  *
  * A worker is down once its process has been reaped *and* its last frames have been read: what it said before it died counts.
  */
-#ifndef SHOAL_DAEMON_SUPERVISOR_H
-#define SHOAL_DAEMON_SUPERVISOR_H
+#ifndef SHOAL_DAEMON_PROCESSES_SUPERVISOR_H
+#define SHOAL_DAEMON_PROCESSES_SUPERVISOR_H
 
 #include <jansson.h>
 #include <stdbool.h>

@@ -8,8 +8,8 @@
  *
  * One thread only.
  */
-#ifndef SHOAL_DAEMON_QUOTA_H
-#define SHOAL_DAEMON_QUOTA_H
+#ifndef SHOAL_DAEMON_QUOTA_QUOTA_H
+#define SHOAL_DAEMON_QUOTA_QUOTA_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -19,8 +19,8 @@
  * What a worker is told before the commit is never lost by a crash: workers die with the service, and what they did is in
  * their checkpoints.
  */
-#ifndef SHOAL_DAEMON_SERVICE_H
-#define SHOAL_DAEMON_SERVICE_H
+#ifndef SHOAL_DAEMON_SERVICE_SERVICE_H
+#define SHOAL_DAEMON_SERVICE_SERVICE_H
 
 #include <uv.h>
 

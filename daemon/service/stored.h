@@ -4,8 +4,8 @@
  * again and again. What is found is charged to the owner, with the ensemble's rows in the database; the scheduler hears who has more
  * than they may, and who has not any more.
  */
-#ifndef SHOAL_DAEMON_USAGE_H
-#define SHOAL_DAEMON_USAGE_H
+#ifndef SHOAL_DAEMON_SERVICE_STORED_H
+#define SHOAL_DAEMON_SERVICE_STORED_H
 
 #include "daemon/service/service.h"
 

@@ -2,8 +2,8 @@
  *
  * Windows added to a ladder that has been sampled.
  */
-#ifndef SHOAL_DAEMON_SPEC_WIDEN_H
-#define SHOAL_DAEMON_SPEC_WIDEN_H
+#ifndef SHOAL_DAEMON_SPEC_ADD_WINDOWS_H
+#define SHOAL_DAEMON_SPEC_ADD_WINDOWS_H
 
 #include "engine/base/buf.h"
 

@@ -4,8 +4,8 @@
  * Shown by `shoal validate` and with the answer to a submission; never a reason to refuse. What a device refuses that another takes
  * is among it, too: who reads a spec does not know which devices will run it.
  */
-#ifndef SHOAL_DAEMON_SPEC_ADVICE_H
-#define SHOAL_DAEMON_SPEC_ADVICE_H
+#ifndef SHOAL_DAEMON_SPEC_ADVICE_ADVICE_H
+#define SHOAL_DAEMON_SPEC_ADVICE_ADVICE_H
 
 #include <jansson.h>
 

@@ -2,8 +2,8 @@
  *
  * Inside the adviser: what its files share.
  */
-#ifndef SHOAL_DAEMON_SPEC_ADVICE_PARTS_H
-#define SHOAL_DAEMON_SPEC_ADVICE_PARTS_H
+#ifndef SHOAL_DAEMON_SPEC_ADVICE_INTERNAL_H
+#define SHOAL_DAEMON_SPEC_ADVICE_INTERNAL_H
 
 #include "daemon/spec/advice/advice.h"
 #include "engine/system/topology.h"

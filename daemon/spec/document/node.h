@@ -4,8 +4,8 @@
  * means (number, word, quantity) the schema says, so `no`, `on` and `1e-5` are no surprises. Refused: duplicate keys,
  * aliases, anchors, tags, several documents, too much text, depth or number of nodes, bytes that are not UTF-8.
  */
-#ifndef SHOAL_DAEMON_SPEC_NODE_H
-#define SHOAL_DAEMON_SPEC_NODE_H
+#ifndef SHOAL_DAEMON_SPEC_DOCUMENT_NODE_H
+#define SHOAL_DAEMON_SPEC_DOCUMENT_NODE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -4,8 +4,8 @@
  * tree with the schema's defaults. The interpreter knows the part of draft-07 that the schema uses, and the x- keywords
  * that the schema's own comment explains; tests/unit/check_schema.py holds the schema to them.
  */
-#ifndef SHOAL_DAEMON_SPEC_SCHEMA_H
-#define SHOAL_DAEMON_SPEC_SCHEMA_H
+#ifndef SHOAL_DAEMON_SPEC_DOCUMENT_SCHEMA_H
+#define SHOAL_DAEMON_SPEC_DOCUMENT_SCHEMA_H
 
 #include <jansson.h>
 

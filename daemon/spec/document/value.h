@@ -2,8 +2,8 @@
  *
  * Texts of a spec as numbers and quantities. Numbers are decimal: no hexadecimal, no octal, no infinities.
  */
-#ifndef SHOAL_DAEMON_SPEC_VALUE_H
-#define SHOAL_DAEMON_SPEC_VALUE_H
+#ifndef SHOAL_DAEMON_SPEC_DOCUMENT_VALUE_H
+#define SHOAL_DAEMON_SPEC_DOCUMENT_VALUE_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -3,8 +3,8 @@
  * Which atoms of a system tell whether a protein keeps its fold, and a ligand its place: those that `fold` of a spec names, else those that
  * names of atoms and the alchemy tell.
  */
-#ifndef SHOAL_DAEMON_SPEC_FOLD_H
-#define SHOAL_DAEMON_SPEC_FOLD_H
+#ifndef SHOAL_DAEMON_SPEC_SECTIONS_FOLD_H
+#define SHOAL_DAEMON_SPEC_SECTIONS_FOLD_H
 
 #include "daemon/spec/spec.h"
 #include "engine/system/fold.h"

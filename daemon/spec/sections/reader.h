@@ -2,8 +2,8 @@
  *
  * Inside the reader of specs: what its files share.
  */
-#ifndef SHOAL_DAEMON_SPEC_READER_H
-#define SHOAL_DAEMON_SPEC_READER_H
+#ifndef SHOAL_DAEMON_SPEC_SECTIONS_READER_H
+#define SHOAL_DAEMON_SPEC_SECTIONS_READER_H
 
 #include "daemon/spec/document/schema.h"
 #include "daemon/spec/spec.h"

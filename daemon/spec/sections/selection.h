@@ -2,8 +2,8 @@
  *
  * How a spec names a group of atoms: a word, or conditions that all hold. Everything that takes a group of atoms takes it so.
  */
-#ifndef SHOAL_DAEMON_SPEC_SELECTION_H
-#define SHOAL_DAEMON_SPEC_SELECTION_H
+#ifndef SHOAL_DAEMON_SPEC_SECTIONS_SELECTION_H
+#define SHOAL_DAEMON_SPEC_SECTIONS_SELECTION_H
 
 #include "engine/io/io.h"
 

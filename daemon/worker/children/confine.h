@@ -3,8 +3,8 @@
  * What is left to a process that reads what any user may send: its memory and the descriptors that it has, and one
  * folder where it reads and writes files.
  */
-#ifndef SHOAL_DAEMON_WORKER_CONFINE_H
-#define SHOAL_DAEMON_WORKER_CONFINE_H
+#ifndef SHOAL_DAEMON_WORKER_CHILDREN_CONFINE_H
+#define SHOAL_DAEMON_WORKER_CHILDREN_CONFINE_H
 
 /* From here on the process opens, makes and executes no file, opens no socket, and traces and signals no other process. A kernel that
  * knows no such limits gives none; nor does a build with sanitizers, which open files themselves. */

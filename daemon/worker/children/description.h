@@ -3,8 +3,8 @@
  * The description of an ensemble that `shoal-worker estimate` reads from stdin (its help says what is in it), as
  * values.
  */
-#ifndef SHOAL_DAEMON_WORKER_DESCRIPTION_H
-#define SHOAL_DAEMON_WORKER_DESCRIPTION_H
+#ifndef SHOAL_DAEMON_WORKER_CHILDREN_DESCRIPTION_H
+#define SHOAL_DAEMON_WORKER_CHILDREN_DESCRIPTION_H
 
 #include <jansson.h>
 

@@ -2,8 +2,8 @@
  *
  * How far backbone and ligand of an ensemble are from the start structure, window by window over production, and what there is to warn of.
  */
-#ifndef SHOAL_DAEMON_WORKER_FOLD_H
-#define SHOAL_DAEMON_WORKER_FOLD_H
+#ifndef SHOAL_DAEMON_WORKER_CHILDREN_FOLD_H
+#define SHOAL_DAEMON_WORKER_CHILDREN_FOLD_H
 
 #include "daemon/spec/sections/fold.h"
 #include "engine/estimate/json_writer.h"

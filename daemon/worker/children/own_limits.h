@@ -2,8 +2,8 @@
  *
  * Limits that a child of the service puts on itself before it reads anything of a user's.
  */
-#ifndef SHOAL_DAEMON_WORKER_OWN_LIMITS_H
-#define SHOAL_DAEMON_WORKER_OWN_LIMITS_H
+#ifndef SHOAL_DAEMON_WORKER_CHILDREN_OWN_LIMITS_H
+#define SHOAL_DAEMON_WORKER_CHILDREN_OWN_LIMITS_H
 
 #include "engine/base/err.h"
 

@@ -2,8 +2,8 @@
  *
  * Which torsions of what the alchemy changes were seen to turn, in the trajectories of an ensemble.
  */
-#ifndef SHOAL_DAEMON_WORKER_TORSIONS_H
-#define SHOAL_DAEMON_WORKER_TORSIONS_H
+#ifndef SHOAL_DAEMON_WORKER_CHILDREN_TORSIONS_H
+#define SHOAL_DAEMON_WORKER_CHILDREN_TORSIONS_H
 
 #include "engine/estimate/json_writer.h"
 #include "engine/io/trajectory.h"

@@ -2,8 +2,8 @@
  *
  * How much work a device can take, and whose numbers it gives.
  */
-#ifndef SHOAL_DAEMON_WORKER_DEVICE_H
-#define SHOAL_DAEMON_WORKER_DEVICE_H
+#ifndef SHOAL_DAEMON_WORKER_DEVICE_DEVICE_H
+#define SHOAL_DAEMON_WORKER_DEVICE_DEVICE_H
 
 #include "engine/run/sim.h"
 

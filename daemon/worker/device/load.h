@@ -3,8 +3,8 @@
  * What the replicas of a device have done and how busy it was, period by period: for users, and for whoever decides how many
  * replicas are in flight.
  */
-#ifndef SHOAL_DAEMON_WORKER_LOAD_H
-#define SHOAL_DAEMON_WORKER_LOAD_H
+#ifndef SHOAL_DAEMON_WORKER_DEVICE_LOAD_H
+#define SHOAL_DAEMON_WORKER_DEVICE_LOAD_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -5,8 +5,8 @@
  * replica) leaves much to spare for those that run; a frame or a checkpoint of those needs less beside it. Rows have their
  * room from the start. Small things are not asked for; the spare is theirs.
  */
-#ifndef SHOAL_DAEMON_WORKER_MEMORY_H
-#define SHOAL_DAEMON_WORKER_MEMORY_H
+#ifndef SHOAL_DAEMON_WORKER_DEVICE_MEMORY_H
+#define SHOAL_DAEMON_WORKER_DEVICE_MEMORY_H
 
 #include <stdint.h>
 

@@ -7,8 +7,8 @@
  * a guess, until that is measured: MESH_LOOKS looks at it and as many at the other way, which stays if it costs less by MESH_GAIN.
  * A wrong guess costs what it costs for as long as replicas come and go; the looks, at worst, what the worse way costs for theirs.
  */
-#ifndef SHOAL_DAEMON_WORKER_MESH_CHOICE_H
-#define SHOAL_DAEMON_WORKER_MESH_CHOICE_H
+#ifndef SHOAL_DAEMON_WORKER_DEVICE_MESH_CHOICE_H
+#define SHOAL_DAEMON_WORKER_DEVICE_MESH_CHOICE_H
 
 #include <stdbool.h>
 

@@ -3,8 +3,8 @@
  * The ways of the mesh of all models of a worker: decided by mesh_choice.h, one model after the other, since what all replicas do
  * together is what is measured; carried out by the models.
  */
-#ifndef SHOAL_DAEMON_WORKER_MESHES_H
-#define SHOAL_DAEMON_WORKER_MESHES_H
+#ifndef SHOAL_DAEMON_WORKER_DEVICE_MESHES_H
+#define SHOAL_DAEMON_WORKER_DEVICE_MESHES_H
 
 #include "daemon/worker/device/models.h"
 

@@ -5,8 +5,8 @@
  * (others that ask meanwhile wait for it), and counted. The last one that was used is kept when nobody holds it, since a freed
  * slot is mostly refilled from the same ensemble.
  */
-#ifndef SHOAL_DAEMON_WORKER_MODELS_H
-#define SHOAL_DAEMON_WORKER_MODELS_H
+#ifndef SHOAL_DAEMON_WORKER_DEVICE_MODELS_H
+#define SHOAL_DAEMON_WORKER_DEVICE_MODELS_H
 
 #include "daemon/spec/spec.h"
 #include "daemon/worker/device/mesh_choice.h"

@@ -3,8 +3,8 @@
  * How many replicas a GPU has in flight: as many as pay. Grown by half at a time while that raises what all of them do together, and
  * while there is memory; then it stays there until replicas of quite another size run. Pure: the caller measures.
  */
-#ifndef SHOAL_DAEMON_WORKER_PACKING_H
-#define SHOAL_DAEMON_WORKER_PACKING_H
+#ifndef SHOAL_DAEMON_WORKER_DEVICE_PACKING_H
+#define SHOAL_DAEMON_WORKER_DEVICE_PACKING_H
 
 #include <stdbool.h>
 

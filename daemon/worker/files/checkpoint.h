@@ -5,8 +5,8 @@
  * FOLDER/checkpoint.previous the one before, for when the newest is damaged. On disk: little-endian 64-bit words, the
  * state's bytes, and a checksum of it all. Format 4; format 3, which lacks the owner, is read too.
  */
-#ifndef SHOAL_DAEMON_WORKER_CHECKPOINT_H
-#define SHOAL_DAEMON_WORKER_CHECKPOINT_H
+#ifndef SHOAL_DAEMON_WORKER_FILES_CHECKPOINT_H
+#define SHOAL_DAEMON_WORKER_FILES_CHECKPOINT_H
 
 #include "daemon/worker/files/outputs.h"
 

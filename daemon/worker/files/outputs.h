@@ -7,8 +7,8 @@
  * made; opening at those offsets cuts off whatever came later, so that no row is lost or doubled.
  * 3. Nothing here knows the time of day or how often the replica was started.
  */
-#ifndef SHOAL_DAEMON_WORKER_RESULTS_H
-#define SHOAL_DAEMON_WORKER_RESULTS_H
+#ifndef SHOAL_DAEMON_WORKER_FILES_OUTPUTS_H
+#define SHOAL_DAEMON_WORKER_FILES_OUTPUTS_H
 
 #include <stdbool.h>
 #include <stdint.h>

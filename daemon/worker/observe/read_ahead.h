@@ -3,8 +3,8 @@
  * A trajectory that a thread of its own reads ahead of who takes its frames: a few frames, so that reading and computing take as
  * long as the longer of them.
  */
-#ifndef SHOAL_DAEMON_WORKER_READ_AHEAD_H
-#define SHOAL_DAEMON_WORKER_READ_AHEAD_H
+#ifndef SHOAL_DAEMON_WORKER_OBSERVE_READ_AHEAD_H
+#define SHOAL_DAEMON_WORKER_OBSERVE_READ_AHEAD_H
 
 #include "engine/io/trajectory.h"
 

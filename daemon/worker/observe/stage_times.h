@@ -2,8 +2,8 @@
  *
  * What the kernels of a frame of observables take, one by one.
  */
-#ifndef SHOAL_DAEMON_WORKER_STAGE_TIMES_H
-#define SHOAL_DAEMON_WORKER_STAGE_TIMES_H
+#ifndef SHOAL_DAEMON_WORKER_OBSERVE_STAGE_TIMES_H
+#define SHOAL_DAEMON_WORKER_OBSERVE_STAGE_TIMES_H
 
 #include "engine/estimate/json_writer.h"
 #include "engine/run/sim.h"

@@ -2,8 +2,8 @@
  *
  * Pictures of what was measured: both axes logarithmic, a line for each device.
  */
-#ifndef SHOAL_DAEMON_WORKER_BENCH_PLOT_H
-#define SHOAL_DAEMON_WORKER_BENCH_PLOT_H
+#ifndef SHOAL_DAEMON_WORKER_OFFLINE_BENCH_PLOT_H
+#define SHOAL_DAEMON_WORKER_OFFLINE_BENCH_PLOT_H
 
 #include <stdbool.h>
 

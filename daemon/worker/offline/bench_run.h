@@ -3,8 +3,8 @@
  * What `shoal bench` measures, once: replicas of one or several specs at a time through the real runner, outputs and
  * checkpoints included, into a folder that is removed again.
  */
-#ifndef SHOAL_DAEMON_WORKER_BENCH_RUN_H
-#define SHOAL_DAEMON_WORKER_BENCH_RUN_H
+#ifndef SHOAL_DAEMON_WORKER_OFFLINE_BENCH_RUN_H
+#define SHOAL_DAEMON_WORKER_OFFLINE_BENCH_RUN_H
 
 #include <stddef.h>
 #include <stdint.h>

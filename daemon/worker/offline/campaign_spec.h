@@ -2,8 +2,8 @@
  *
  * Inside shoal-worker campaign: campaign.c lists ensembles, campaign_spec.c writes the spec of one.
  */
-#ifndef SHOAL_DAEMON_WORKER_CAMPAIGN_PARTS_H
-#define SHOAL_DAEMON_WORKER_CAMPAIGN_PARTS_H
+#ifndef SHOAL_DAEMON_WORKER_OFFLINE_CAMPAIGN_SPEC_H
+#define SHOAL_DAEMON_WORKER_OFFLINE_CAMPAIGN_SPEC_H
 
 #include <jansson.h>
 

@@ -2,8 +2,8 @@
  *
  * Inside `shoal-worker energy`: one static evaluation on one device.
  */
-#ifndef SHOAL_DAEMON_WORKER_ENERGY_H
-#define SHOAL_DAEMON_WORKER_ENERGY_H
+#ifndef SHOAL_DAEMON_WORKER_OFFLINE_ENERGY_H
+#define SHOAL_DAEMON_WORKER_OFFLINE_ENERGY_H
 
 #include "engine/run/sim.h"
 

@@ -2,8 +2,8 @@
  *
  * A spec and its files straight from a user's disk, for the commands that need no service.
  */
-#ifndef SHOAL_DAEMON_WORKER_INPUT_H
-#define SHOAL_DAEMON_WORKER_INPUT_H
+#ifndef SHOAL_DAEMON_WORKER_OFFLINE_INPUT_H
+#define SHOAL_DAEMON_WORKER_OFFLINE_INPUT_H
 
 #include "daemon/spec/spec.h"
 

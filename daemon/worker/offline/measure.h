@@ -2,8 +2,8 @@
  *
  * What one evaluation of all forces costs here: tried for a moment, on one core, from the start coordinates.
  */
-#ifndef SHOAL_DAEMON_WORKER_MEASURE_H
-#define SHOAL_DAEMON_WORKER_MEASURE_H
+#ifndef SHOAL_DAEMON_WORKER_OFFLINE_MEASURE_H
+#define SHOAL_DAEMON_WORKER_OFFLINE_MEASURE_H
 
 #include "daemon/spec/spec.h"
 #include "engine/run/sim.h"

@@ -10,8 +10,8 @@
  *    newest or the previous: from there they start again (exchange_common). Before their first exchange each has its own.
  * 3. When one leaves, the others leave at their next meeting: they are where their newest checkpoints are. Who has failed says why.
  */
-#ifndef SHOAL_DAEMON_WORKER_EXCHANGE_H
-#define SHOAL_DAEMON_WORKER_EXCHANGE_H
+#ifndef SHOAL_DAEMON_WORKER_REPLICA_EXCHANGE_H
+#define SHOAL_DAEMON_WORKER_REPLICA_EXCHANGE_H
 
 #include <stdint.h>
 

@@ -2,8 +2,8 @@
  *
  * Inside a replica: what its story (replica.c), its timesteps (dynamics.c) and its keeping on disk (keep.c) share.
  */
-#ifndef SHOAL_DAEMON_WORKER_REPLICA_PARTS_H
-#define SHOAL_DAEMON_WORKER_REPLICA_PARTS_H
+#ifndef SHOAL_DAEMON_WORKER_REPLICA_INTERNAL_H
+#define SHOAL_DAEMON_WORKER_REPLICA_INTERNAL_H
 
 #include "daemon/worker/files/checkpoint.h"
 #include "daemon/worker/replica/replica.h"

@@ -2,8 +2,8 @@
  *
  * One replica from its start, or from its checkpoint, to its end: a coroutine that tells its story to whoever listens.
  */
-#ifndef SHOAL_DAEMON_WORKER_REPLICA_H
-#define SHOAL_DAEMON_WORKER_REPLICA_H
+#ifndef SHOAL_DAEMON_WORKER_REPLICA_REPLICA_H
+#define SHOAL_DAEMON_WORKER_REPLICA_REPLICA_H
 
 #include "daemon/worker/device/load.h"
 #include "daemon/worker/device/models.h"

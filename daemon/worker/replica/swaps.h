@@ -16,8 +16,8 @@
  * Random numbers are those of the ensemble's seed, the set (its first replica's key) and the number of the exchange: they depend on
  * nothing that happened before.
  */
-#ifndef SHOAL_DAEMON_WORKER_SWAPS_H
-#define SHOAL_DAEMON_WORKER_SWAPS_H
+#ifndef SHOAL_DAEMON_WORKER_REPLICA_SWAPS_H
+#define SHOAL_DAEMON_WORKER_REPLICA_SWAPS_H
 
 #include <stdint.h>
 

@@ -5,8 +5,8 @@
  * 1. Times in the outputs count from the start of the first produce stage; equilibration has negative times.
  * 2. Where two stages meet, a row that both would write is written by the one that ends.
  */
-#ifndef SHOAL_DAEMON_WORKER_STAGES_H
-#define SHOAL_DAEMON_WORKER_STAGES_H
+#ifndef SHOAL_DAEMON_WORKER_REPLICA_TIMELINE_H
+#define SHOAL_DAEMON_WORKER_REPLICA_TIMELINE_H
 
 #include "daemon/spec/spec.h"
 

@@ -7,8 +7,8 @@
  * while it waits. Two things must never be open across a yield: a capture (a graph being built) and a borrow (a pointer
  * into something that may move). co_pause checks both, in every build.
  */
-#ifndef SHOAL_DAEMON_WORKER_CO_H
-#define SHOAL_DAEMON_WORKER_CO_H
+#ifndef SHOAL_DAEMON_WORKER_THREADS_CO_H
+#define SHOAL_DAEMON_WORKER_THREADS_CO_H
 
 #include <stdbool.h>
 #include <stddef.h>

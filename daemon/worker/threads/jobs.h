@@ -7,8 +7,8 @@
  * 2. A job never yields or starts another job. What it wants of the device it asks of its coroutine's thread (job_ask).
  * 3. Jobs run in any order: a coroutine that wants one after another waits for the first.
  */
-#ifndef SHOAL_DAEMON_WORKER_JOBS_H
-#define SHOAL_DAEMON_WORKER_JOBS_H
+#ifndef SHOAL_DAEMON_WORKER_THREADS_JOBS_H
+#define SHOAL_DAEMON_WORKER_THREADS_JOBS_H
 
 #include "daemon/worker/threads/co.h"
 

@@ -3,8 +3,8 @@
  * Keeps the replicas of one device going: whichever ticket has arrived, or job is done, its coroutine is resumed. Replicas of any
  * number of ensembles run interleaved; each has its own lane, so their work overlaps on the device.
  */
-#ifndef SHOAL_DAEMON_WORKER_RUNNER_H
-#define SHOAL_DAEMON_WORKER_RUNNER_H
+#ifndef SHOAL_DAEMON_WORKER_THREADS_RUNNER_H
+#define SHOAL_DAEMON_WORKER_THREADS_RUNNER_H
 
 #include <poll.h>
 

@@ -2,8 +2,8 @@
  *
  * gcc's names of the sanitizers that a file is compiled with, for clang too.
  */
-#ifndef SHOAL_DAEMON_WORKER_SANITIZERS_H
-#define SHOAL_DAEMON_WORKER_SANITIZERS_H
+#ifndef SHOAL_DAEMON_WORKER_THREADS_SANITIZERS_H
+#define SHOAL_DAEMON_WORKER_THREADS_SANITIZERS_H
 
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer) && !defined(__SANITIZE_ADDRESS__)
