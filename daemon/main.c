@@ -164,7 +164,7 @@ static int start(struct daemon *d, struct options *o, struct err *e)
     int fd;
     if (find_places(d, o, &fd, e))
         return -(int)e->code;
-    d->left_out = devices_choose(d->worker, o);
+    d->left_out = devices_choose(d->worker, o->devices, &o->ndevices);
     d->quota = quota_new();
     options_limit(o, d->quota, server_connections_possible());
     struct service_config c = {.state = d->state,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/host/devices.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -12,7 +13,7 @@
 #define SPEAKER "shoal-worker: " /* how its lines on standard error begin */
 
 /* Takes what a program says, however much, without being read meanwhile. */
-static FILE *sheet(void)
+static FILE *capture(void)
 {
     const int fd = memfd_create("devices", MFD_CLOEXEC);
     return fd < 0 ? NULL : fdopen(fd, "r+");
@@ -31,14 +32,14 @@ static bool ask(const char *worker, FILE *names, FILE *said)
     return pid > 0 && waitpid(pid, &status, 0) == pid && status == 0;
 }
 
-static void take_names(FILE *f, struct options *o)
+static void take_names(FILE *f, const char **devices, int *n)
 {
-    static char names[OPTIONS_DEVICES_MAX][32];
+    static char names[DEVICES_MAX][32];
     rewind(f);
-    while (o->ndevices < OPTIONS_DEVICES_MAX && fgets(names[o->ndevices], sizeof names[0], f)) {
-        names[o->ndevices][strcspn(names[o->ndevices], "\n")] = '\0';
-        o->devices[o->ndevices] = names[o->ndevices];
-        o->ndevices++;
+    while (*n < DEVICES_MAX && fgets(names[*n], sizeof names[0], f)) {
+        names[*n][strcspn(names[*n], "\n")] = '\0';
+        devices[*n] = names[*n];
+        ++*n;
     }
 }
 
@@ -54,16 +55,16 @@ static void take_reasons(FILE *f, json_t *out)
     }
 }
 
-json_t *devices_choose(const char *worker, struct options *o)
+json_t *devices_choose(const char *worker, const char **devices, int *n)
 {
     json_t *left_out = json_array();
-    FILE *names = o->ndevices ? NULL : sheet(), *said = names ? sheet() : NULL;
+    FILE *names = *n ? NULL : capture(), *said = names ? capture() : NULL;
     if (said && ask(worker, names, said))
-        take_names(names, o);
+        take_names(names, devices, n);
     if (said)
         take_reasons(said, left_out);
-    if (o->ndevices == 0)
-        o->devices[o->ndevices++] = "cpu";
+    if (*n == 0)
+        devices[(*n)++] = "cpu";
     if (names)
         fclose(names);
     if (said)

@@ -8,10 +8,11 @@
 
 #include <jansson.h>
 
-#include "daemon/options.h"
+#define DEVICES_MAX 64
 
-/* Fills in the devices of options that name none; the CPU where the worker names none. Returns what was said of those left out, an
- * array of texts that is the caller's; it is logged too. */
-json_t *devices_choose(const char *worker, struct options *o);
+/* Fills in the names of devices [DEVICES_MAX], of which there are *n, where none is named: those that the worker names,
+ * the CPU where it names none. Names live as long as the program. Returns what was said of those left out, an array of
+ * texts that is the caller's; it is logged too. */
+json_t *devices_choose(const char *worker, const char **devices, int *n);
 
 #endif

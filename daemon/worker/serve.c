@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 #include "daemon/processes/frames.h"
-#include "daemon/worker/commands.h"
+#include "daemon/worker/command/commands.h"
 #include "daemon/worker/device/device.h"
 #include "daemon/worker/device/load.h"
 #include "daemon/worker/device/meshes.h"

@@ -23,7 +23,7 @@
 #include <cmocka.h>
 
 #include "daemon/processes/frames.h"
-#include "daemon/worker/commands.h"
+#include "daemon/worker/command/commands.h"
 #include "daemon/worker/replica/exchange.h"
 #include "daemon/worker/replica/internal.h"
 #include "tests/lib/dev_count.h"

@@ -11,7 +11,7 @@
 #include "daemon/spec/submission.h"
 #include "daemon/worker/children/confine.h"
 #include "daemon/worker/children/own_limits.h"
-#include "daemon/worker/commands.h"
+#include "daemon/worker/command/commands.h"
 
 static const struct option options[] = {{"seconds", required_argument, NULL, 's'},
                                         {"mib", required_argument, NULL, 'm'},

@@ -17,7 +17,7 @@
 #include "daemon/worker/children/confine.h"
 #include "daemon/worker/children/description.h"
 #include "daemon/worker/children/own_limits.h"
-#include "daemon/worker/commands.h"
+#include "daemon/worker/command/commands.h"
 #include "daemon/worker/device/memory.h"
 #include "daemon/worker/files/checkpoint.h"
 #include "engine/estimate/estimate.h"

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "daemon/spec/document/value.h"
-#include "daemon/worker/commands.h"
+#include "daemon/worker/command/commands.h"
 #include "daemon/worker/observe/files.h"
 #include "daemon/worker/observe/read_ahead.h"
 #include "daemon/worker/observe/stage_times.h"

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/worker/commands.h"
+#include "daemon/worker/command/commands.h"
 #include "daemon/worker/offline/bench_plot.h"
 #include "daemon/worker/offline/bench_run.h"
 #include "engine/base/buf.h"

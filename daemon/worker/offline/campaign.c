@@ -27,7 +27,7 @@
 #include "daemon/spec/advice/advice.h"
 #include "daemon/spec/predict.h"
 #include "daemon/spec/submission.h"
-#include "daemon/worker/commands.h"
+#include "daemon/worker/command/commands.h"
 #include "daemon/worker/offline/campaign_spec.h"
 #include "daemon/worker/offline/input.h"
 #include "engine/base/gzip.h"

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "daemon/worker/commands.h"
+#include "daemon/worker/command/commands.h"
 #include "daemon/worker/offline/energy.h"
 #include "daemon/worker/offline/input.h"
 #include "daemon/worker/offline/measure.h"

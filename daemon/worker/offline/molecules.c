@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/worker/commands.h"
+#include "daemon/worker/command/commands.h"
 #include "daemon/worker/offline/input.h"
 #include "engine/base/text_json.h"
 #include "engine/io/io.h"

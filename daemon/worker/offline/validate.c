@@ -11,7 +11,7 @@
 
 #include "daemon/spec/advice/advice.h"
 #include "daemon/spec/predict.h"
-#include "daemon/worker/commands.h"
+#include "daemon/worker/command/commands.h"
 #include "daemon/worker/offline/input.h"
 #include "daemon/worker/offline/measure.h"
 #include "engine/base/err_json.h"

@@ -4,8 +4,8 @@
  * and returns the exit code: those of the client, since `shoal energy` and its kin only pass it on. Data on stdout,
  * messages on stderr.
  */
-#ifndef SHOAL_DAEMON_WORKER_COMMANDS_H
-#define SHOAL_DAEMON_WORKER_COMMANDS_H
+#ifndef SHOAL_DAEMON_WORKER_COMMAND_COMMANDS_H
+#define SHOAL_DAEMON_WORKER_COMMAND_COMMANDS_H
 
 #include "engine/base/err.h"
 
