@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "client/command/handlers.h"
+#include "client/command/option_rows.h"
 #include "engine/base/printable.h"
 #include "engine/base/suggest.h"
 

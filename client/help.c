@@ -4,6 +4,8 @@
  */
 #include <string.h>
 
+#include "client/command/handlers.h"
+#include "client/command/option_rows.h"
 #include "client/commands.h"
 #include "client/show/show.h"
 

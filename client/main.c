@@ -6,10 +6,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "client/ask/http.h"
 #include "client/ask/socket_path.h"
+#include "client/campaign/campaign.h"
 #include "client/commands.h"
 #include "client/programs/here.h"
-#include "client/report/report.h"
 
 /* With --here: campaign run has work done, all other commands look at it. */
 static bool works(const struct client *c, char **argv)
@@ -21,7 +22,7 @@ static bool works(const struct client *c, char **argv)
 static bool takes_folders(const struct client *c, int words, char **argv)
 {
     return (words && !strcmp(c->command->name, "campaign") && !strcmp(argv[0], "gather")) ||
-           (words && !strcmp(c->command->name, "report") && report_is_campaign(argv[0]));
+           (words && !strcmp(c->command->name, "report") && campaign_is_file(argv[0]));
 }
 
 /* With a service of its own, which has stopped before the exit code says how it went. */

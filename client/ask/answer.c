@@ -1,32 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Answers of the service and errors, as values and exit codes.
+ * Questions to the service and its answers, as values.
  */
-#include <stdarg.h>
-#include <stdio.h>
+#include <math.h>
 #include <string.h>
 
-#include "client/client.h"
+#include "client/ask/answer.h"
+#include "client/ask/http.h"
 #include "engine/base/err_json.h"
 #include "engine/base/number.h"
 #include "engine/base/printable.h"
-
-int client_fail(const struct client *c, const struct err *e)
-{
-    printable_line(stderr, "shoal: %s", e->msg);
-    if (c->json) {
-        json_t *object = err_json(e);
-        client_print(object);
-        json_decref(object);
-    }
-    return err_exit(e->code);
-}
-
-void client_print(const json_t *value)
-{
-    json_dumpf(value, stdout, JSON_COMPACT | JSON_REAL_PRECISION(15));
-    putchar('\n');
-}
 
 int answer_error(const json_t *answer, long status, struct err *e)
 {
@@ -97,38 +80,6 @@ void answer_estimate(struct buf *out, const json_t *ensemble)
     buf_printf(out, " %s, %s", answer_text(estimate, "unit"), answer_text(estimate, "verdict"));
 }
 
-void client_say(const struct client *c, const char *fmt, ...)
-{
-    struct buf text = {0};
-    va_list ap;
-    if (c->quiet)
-        return;
-    va_start(ap, fmt);
-    buf_vprintf(&text, fmt, ap);
-    va_end(ap);
-    printable_line(stderr, "shoal: %s", text.data);
-    buf_free(&text);
-}
-
-int client_width(void)
-{
-    int columns = 0, rows;
-    if (show_is_terminal(stdout))
-        show_size(stdout, &columns, &rows);
-    return columns;
-}
-
-void client_table(const struct client *c, struct table *t)
-{
-    struct buf out = {0};
-    if (c->plain)
-        table_put_plain(t, &out);
-    else
-        table_put(t, client_width(), &out);
-    fputs(out.data, stdout);
-    buf_free(&out);
-}
-
 void client_path(struct buf *out, const char *id, const char *rest)
 {
     buf_printf(out, "/v1/ensembles/");
@@ -152,10 +103,12 @@ json_t *client_get(const struct client *c, const char *path, struct err *e)
     return client_ask(c, "GET", path, e);
 }
 
-void answer_window(struct table *t, const json_t *object, bool repeats)
+double answer_real(const json_t *v)
 {
-    if (repeats)
-        table_cell(t, "%lld.%lld", answer_whole(object, "repeat"), answer_whole(object, "window"));
-    else
-        table_cell(t, "%lld", answer_whole(object, "window"));
+    return json_is_number(v) ? json_number_value(v) : NAN;
+}
+
+double answer_magnitude(const json_t *quantity)
+{
+    return answer_real(json_object_get(quantity, "magnitude"));
 }

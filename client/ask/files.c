@@ -3,12 +3,16 @@
  * Fetching an ensemble's files. Each goes into NAME.part as it comes and gets its name when all of it is there, as long as it was
  * listed: a file of that name is whole. A folder belongs to one ensemble, and says to which.
  */
+#include "client/ask/files.h"
+
 #include <dirent.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "client/client.h"
+#include "client/ask/answer.h"
+#include "client/ask/ensembles.h"
+#include "client/ask/http.h"
 #include "engine/base/number.h"
 #include "engine/base/path.h"
 #include "engine/base/xvg.h"

@@ -1,24 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Campaigns: what their file stands for (shoal-worker reads it) beside what the service has of it.
+ * What is done with campaigns.
  */
 #ifndef SHOAL_CLIENT_CAMPAIGN_CAMPAIGN_H
 #define SHOAL_CLIENT_CAMPAIGN_CAMPAIGN_H
 
-#include "client/client.h"
+#include "client/campaign/model/model.h"
 
-struct campaign {
-    const char *file;
-    json_t *plan;    /* what shoal-worker campaign printed */
-    json_t *present; /* key -> ensemble of the service, pilots too; NULL: it was not asked */
-    json_t *ladders; /* LEG/ITEM -> what is known of its windows (place.c); NULL: nothing */
-    int waiting;     /* legs of systems and edges whose next pilot is missing, or has not ended */
-};
-
-/* Reads the file: `names` alone, or all that would be submitted, checked; of it what --only, --skip and --leg choose. EXIT_OK, or an exit code after the worker said what is wrong. */
-int campaign_open(struct campaign *k, const struct client *c, const char *file, bool names);
-/* The same once more, of an open one, with windows as k->ladders has them. */
-int campaign_reopen(struct campaign *k, const struct client *c);
 /* Where the campaign says `ladder`: asks the service what pilots came to, and reopens it with windows for all that is
  * known. */
 int campaign_place(struct campaign *k, const struct client *c, struct err *e);
@@ -32,25 +20,14 @@ int campaign_grow(const struct campaign *k, const struct client *c, struct err *
 json_t *campaign_gap_windows(json_t *const *results, int n);
 /* Says which windows were chosen, and by which pilot. */
 void campaign_say_ladders(const struct campaign *k, const struct client *c);
-/* What the service has of it, of the caller's own. */
-int campaign_look(struct campaign *k, const struct client *c, struct err *e);
-void campaign_close(struct campaign *k);
-/* The service's ensemble of a planned one; NULL: there is none. */
-const json_t *campaign_present(const struct campaign *k, const json_t *planned);
-/* It was submitted, and is something else now. */
-bool campaign_differs(const struct campaign *k, const json_t *planned);
-/* c, choosing the ensembles whose label `kind`, campaign or pilot, is the campaign's name, and nothing else; `label`
- * is kept by the caller. */
-struct client campaign_choice(const struct campaign *k, const struct client *c, const char *kind, struct buf *label);
-
-/* Whether --only, --skip or --leg are given. */
-bool campaign_is_part(const struct client *c);
-/* Leaves those that they choose in the plan of an open campaign. ERR_USAGE: a word that stands for nothing, or nothing is left. */
-int campaign_choose(struct campaign *k, const struct client *c, struct err *e);
-
 /* Opens it, and hands over what the service does not have yet; *answer (a new reference) says how many those are, NULL: nothing was
  * tried. EXIT_OK: the service has all of it as planned; else an exit code, after saying why not. */
 int campaign_send(struct campaign *k, struct client *c, const char *file, json_t **answer);
+
+/* Has pilots place the windows of a spec, and shows them. Returns the exit code. */
+int ladder_of_spec(struct client *c, const char *file);
+/* Whether a word is the file of a campaign or a spec, not an ensemble. */
+bool campaign_is_file(const char *word);
 
 /* What can be done with one; exit codes. */
 int campaign_plan(struct client *c, const char *file);
@@ -59,7 +36,5 @@ int campaign_status(struct client *c, const char *file);
 /* The table of campaign status, of what was seen at the last look. */
 void campaign_status_show(const struct client *c, const struct campaign *k);
 int campaign_run(struct client *c, const char *file);
-int campaign_gather(struct client *c, const char *file);
-int campaign_report(struct client *c, const char *file); /* the page that gather writes, by itself */
 
 #endif

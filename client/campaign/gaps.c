@@ -9,6 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "client/ask/answer.h"
+#include "client/ask/http.h"
+#include "client/ask/results.h"
 #include "client/campaign/campaign.h"
 #include "client/propose/pilot.h"
 #include "engine/base/number.h"

@@ -4,7 +4,10 @@
  */
 #include <string.h>
 
+#include "client/ask/answer.h"
+#include "client/ask/ensembles.h"
 #include "client/campaign/campaign.h"
+#include "client/show/show.h"
 #include "engine/base/number.h"
 #include "engine/base/printable.h"
 

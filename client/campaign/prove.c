@@ -11,7 +11,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "client/ask/answer.h"
 #include "client/campaign/campaign.h"
+#include "client/specs/spec_file.h"
 #include "engine/base/checksum.h"
 #include "engine/base/path.h"
 

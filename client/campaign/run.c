@@ -9,6 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "client/ask/answer.h"
+#include "client/ask/ensembles.h"
+#include "client/ask/http.h"
+#include "client/ask/results.h"
 #include "client/campaign/campaign.h"
 #include "client/gather/gather.h"
 #include "client/need/shares.h"
@@ -78,8 +82,8 @@ static int look_again(struct running *r, struct err *e)
         if (is_over(r, e))
             return -(int)e->code;
         if (lost == 0)
-            lost = watch_now();
-        if ((why.code != ERR_UNREACHABLE && why.code != ERR_BUSY) || watch_now() - lost > PATIENCE_S) {
+            lost = client_now();
+        if ((why.code != ERR_UNREACHABLE && why.code != ERR_BUSY) || client_now() - lost > PATIENCE_S) {
             *e = why;
             return -(int)why.code;
         }
@@ -90,17 +94,17 @@ static int look_again(struct running *r, struct err *e)
 /* At most so long, but not beyond the end of --for. */
 static double until_over(const struct running *r, double seconds)
 {
-    return r->c->own && r->c->own->stops ? fmax(fmin(seconds, r->c->own->stops - watch_now()), 0) : seconds;
+    return r->c->own && r->c->own->stops ? fmax(fmin(seconds, r->c->own->stops - client_now()), 0) : seconds;
 }
 
 /* Until all have ended. ERR_BUSY: --timeout is over. */
 static int wait_for_all(struct running *r, struct err *e)
 {
-    double began = watch_now(), said = 0;
+    double began = client_now(), said = 0;
     for (;;) {
         int rc = look_again(r, e);
         struct states s = rc ? (struct states){0} : states_of(r->k);
-        double now = watch_now();
+        double now = client_now();
         if (rc || s.ended == s.there)
             return rc;
         if (is_over(r, e))
@@ -285,9 +289,9 @@ static int spend(struct running *r, struct err *e)
          ladder = json_is_object(json_object_get(r->k->plan, "ladder"));
     double since = 0; /* of rounds that came to nothing, with nothing to wait for between them */
     for (;;) {
-        double began = watch_now();
+        double began = client_now();
         int rc = wait_for_all(r, e);
-        since = watch_now() - began < LOOK_LEAST_S ? since : 0;
+        since = client_now() - began < LOOK_LEAST_S ? since : 0;
         if (rc)
             return rc;
         if (ladder)
@@ -296,7 +300,7 @@ static int spend(struct running *r, struct err *e)
             rc = round_next(r, e);
         if (!rc)
             return 0;
-        double now = watch_now();
+        double now = client_now();
         since = rc > 0 ? 0 : since > 0 ? since : now;
         if (rc < 0 && (!may_pass(rc) || now - since > PATIENCE_S))
             return rc;
@@ -347,7 +351,7 @@ int campaign_prove(struct campaign *k, struct client *c, const char *file)
 {
     struct client silent = *c;
     struct err e = {0};
-    struct running r = {.c = c, .k = k, .deadline = watch_deadline(c)};
+    struct running r = {.c = c, .k = k, .deadline = client_deadline(c)};
     silent.quiet = true;
     for (;;) {
         json_t *submitted = NULL;
@@ -365,7 +369,7 @@ int campaign_prove(struct campaign *k, struct client *c, const char *file)
             return rc;
         if (wait_for_all(&r, &e)) {
             rc = client_fail(c, &e);
-            return r.deadline && watch_now() >= r.deadline ? EXIT_TIMEOUT : rc;
+            return r.deadline && client_now() >= r.deadline ? EXIT_TIMEOUT : rc;
         }
         campaign_close(k);
     }
@@ -375,7 +379,7 @@ int campaign_run(struct client *c, const char *file)
 {
     struct campaign k;
     struct err e = {0};
-    struct running r = {.c = c, .k = &k, .deadline = watch_deadline(c)};
+    struct running r = {.c = c, .k = &k, .deadline = client_deadline(c)};
     struct err over = {0};
     int rc = send_all(&r, file, &e);
     if (rc == EXIT_OK && spend(&r, &e))
@@ -383,7 +387,7 @@ int campaign_run(struct client *c, const char *file)
     else if (rc != EXIT_OK && !e.code &&
              is_over(&r, &over)) /* a signal to all of a job ends what reads the file, too */
         rc = tell_stop(&r, &over);
-    const bool late = r.deadline && e.code == ERR_BUSY && watch_now() >= r.deadline;
+    const bool late = r.deadline && e.code == ERR_BUSY && client_now() >= r.deadline;
     campaign_close(&k);
     return late ? EXIT_TIMEOUT : rc == EXIT_OK ? campaign_gather(c, file) : rc;
 }

@@ -7,6 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "client/ask/answer.h"
+#include "client/ask/ensembles.h"
+#include "client/ask/http.h"
 #include "client/campaign/campaign.h"
 #include "client/ensembles/confirm.h"
 #include "engine/base/gzip.h"

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "client/ask/answer.h"
 #include "engine/base/printable.h"
 
 enum { NAMED = 5 };

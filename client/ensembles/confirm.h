@@ -5,7 +5,7 @@
 #ifndef SHOAL_CLIENT_ENSEMBLES_CONFIRM_H
 #define SHOAL_CLIENT_ENSEMBLES_CONFIRM_H
 
-#include "client/client.h"
+#include "client/command/client.h"
 
 /* Asks on a terminal whether it may be done to these ensembles (or planned ones): "WHAT: NAME, NAME, ..? [y/N]". True without a
  * question where --yes is given or nobody is there to be asked. A no is answered by what --yes would do. */

@@ -6,7 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "client/client.h"
+#include "client/ask/answer.h"
+#include "client/ask/http.h"
+#include "client/command/handlers.h"
+#include "client/show/show.h"
 #include "engine/base/printable.h"
 
 struct telling {

@@ -3,7 +3,11 @@
 
 #include <stdio.h>
 
-#include "client/commands.h"
+#include "client/ask/answer.h"
+#include "client/ask/ensembles.h"
+#include "client/ask/http.h"
+#include "client/command/command.h"
+#include "client/command/handlers.h"
 #include "client/need/shares.h"
 #include "engine/base/number.h"
 #include "engine/base/printable.h"

@@ -5,7 +5,7 @@
 #ifndef SHOAL_CLIENT_ENSEMBLES_ON_EACH_H
 #define SHOAL_CLIENT_ENSEMBLES_ON_EACH_H
 
-#include "client/client.h"
+#include "client/command/client.h"
 
 struct moves {
     const char *next, *does; /* said after each: the command that follows, and what it does */

@@ -5,8 +5,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "client/ask/answer.h"
+#include "client/ask/ensembles.h"
+#include "client/command/handlers.h"
 #include "client/ensembles/confirm.h"
 #include "client/ensembles/on_each.h"
+#include "client/show/show.h"
 #include "engine/base/number.h"
 #include "engine/base/printable.h"
 

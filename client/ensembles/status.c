@@ -6,7 +6,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "client/client.h"
+#include "client/ask/answer.h"
+#include "client/ask/ensembles.h"
+#include "client/command/handlers.h"
+#include "client/ensembles/list.h"
+#include "client/show/show.h"
 #include "engine/base/number.h"
 #include "engine/base/printable.h"
 
@@ -132,7 +136,8 @@ static void left_out_show(const json_t *left_out, struct buf *out)
         buf_printf(out, "%s\n", json_string_value(text));
 }
 
-void devices_show(const json_t *state, struct buf *out)
+/* Lines about devices. */
+static void devices_show(const json_t *state, struct buf *out)
 {
     const json_t *d;
     size_t i;

@@ -10,8 +10,14 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "client/client.h"
+#include "client/ask/answer.h"
+#include "client/ask/files.h"
+#include "client/ask/http.h"
+#include "client/ask/results.h"
+#include "client/command/handlers.h"
 #include "client/ensembles/reach.h"
+#include "client/ensembles/watch.h"
+#include "client/results/results.h"
 #include "engine/base/gzip.h"
 #include "engine/base/number.h"
 #include "engine/base/path.h"
@@ -236,7 +242,7 @@ static int finish(const struct client *c, bool json, const char *id, json_t *ens
     struct err e = {0};
     struct buf text = {0};
     struct watch_end end = {0};
-    int rc = watch_ensemble(c, id, watch_deadline(c), false, &end);
+    int rc = watch_ensemble(c, id, client_deadline(c), false, &end);
     if (rc != EXIT_OK && rc != EXIT_ENSEMBLE_FAILED)
         return rc;
     client_path(&text, id, "");

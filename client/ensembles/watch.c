@@ -3,13 +3,19 @@
  * watch: follows the event stream. On a terminal a progress line redraws itself; elsewhere a line a minute. When the
  * service goes away the stream is asked for again from the last event seen, for as long as it takes to restart one.
  */
+#include "client/ensembles/watch.h"
+
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "client/client.h"
+#include "client/ask/answer.h"
+#include "client/ask/ensembles.h"
+#include "client/ask/http.h"
+#include "client/command/handlers.h"
+#include "client/show/show.h"
 #include "engine/base/printable.h"
 
 enum { PATIENCE_S = 60, QUIET_S = 60 };
@@ -23,23 +29,11 @@ struct watch {
     double said;                  /* when the last line was written */
 };
 
-double watch_now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static void clear(struct watch *w)
 {
     if (w->drawn)
         fputs("\r\033[K", stderr);
     w->drawn = false;
-}
-
-double watch_deadline(const struct client *c)
-{
-    return c->timeout > 0 ? watch_now() + c->timeout : 0;
 }
 
 /* ---- interrupts ---- */
@@ -64,7 +58,7 @@ void watch_interruptible(const char *id)
 
 static double eta(struct watch *w, double fraction)
 {
-    double t = watch_now();
+    double t = client_now();
     if (!w->began) {
         w->began = t;
         w->first_fraction = fraction;
@@ -75,7 +69,7 @@ static double eta(struct watch *w, double fraction)
 
 static void draw(struct watch *w, const json_t *ensemble)
 {
-    double fraction = json_number_value(json_object_get(ensemble, "progress")), t = watch_now(),
+    double fraction = json_number_value(json_object_get(ensemble, "progress")), t = client_now(),
            left = eta(w, fraction);
     if (w->quiet || (!w->terminal && w->said && t - w->said < QUIET_S))
         return;
@@ -141,7 +135,7 @@ static int follow(struct watch *w, const char *id, double deadline, int *rc, str
 {
     struct buf path = {0}, reply = {0};
     long status = 0;
-    double left = deadline ? deadline - watch_now() : 0;
+    double left = deadline ? deadline - client_now() : 0;
     if (deadline && left <= 0) {
         *rc = EXIT_TIMEOUT;
         return 1;
@@ -185,9 +179,9 @@ static int wait_for_service(const struct watch *w, double *lost)
 {
     struct err e = {0};
     if (!*lost) {
-        *lost = watch_now();
+        *lost = client_now();
         client_say(w->c, "lost the service; asking again for %d s", PATIENCE_S);
-    } else if (watch_now() - *lost > PATIENCE_S) {
+    } else if (client_now() - *lost > PATIENCE_S) {
         err_set(&e, ERR_UNREACHABLE, "%s: the service went away", w->c->socket);
         return client_fail(w->c, &e);
     }
@@ -232,7 +226,7 @@ int watch_main(struct client *c, int argc, char **argv)
     struct watch_end end = {0};
     struct err e = {0};
     watch_interruptible(argv[0]);
-    int rc = watch_ensemble(c, argv[0], watch_deadline(c), c->jsonl, &end);
+    int rc = watch_ensemble(c, argv[0], client_deadline(c), c->jsonl, &end);
     if (rc != EXIT_OK && rc != EXIT_ENSEMBLE_FAILED)
         return rc;
     if (c->json) {
@@ -261,7 +255,7 @@ static int worse(int a, int b)
 int wait_main(struct client *c, int argc, char **argv)
 {
     struct err e = {0};
-    double deadline = watch_deadline(c);
+    double deadline = client_deadline(c);
     json_t *chosen = ensembles_chosen(c, argc, argv, "queued,running,finishing", &e), *item, *states = json_array();
     struct client inner = *c;
     size_t i;

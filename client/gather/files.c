@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "client/ask/answer.h"
 #include "client/gather/gather.h"
 #include "engine/base/path.h"
 

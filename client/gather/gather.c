@@ -8,10 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "client/ask/answer.h"
+#include "client/ask/ensembles.h"
+#include "client/ask/http.h"
 #include "client/ask/members.h"
-#include "client/commands.h"
 #include "client/programs/here.h"
-#include "client/report/report.h"
+#include "client/show/out.h"
 
 struct fetching {
     struct gathered *g;
@@ -236,7 +238,7 @@ static void put_page(const struct client *c, const struct gathered *g, struct er
 {
     struct buf page = {0};
     gather_page(g, &page);
-    report_put(c, answer_text(g->campaign->plan, "name"), &page, e);
+    client_page(c, answer_text(g->campaign->plan, "name"), &page, e);
     buf_free(&page);
 }
 

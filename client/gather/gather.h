@@ -5,12 +5,14 @@
 #ifndef SHOAL_CLIENT_GATHER_GATHER_H
 #define SHOAL_CLIENT_GATHER_GATHER_H
 
-#include "client/campaign/campaign.h"
+#include "client/campaign/model/model.h"
 #include "client/statistics/compare.h"
 #include "client/statistics/contradictions.h"
 #include "client/statistics/network.h"
 
 #define GATHER_KCAL 4.184 /* kJ */
+
+struct sheet;
 
 struct number {
     double value, error;
@@ -135,5 +137,9 @@ json_t *gather_json(const struct gathered *g); /* json.c */
 void gather_tsv(const struct gathered *g, bool headings, struct buf *out);
 /* gather.json, gather.tsv and report.html, and what other programs read: dg.tsv, ddg.tsv, raw.tsv, cinnabar.csv. */
 int gather_files(const struct gathered *g, const char *folder, struct err *e);
+
+/* campaign gather, and the page that it writes by itself; exit codes. */
+int campaign_gather(struct client *c, const char *file);
+int campaign_report(struct client *c, const char *file);
 
 #endif

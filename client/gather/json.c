@@ -4,6 +4,7 @@
  */
 #include <math.h>
 
+#include "client/ask/answer.h"
 #include "client/gather/gather.h"
 
 static json_t *real(double x)

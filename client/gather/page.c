@@ -5,11 +5,12 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "client/ask/answer.h"
 #include "client/gather/gather.h"
+#include "client/results/convergence.h"
 #include "client/show/page.h"
-#include "engine/plot/plot.h"
-#include "client/report/report.h"
 #include "engine/base/number.h"
+#include "engine/plot/plot.h"
 
 /* ---- the answer ---- */
 
@@ -110,7 +111,7 @@ static void answer(struct buf *out, const struct gathered *g)
 static void curves(struct buf *out, const struct row *r, const char *title)
 {
     struct plot_series series[2];
-    report_convergence(r->convergence, series);
+    results_convergence(r->convergence, series);
     plot_small_curves(out, title, series, 2, r->estimate.value / GATHER_KCAL, r->estimate.error / GATHER_KCAL);
     free(series[0].points);
     free(series[1].points);

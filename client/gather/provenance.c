@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "client/ask/answer.h"
+#include "client/ask/http.h"
 #include "client/gather/gather.h"
 #include "client/show/page.h"
 #include "engine/base/number.h"

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "client/ask/answer.h"
 #include "client/gather/gather.h"
 #include "engine/base/number.h"
 #include "engine/base/repeats.h"

@@ -5,7 +5,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "client/ask/answer.h"
 #include "client/gather/gather.h"
+#include "client/show/out.h"
 #include "engine/base/number.h"
 
 static void number_cell(struct table *t, struct number x)

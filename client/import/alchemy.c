@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/client.h"
 #include "client/import/internal.h"
+#include "client/specs/spec_file.h"
 #include "engine/base/number.h"
 
 enum { WINDOWS_MAX = 1000 };

@@ -6,8 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/commands.h"
+#include "client/command/command.h"
+#include "client/command/handlers.h"
 #include "client/import/internal.h"
+#include "client/programs/worker.h"
+#include "client/specs/spec_file.h"
 #include "engine/base/path.h"
 #include "engine/base/printable.h"
 

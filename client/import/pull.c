@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "client/client.h"
 #include "client/import/internal.h"
+#include "client/specs/spec_file.h"
 
 enum { RESTRAINTS_MAX = 16 }; /* as schemas/ensemble.schema.json has it */
 

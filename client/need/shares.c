@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "client/ask/answer.h"
+#include "client/ask/ensembles.h"
+#include "client/ask/results.h"
 #include "engine/base/allocate.h"
 
 #define PARTS 20 /* time is handed out in so many parts of what each would get alike */

@@ -7,7 +7,7 @@
 #ifndef SHOAL_CLIENT_NEED_SHARES_H
 #define SHOAL_CLIENT_NEED_SHARES_H
 
-#include "client/client.h"
+#include "client/command/client.h"
 
 /* What is to be added to each of the chosen, by "id": the "time" as the service reads it, of which the nearest whole number of the
  * ensemble's timesteps is meant, and the "revision" that it has. Failed and cancelled ones are left out, and said on stderr. A new

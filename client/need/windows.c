@@ -4,6 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "client/ask/answer.h"
+
 static double number(const json_t *v)
 {
     return json_is_number(v) ? json_number_value(v) : NAN;

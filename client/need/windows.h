@@ -5,7 +5,7 @@
 #ifndef SHOAL_CLIENT_NEED_WINDOWS_H
 #define SHOAL_CLIENT_NEED_WINDOWS_H
 
-#include "client/client.h"
+#include "client/command/client.h"
 
 /* A window of a repeat; NAN: not known. */
 struct part {

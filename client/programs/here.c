@@ -13,7 +13,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "client/commands.h"
+#include "client/ask/answer.h"
+#include "client/ask/http.h"
+#include "client/command/option_rows.h"
 #include "client/programs/become.h"
 #include "engine/base/path.h"
 
@@ -46,9 +48,9 @@ bool here_signalled(void)
 
 void here_sleep(double seconds)
 {
-    const double until = watch_now() + seconds;
+    const double until = client_now() + seconds;
     const struct timespec moment = {.tv_nsec = (long)(LOOK_S * 1e9)};
-    while (!signalled && watch_now() < until)
+    while (!signalled && client_now() < until)
         nanosleep(&moment, NULL);
 }
 
@@ -226,7 +228,7 @@ static int wait_until_it_answers(struct here *h, struct err *e)
 
 int here_open(struct here *h, const struct client *c, bool works, struct err *e)
 {
-    *h = (struct here){.folder = c->here, .lock = -1, .stops = works && c->run_for > 0 ? watch_now() + c->run_for : 0};
+    *h = (struct here){.folder = c->here, .lock = -1, .stops = works && c->run_for > 0 ? client_now() + c->run_for : 0};
     if (works)
         take_signals();
     int rc = make_folder(c->here, works, e);
@@ -247,7 +249,7 @@ int here_over(struct here *h, struct err *e)
     if (signalled)
         return err_set(e, ERR_BUSY, "signal %d (%s): run the same command again, and it goes on from here",
                        (int)signalled, strsignal(signalled));
-    if (h->stops && watch_now() >= h->stops)
+    if (h->stops && client_now() >= h->stops)
         return err_set(e, ERR_BUSY, "the time of --for is over: run the same command again, and it goes on from here");
     return has_ended(h) ? tell_end(h, e) : 0;
 }
@@ -274,8 +276,8 @@ int here_works(struct here *h, const struct client *c, struct err *e)
     if (!all_troubled(json_object_get(version, "devices"), &troubles))
         h->troubled = 0;
     else if (h->troubled == 0)
-        h->troubled = watch_now();
-    else if (watch_now() - h->troubled > TROUBLE_S)
+        h->troubled = client_now();
+    else if (client_now() - h->troubled > TROUBLE_S)
         rc = err_set(e, ERR_DEVICE, "no device has worked for %.0f s: %s", TROUBLE_S, troubles.data);
     json_decref(version);
     buf_free(&troubles);
@@ -287,10 +289,10 @@ int here_works(struct here *h, const struct client *c, struct err *e)
 static void wait_for_end(struct here *h)
 {
     const struct timespec moment = {.tv_nsec = (long)(LOOK_S * 1e9)};
-    const double began = watch_now();
+    const double began = client_now();
     kill(h->service, SIGTERM);
     while (!has_ended(h)) {
-        if (watch_now() - began < SAME_S)
+        if (client_now() - began < SAME_S)
             signalled = 0;
         else if (signalled)
             kill(h->service, SIGKILL);

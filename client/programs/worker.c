@@ -3,6 +3,8 @@
  * Commands that need no service are done by shoal-worker, which has the engine: this process becomes it, or shows what it
  * prints.
  */
+#include "client/programs/worker.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,8 +12,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "client/commands.h"
+#include "client/command/command.h"
+#include "client/command/handlers.h"
+#include "client/command/option_rows.h"
 #include "client/programs/become.h"
+#include "client/results/results.h"
 
 /* Becomes shoal-worker; returns only when that fails, which is said. */
 static int become_worker(char **words)

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/client.h"
+#include "client/ask/answer.h"
 
 #define DISTANCE_MOST 20.0 /* kT */
 #define DISAGREE 2.0

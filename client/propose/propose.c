@@ -3,13 +3,17 @@
  * shoal ladder: windows of equal thermodynamic length, proposed from the results of a pilot. What it prints is YAML, to be
  * pasted into a spec.
  */
+#include "client/propose/propose.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/client.h"
+#include "client/ask/answer.h"
+#include "client/ask/ensembles.h"
+#include "client/ask/results.h"
 #include "client/propose/pilot.h"
 
 #define OVERLAP_USUAL 0.1 /* thrice what results want at least */
@@ -139,19 +143,11 @@ static int propose(const struct client *c, const struct pilot *p, struct err *e)
     return rc;
 }
 
-static bool is_spec(const char *word)
-{
-    const char *dot = strrchr(word, '.');
-    return dot && (!strcmp(dot, ".yaml") || !strcmp(dot, ".yml"));
-}
-
-int ladder_main(struct client *c, int argc, char **argv)
+int propose_windows(struct client *c, const char *word)
 {
     struct err e = {0};
-    if (is_spec(argv[0]))
-        return ladder_of_spec(c, argv[0]);
     struct pilot p = {0};
-    json_t *results = results_of(c, argv[0], &e);
+    json_t *results = results_of(c, word, &e);
     int rc = results ? pilot_read(&p, results, &e) : -(int)e.code;
     if (!rc)
         rc = propose(c, &p, &e);

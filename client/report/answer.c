@@ -5,25 +5,17 @@
 #include <math.h>
 #include <string.h>
 
+#include "client/ask/answer.h"
+#include "client/ask/ensembles.h"
 #include "client/report/report.h"
 #include "client/show/page.h"
 #include "engine/base/number.h"
-
-double report_number(const json_t *v)
-{
-    return json_is_number(v) ? json_number_value(v) : NAN;
-}
-
-double report_magnitude(const json_t *quantity)
-{
-    return report_number(json_object_get(quantity, "magnitude"));
-}
 
 /* "-2.31 +- 0.12 kcal/mol" */
 static void put_energy(struct buf *out, const json_t *energy, const char *unit)
 {
     const json_t *one = json_object_get(energy, unit);
-    number_with_error(out, report_number(json_object_get(one, "value")), report_number(json_object_get(one, "error")));
+    number_with_error(out, answer_real(json_object_get(one, "value")), answer_real(json_object_get(one, "error")));
     buf_printf(out, " %s", unit);
 }
 
@@ -57,10 +49,9 @@ static struct sampled count_samples(const json_t *windows)
     const json_t *window;
     size_t i;
     json_array_foreach (windows, i, window) {
-        double ns = report_magnitude(json_object_get(window, "sampled"));
+        double ns = answer_magnitude(json_object_get(window, "sampled"));
         sum.ns += isfinite(ns) ? ns : 0;
-        sum.fewest =
-            fmin(sum.fewest, report_number(json_object_get(json_object_get(window, "samples"), "uncorrelated")));
+        sum.fewest = fmin(sum.fewest, answer_real(json_object_get(json_object_get(window, "samples"), "uncorrelated")));
         sum.took_part += strcmp(answer_text(window, "status"), "failed") != 0;
     }
     return sum;
@@ -69,7 +60,7 @@ static struct sampled count_samples(const json_t *windows)
 static void facts(struct buf *out, const json_t *results)
 {
     const json_t *overlap = json_object_get(results, "overlap");
-    double least = report_number(json_object_get(overlap, "minimum"));
+    double least = answer_real(json_object_get(overlap, "minimum"));
     char enough[64];
     snprintf(enough, sizeof enough, "%g is enough", answer_number(overlap, "threshold"));
     struct sampled sampled = count_samples(json_object_get(results, "windows"));

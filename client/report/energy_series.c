@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "client/ask/answer.h"
+#include "client/ask/http.h"
+
 const struct series_name series_names[SERIES_KINDS] = {[SERIES_TEMPERATURE] = {"Temperature", "K", true},
                                                        [SERIES_PRESSURE] = {"Pressure", "bar", true},
                                                        [SERIES_VOLUME] = {"Volume", "nm\xc2\xb3", true},

@@ -5,7 +5,7 @@
 #ifndef SHOAL_CLIENT_REPORT_ENERGY_SERIES_H
 #define SHOAL_CLIENT_REPORT_ENERGY_SERIES_H
 
-#include "client/client.h"
+#include "client/command/client.h"
 
 enum series_kind {
     SERIES_TEMPERATURE,

@@ -5,30 +5,15 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "engine/plot/plot.h"
+#include "client/ask/answer.h"
 #include "client/report/report.h"
-
-void report_convergence(const json_t *list, struct plot_series *series)
-{
-    static const char *const names[] = {"forward", "backward"};
-    const json_t *one;
-    size_t i;
-    for (int k = 0; k < 2; k++) {
-        series[k] = (struct plot_series){
-            .name = names[k], .points = xcalloc(json_array_size(list), sizeof(struct plot_point)), .joined = true};
-        json_array_foreach (list, i, one) {
-            const json_t *energy = json_object_get(json_object_get(one, names[k]), "kcal/mol");
-            series[k].points[series[k].n++] = (struct plot_point){
-                report_number(json_object_get(one, "data_fraction")), report_number(json_object_get(energy, "value")),
-                report_number(json_object_get(energy, "error")), NULL};
-        }
-    }
-}
+#include "client/results/convergence.h"
+#include "engine/plot/plot.h"
 
 static void convergence_show(struct buf *out, const json_t *results)
 {
     struct plot_series series[2];
-    report_convergence(json_object_get(results, "convergence"), series);
+    results_convergence(json_object_get(results, "convergence"), series);
     plot_series(out,
                 &(struct plot){.title = "Convergence",
                                .note =
@@ -36,8 +21,8 @@ static void convergence_show(struct buf *out, const json_t *results)
                                    "the answer with its error",
                                .x = "part of the samples",
                                .y = "free energy, kcal/mol",
-                               .level = report_magnitude(json_object_get(results, "estimate")),
-                               .spread = report_magnitude(json_object_get(results, "uncertainty")),
+                               .level = answer_magnitude(json_object_get(results, "estimate")),
+                               .spread = answer_magnitude(json_object_get(results, "uncertainty")),
                                .equal = NAN},
                 series, 2);
     free(series[0].points);
@@ -53,9 +38,9 @@ static void window_points(const json_t *windows, const char *first, const char *
     json_array_foreach (windows, i, one) {
         const json_t *inner = json_object_get(json_object_get(one, first), second);
         bool pair = json_is_object(inner);
-        s->points[s->n++] = (struct plot_point){report_number(json_object_get(one, "window")),
-                                                report_number(pair ? json_object_get(inner, "value") : inner),
-                                                pair ? report_number(json_object_get(inner, "error")) : NAN, NULL};
+        s->points[s->n++] = (struct plot_point){answer_real(json_object_get(one, "window")),
+                                                answer_real(pair ? json_object_get(inner, "value") : inner),
+                                                pair ? answer_real(json_object_get(inner, "error")) : NAN, NULL};
     }
 }
 
@@ -109,7 +94,7 @@ static void matrix_show(struct buf *out, const char *title, const char *note, co
         return;
     double *matrix = xcalloc(n * n, sizeof *matrix);
     for (size_t i = 0; i < n * n; i++)
-        matrix[i] = report_number(json_array_get(json_array_get(rows, i / n), i % n));
+        matrix[i] = answer_real(json_array_get(json_array_get(rows, i / n), i % n));
     plot_matrix(out, title, note, matrix, (int)n, least);
     free(matrix);
 }
@@ -119,7 +104,7 @@ static void overlap_show(struct buf *out, const json_t *overlap)
     matrix_show(out, "Overlap of windows",
                 "the chance that a sample of the window of a row could be of the window of a column; red: neighbours "
                 "with too little",
-                json_object_get(overlap, "matrix"), report_number(json_object_get(overlap, "threshold")));
+                json_object_get(overlap, "matrix"), answer_real(json_object_get(overlap, "threshold")));
 }
 
 /* Of every repeat whose replicas exchange windows. */

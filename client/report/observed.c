@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "client/ask/answer.h"
+#include "client/ask/http.h"
 #include "client/report/report.h"
 #include "client/show/page.h"
 #include "engine/plot/observed.h"

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * report: the results of an ensemble, or what a campaign comes to, as one page that needs no other file and no network.
+ * report of an ensemble: its results as one page that needs no other file and no network.
  */
 #include "client/report/report.h"
 
 #include <string.h>
 
-#include "client/campaign/campaign.h"
+#include "client/ask/answer.h"
+#include "client/ask/ensembles.h"
+#include "client/ask/results.h"
+#include "client/results/results.h"
 #include "client/show/page.h"
 
 static int put_page(struct buf *out, const struct client *c, const json_t *ensemble, const json_t *results,
@@ -29,18 +32,7 @@ static int put_page(struct buf *out, const struct client *c, const json_t *ensem
     return rc;
 }
 
-int report_put(const struct client *c, const char *name, const struct buf *page, struct err *e)
-{
-    if (!c->output)
-        fwrite(page->data, 1, page->len, stdout);
-    else if (buf_write_file(c->output, page->data, page->len, e))
-        return -(int)e->code;
-    else
-        client_say(c, "%s shows %s", c->output, name);
-    return 0;
-}
-
-static int report_ensemble(struct client *c, const char *word)
+int report_ensemble(struct client *c, const char *word)
 {
     struct err e = {0};
     struct buf path = {0}, out = {0};
@@ -50,7 +42,7 @@ static int report_ensemble(struct client *c, const char *word)
     json_t *results = ensemble ? results_get(c, answer_text(ensemble, "id"), !ensemble_ended(state), NULL, &e) : NULL;
     int rc = results_exit(state, results);
     if (results && !put_page(&out, c, ensemble, results, &e))
-        report_put(c, answer_text(ensemble, "name"), &out, &e);
+        client_page(c, answer_text(ensemble, "name"), &out, &e);
     if (e.code)
         rc = client_fail(c, &e);
     buf_free(&path);
@@ -58,15 +50,4 @@ static int report_ensemble(struct client *c, const char *word)
     json_decref(results);
     json_decref(ensemble);
     return rc;
-}
-
-bool report_is_campaign(const char *word)
-{
-    const char *dot = strrchr(word, '.');
-    return dot && (!strcmp(dot, ".yaml") || !strcmp(dot, ".yml"));
-}
-
-int report_main(struct client *c, int argc, char **argv)
-{
-    return report_is_campaign(argv[0]) ? campaign_report(c, argv[0]) : report_ensemble(c, argv[0]);
 }

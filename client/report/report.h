@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The parts of an ensemble's page.
+ * The page of an ensemble, and its parts.
  */
 #ifndef SHOAL_CLIENT_REPORT_REPORT_H
 #define SHOAL_CLIENT_REPORT_REPORT_H
 
-#include "client/client.h"
+#include "client/command/client.h"
+
+/* The whole page, of the ensemble that `word` names, into --output, else onto standard output. The exit code. */
+int report_ensemble(struct client *c, const char *word);
 
 /* answer.c: what it comes to, and why it is to be believed or not. */
 void report_answer(struct buf *out, const json_t *ensemble, const json_t *results);
@@ -23,16 +26,5 @@ int report_observed(struct buf *out, const struct client *c, const json_t *ensem
 /* series.c: temperature, pressure, volume and energies of all windows over time, which are fetched. */
 int report_series(struct buf *out, const struct client *c, const json_t *ensemble, const json_t *results,
                   struct err *e);
-
-/* Whether a word is the file of a campaign, not an ensemble. */
-bool report_is_campaign(const char *word);
-/* A page into --output, else onto standard output; `name` is what it shows. */
-int report_put(const struct client *c, const char *name, const struct buf *page, struct err *e);
-/* A number, or NAN; that of a quantity with a unit. */
-double report_number(const json_t *v);
-double report_magnitude(const json_t *quantity);
-struct plot_series;
-/* [2] forward and backward, in kcal/mol; points are for the caller to free. */
-void report_convergence(const json_t *list, struct plot_series *series);
 
 #endif

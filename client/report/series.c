@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "client/ask/answer.h"
 #include "client/report/energy_series.h"
 #include "client/report/report.h"
 #include "client/show/page.h"
@@ -79,8 +80,8 @@ static void put_heads(struct buf *out, const struct table_of_series *t)
 
 static void put_mean(struct buf *out, const json_t *average, double target)
 {
-    double mean = report_number(json_object_get(average, "value")),
-           error = report_number(json_object_get(average, "error"));
+    double mean = answer_real(json_object_get(average, "value")),
+           error = answer_real(json_object_get(average, "error"));
     bool off = fabs(mean - target) > OFF * error;
     struct buf text = {0};
     number_with_error(&text, mean, error);
@@ -145,8 +146,8 @@ int report_series(struct buf *out, const struct client *c, const json_t *ensembl
                                 .series = xcalloc(json_array_size(windows), sizeof *t.series)};
     for (int k = 0; k < SERIES_KINDS; k++)
         t.target[k] = NAN;
-    t.target[SERIES_TEMPERATURE] = report_magnitude(json_object_get(results, "temperature"));
-    t.target[SERIES_PRESSURE] = report_magnitude(json_object_get(results, "pressure"));
+    t.target[SERIES_TEMPERATURE] = answer_magnitude(json_object_get(results, "temperature"));
+    t.target[SERIES_PRESSURE] = answer_magnitude(json_object_get(results, "pressure"));
     int rc = fetch_all(&t, c, ensemble, e);
     if (!rc) {
         find_axes(&t);

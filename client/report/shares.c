@@ -6,10 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/need/windows.h"
-#include "engine/plot/plot.h"
-#include "client/report/report.h"
+#include "client/ask/answer.h"
+#include "client/ask/ensembles.h"
 #include "client/need/shares.h"
+#include "client/need/windows.h"
+#include "client/report/report.h"
+#include "engine/plot/plot.h"
 
 #define KNOWN 0.1 /* more noise than that: what windows bring is not known well enough to act on */
 #define WORTH 0.9 /* another share of the time is worth a word where the square of the error gets smaller than that */

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "client/commands.h"
+#include "client/ask/answer.h"
 #include "engine/base/number.h"
 
 static const char *const groups[] = {"backbone", "ligand"};

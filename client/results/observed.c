@@ -2,8 +2,9 @@
  *
  * What observables of an ensemble came to, a line for each window's.
  */
-#include "client/commands.h"
 #include "client/results/observed.h"
+#include "client/ask/answer.h"
+#include "client/results/cells.h"
 #include "engine/base/number.h"
 
 static void value_cell(struct table *t, const char *what, double value, double error, const char *behind)
@@ -72,7 +73,7 @@ void observed_show(const json_t *results, const struct sheet *s)
     for (size_t h = 0; h < sizeof heads / sizeof *heads; h++)
         table_cell(&t, "%s", heads[h]);
     json_array_foreach (observables, i, observable) {
-        answer_window(&t, observable, repeats);
+        results_window(&t, observable, repeats);
         table_cell(&t, "%s", answer_text(observable, "name"));
         table_cell(&t, "%lld", answer_whole(observable, "frames"));
         summary_cell(&t, observable);

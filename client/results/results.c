@@ -2,51 +2,35 @@
  *
  * results: the free energies of results.json (schemas/results.schema.json) as a table.
  */
+#include "client/results/results.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/client.h"
-#include "client/results/observed.h"
-#include "client/results/fold.h"
-#include "client/results/torsions.h"
+#include "client/ask/answer.h"
+#include "client/ask/ensembles.h"
+#include "client/ask/files.h"
+#include "client/ask/results.h"
+#include "client/command/handlers.h"
 #include "client/need/windows.h"
+#include "client/results/cells.h"
+#include "client/results/fold.h"
+#include "client/results/observed.h"
+#include "client/results/torsions.h"
 #include "engine/base/number.h"
 
 static const char *const units[] = {"kJ/mol", "kcal/mol", "kT"};
 enum { UNITS = sizeof units / sizeof *units };
-
-json_t *results_get(const struct client *c, const char *id, bool live, struct buf *text, struct err *e)
-{
-    struct buf path = {0}, reply = {0};
-    long status = 0;
-    json_t *results = NULL;
-    client_path(&path, id, live ? "/results?live=1" : "/results");
-    if (!http_request(c->http, "GET", path.data, NULL, &status, &reply, e))
-        results = answer_object(status, &reply, e);
-    if (!results && live && e->code == ERR_USAGE) /* a service that knows of no results but the last */
-        err_set(e, ERR_BUSY, "ensemble %s has not ended: it has no results yet", id);
-    if (!results && status == 409)
-        e->code = ERR_BUSY; /* there will be results: try later */
-    if (results && text)
-        buf_add(text, reply.data, reply.len);
-    buf_free(&path);
-    buf_free(&reply);
-    return results;
-}
-
-static double number(const json_t *v)
-{
-    return json_is_number(v) ? json_number_value(v) : NAN;
-}
 
 static void energy_cells(struct table *t, const json_t *energy)
 {
     for (int i = 0; i < UNITS; i++) {
         const json_t *pair = json_object_get(energy, units[i]);
         struct buf cell = {0};
-        number_with_error(&cell, number(json_object_get(pair, "value")), number(json_object_get(pair, "error")));
+        number_with_error(&cell, answer_real(json_object_get(pair, "value")),
+                          answer_real(json_object_get(pair, "error")));
         table_cell(t, "%s", cell.data);
         buf_free(&cell);
     }
@@ -121,7 +105,7 @@ static void held_show(const json_t *held, const struct sheet *s)
               "out\n",
               json_string_value(json_array_get(molecules, 0)), json_string_value(json_array_get(molecules, 1)),
               (long long)json_integer_value(json_object_get(held, "window")),
-              number(json_object_get(release, "value")));
+              answer_real(json_object_get(release, "value")));
     if (!strcmp(answer_text(held, "other_end"), "held"))
         sheet_say(s, "the other end of the ladder is held too: attaching the restraints is another leg\n");
 }
@@ -134,8 +118,8 @@ static void finite_size_show(const json_t *finite, const struct sheet *s)
     if (!json_is_object(finite))
         return;
     buf_printf(&text, "\nthe net charge goes from %+.2f to %+.2f e in a box of %.3g nm; the row lacks:",
-               number(json_array_get(charges, 0)), number(json_array_get(charges, 1)),
-               number(json_object_get(json_object_get(finite, "edge"), "magnitude")));
+               answer_real(json_array_get(charges, 0)), answer_real(json_array_get(charges, 1)),
+               answer_real(json_object_get(json_object_get(finite, "edge"), "magnitude")));
     json_array_foreach (missing, i, item)
         buf_printf(&text, "\n  %s", json_string_value(item));
     sheet_say(s, "%s\n", text.data);
@@ -207,16 +191,16 @@ static void windows_show(const json_t *results, const struct sheet *s)
         const json_t *samples = json_object_get(window, "samples");
         const char *status = json_string_value(json_object_get(window, "status"));
         const char *reason = json_string_value(json_object_get(window, "reason"));
-        answer_window(&t, window, json_is_array(repeats));
+        results_window(&t, window, json_is_array(repeats));
         lambdas_cell(&t, window);
         table_cell(&t, "%s", status ? status : "?");
-        table_cell(&t, "%.4g", number(json_object_get(json_object_get(window, "sampled"), "magnitude")));
+        table_cell(&t, "%.4g", answer_real(json_object_get(json_object_get(window, "sampled"), "magnitude")));
         time_cell(&t, parts, n, (int)i);
         if (json_is_object(samples)) {
             table_cell(&t, "%lld", (long long)json_integer_value(json_object_get(samples, "read")));
             table_cell(&t, "%lld", (long long)json_integer_value(json_object_get(samples, "used")));
-            table_cell(&t, "%.1f", number(json_object_get(samples, "inefficiency")));
-            table_cell(&t, "%.0f", number(json_object_get(samples, "uncorrelated")));
+            table_cell(&t, "%.1f", answer_real(json_object_get(samples, "inefficiency")));
+            table_cell(&t, "%.0f", answer_real(json_object_get(samples, "uncorrelated")));
         } else {
             for (int k = 0; k < 4; k++)
                 table_cell(&t, "-");
@@ -245,7 +229,7 @@ static void frames_show(const json_t *results, const struct sheet *s)
         if (!json_is_object(frames))
             continue;
         n++;
-        answer_window(&t, window, repeats);
+        results_window(&t, window, repeats);
         table_cell(&t, "%lld", answer_whole(frames, "rows"));
         table_cell(&t, "%lld", answer_whole(frames, "of"));
         table_cell(&t, "%lld", answer_whole(frames, "thinned"));
@@ -300,7 +284,7 @@ static void exchange_show(const json_t *exchange, const struct sheet *s)
         long long times = answer_whole(item, "exchanges"), trips = answer_whole(item, "round_trips");
         sheet_say(s, "\nexchange%s (%s): %lld %s, %lld round %s, eigenvalue %.4f\n\n", repeat,
                   answer_text(item, "scheme"), times, number_word(times, "time", "times"), trips,
-                  number_word(trips, "trip", "trips"), number(json_object_get(item, "eigenvalue")));
+                  number_word(trips, "trip", "trips"), answer_real(json_object_get(item, "eigenvalue")));
         pairs_show(json_object_get(item, "pairs"), s);
     }
 }
@@ -339,7 +323,8 @@ static void averages_rows(struct table *t, const json_t *averages)
     const json_t *average;
     json_object_foreach ((json_t *)averages, name, average) {
         struct buf cell = {0};
-        number_with_error(&cell, number(json_object_get(average, "value")), number(json_object_get(average, "error")));
+        number_with_error(&cell, answer_real(json_object_get(average, "value")),
+                          answer_real(json_object_get(average, "error")));
         table_cell(t, "%s", name);
         table_cell(t, "%s", cell.data);
         table_cell(t, "%s", answer_text(average, "unit"));
@@ -422,15 +407,6 @@ void results_show(const struct sheet *s, const json_t *results)
     reasons_show(json_object_get(results, "estimators"), s);
     json_array_foreach (json_object_get(results, "warnings"), i, item)
         sheet_say(s, "%swarning: %s\n", i ? "" : "\n", json_string_value(item));
-}
-
-int results_exit(const char *state, const json_t *results)
-{
-    const json_t *estimate = json_object_get(results, "estimate");
-    bool none = !json_is_object(estimate) && strcmp(answer_text(results, "status"), "averages") != 0;
-    return !ensemble_ended(state)               ? EXIT_TRY_LATER
-           : none || strcmp(state, "done") != 0 ? EXIT_ENSEMBLE_FAILED
-                                                : EXIT_OK;
 }
 
 /* Results on stdout: as they came with --json, else as tables, below a line that says so where they are not final. */

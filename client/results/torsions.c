@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "client/commands.h"
+#include "client/ask/answer.h"
 #include "engine/base/number.h"
 
 enum { SHOWN = 10, WINDOWS_SHOWN = 12 };

@@ -6,7 +6,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "client/client.h"
+#include "client/ask/answer.h"
+#include "client/command/handlers.h"
+#include "client/programs/worker.h"
+#include "client/specs/spec_file.h"
 #include "engine/base/suggest.h"
 
 extern const char template_hydration[], template_relative[], template_absolute[];

@@ -2,6 +2,8 @@
  *
  * A spec that this program makes: on standard output, or in a file that is not there yet; and what stands in it.
  */
+#include "client/specs/spec_file.h"
+
 #include <ctype.h>
 #include <limits.h>
 #include <stdio.h>
@@ -9,7 +11,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "client/client.h"
 #include "engine/base/printable.h"
 
 void spec_text(struct buf *out, const char *text)

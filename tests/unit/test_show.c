@@ -11,7 +11,8 @@
 
 #include <cmocka.h>
 
-#include "client/client.h"
+#include "client/ask/http.h"
+#include "client/results/results.h"
 #include "engine/base/suggest.h"
 
 static void assert_text(struct buf *b, const char *expected)

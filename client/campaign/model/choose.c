@@ -4,7 +4,8 @@
  */
 #include <string.h>
 
-#include "client/campaign/campaign.h"
+#include "client/ask/answer.h"
+#include "client/campaign/model/model.h"
 
 static bool is_named(const json_t *planned, const char *const *words, int n)
 {
