@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Handlers of commands, each in the file that is named after it.
+ * The handlers that the table of commands names (client/commands.c); each is defined in the room of its command.
  */
 #ifndef SHOAL_CLIENT_COMMAND_HANDLERS_H
 #define SHOAL_CLIENT_COMMAND_HANDLERS_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Inside the server: server.c drives libmicrohttpd, accept.c lets connections in, server_request.c answers,
+ * Inside the server: server.c drives libmicrohttpd, accept.c lets connections in, request.c answers,
  * stream.c sends bodies that are made piece by piece.
  */
 #ifndef SHOAL_DAEMON_HTTP_INTERNAL_H
