@@ -15,7 +15,7 @@
 
 const char *const output_names[OUTPUT_COUNT] = {"dhdl.xvg", "energy.xvg", "traj.xtc"};
 
-int results_lock(struct results *r, const char *folder, struct err *e)
+int outputs_lock(struct outputs *r, const char *folder, struct err *e)
 {
     bool made = !mkdir(folder, 0755);
     if (!made && errno != EEXIST)
@@ -25,19 +25,19 @@ int results_lock(struct results *r, const char *folder, struct err *e)
     /* The folder's own entry must be as durable as the checkpoint in it. */
     if (r->lock < 0 || (made && path_sync_parent(folder))) {
         int rc = err_errno(e, "open %s", folder);
-        results_close(r);
+        outputs_close(r);
         return rc;
     }
     if (flock(r->lock, LOCK_EX | LOCK_NB)) {
         int rc = errno == EWOULDBLOCK ? err_set(e, ERR_BUSY, "%s: another process writes to it", folder)
                                       : err_errno(e, "lock %s", folder);
-        results_close(r);
+        outputs_close(r);
         return rc;
     }
     return 0;
 }
 
-int results_reach(const struct results *r, const uint64_t offset[OUTPUT_COUNT], struct err *e)
+int outputs_reach(const struct outputs *r, const uint64_t offset[OUTPUT_COUNT], struct err *e)
 {
     for (int i = 0; i < OUTPUT_COUNT; i++) {
         struct stat st;
@@ -49,7 +49,7 @@ int results_reach(const struct results *r, const uint64_t offset[OUTPUT_COUNT], 
     return 0;
 }
 
-int results_open(struct results *r, const uint64_t offset[OUTPUT_COUNT], struct err *e)
+int outputs_open(struct outputs *r, const uint64_t offset[OUTPUT_COUNT], struct err *e)
 {
     for (int i = 0; i < OUTPUT_COUNT; i++) {
         struct output_file *f = &r->files[i];
@@ -64,7 +64,7 @@ int results_open(struct results *r, const uint64_t offset[OUTPUT_COUNT], struct 
     return 0;
 }
 
-void results_close(struct results *r)
+void outputs_close(struct outputs *r)
 {
     for (int i = 0; i < OUTPUT_COUNT; i++) {
         if (r->files[i].open)
@@ -74,28 +74,28 @@ void results_close(struct results *r)
     if (r->folder && r->lock >= 0)
         close(r->lock);
     free(r->folder);
-    *r = (struct results){0};
+    *r = (struct outputs){0};
 }
 
-struct buf *results_begin(struct results *r, enum output which)
+struct buf *outputs_begin(struct outputs *r, enum output which)
 {
     co_hold(CO_BORROW);
     return &r->files[which].rows;
 }
 
-void results_end(struct results *r, enum output which)
+void outputs_end(struct outputs *r, enum output which)
 {
     (void)r, (void)which;
     co_release(CO_BORROW);
 }
 
-uint64_t results_offset(const struct results *r, enum output which)
+uint64_t outputs_offset(const struct outputs *r, enum output which)
 {
     return r->files[which].written + r->files[which].rows.len;
 }
 
 /* Writing at an offset would fill what somebody has cut off with zeros, and nobody would read a file that is removed. */
-static int check_untouched(const struct results *r, int which, struct err *e)
+static int check_untouched(const struct outputs *r, int which, struct err *e)
 {
     const struct output_file *f = &r->files[which];
     struct stat st;
@@ -110,7 +110,7 @@ static int check_untouched(const struct results *r, int which, struct err *e)
     return 0;
 }
 
-int results_flush_file(struct results *r, enum output which, struct err *e)
+int outputs_flush_file(struct outputs *r, enum output which, struct err *e)
 {
     struct output_file *f = &r->files[which];
     size_t done = 0;
@@ -134,19 +134,19 @@ int results_flush_file(struct results *r, enum output which, struct err *e)
     return 0;
 }
 
-int results_flush(struct results *r, struct err *e)
+int outputs_flush(struct outputs *r, struct err *e)
 {
     for (int i = 0; i < OUTPUT_COUNT; i++) {
-        int rc = results_flush_file(r, i, e);
+        int rc = outputs_flush_file(r, i, e);
         if (rc)
             return rc;
     }
     return 0;
 }
 
-int results_sync(struct results *r, struct err *e)
+int outputs_sync(struct outputs *r, struct err *e)
 {
-    int rc = results_flush(r, e);
+    int rc = outputs_flush(r, e);
     for (int i = 0; !rc && i < OUTPUT_COUNT; i++)
         if (fsync(r->files[i].fd))
             rc = err_errno(e, "fsync %s/%s", r->folder, output_names[i]);

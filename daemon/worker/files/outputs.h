@@ -18,7 +18,7 @@
 enum output { OUTPUT_DHDL, OUTPUT_ENERGY, OUTPUT_TRAJECTORY, OUTPUT_COUNT };
 extern const char *const output_names[OUTPUT_COUNT]; /* file names in the window's folder */
 
-struct results {
+struct outputs {
     char *folder;
     int lock; /* descriptor of the folder, locked: two workers never write to one window */
     struct output_file {
@@ -30,25 +30,25 @@ struct results {
 };
 
 /* Makes the folder if need be and locks it: do this before anything in it is read. ERR_BUSY: another process has it. */
-int results_lock(struct results *r, const char *folder, struct err *e);
+int outputs_lock(struct outputs *r, const char *folder, struct err *e);
 /* Whether every file of the folder holds at least so many bytes. ERR_CHECKPOINT names one that does not. */
-int results_reach(const struct results *r, const uint64_t offset[OUTPUT_COUNT], struct err *e);
+int outputs_reach(const struct outputs *r, const uint64_t offset[OUTPUT_COUNT], struct err *e);
 /* Opens the files, makes those that are missing, and truncates each to its offset. */
-int results_open(struct results *r, const uint64_t offset[OUTPUT_COUNT], struct err *e);
+int outputs_open(struct outputs *r, const uint64_t offset[OUTPUT_COUNT], struct err *e);
 /* Closes without writing what is pending; zeroed is fine. */
-void results_close(struct results *r);
+void outputs_close(struct outputs *r);
 
 /* Where rows of a file are appended. Between begin and end the pointer is borrowed: no yield. */
-struct buf *results_begin(struct results *r, enum output which);
-void results_end(struct results *r, enum output which);
+struct buf *outputs_begin(struct outputs *r, enum output which);
+void outputs_end(struct outputs *r, enum output which);
 /* Bytes of whole rows so far, pending ones included. */
-uint64_t results_offset(const struct results *r, enum output which);
+uint64_t outputs_offset(const struct outputs *r, enum output which);
 
 /* Writes pending rows of one file, or of all. ERR_IO and ERR_NO_SPACE name the file; what was written of a row is taken back. ERR_IO also when a file
  * is not as it was left: somebody has cut, lengthened or removed it. */
-int results_flush_file(struct results *r, enum output which, struct err *e);
-int results_flush(struct results *r, struct err *e);
+int outputs_flush_file(struct outputs *r, enum output which, struct err *e);
+int outputs_flush(struct outputs *r, struct err *e);
 /* Writes and makes all of it durable. */
-int results_sync(struct results *r, struct err *e);
+int outputs_sync(struct outputs *r, struct err *e);
 
 #endif

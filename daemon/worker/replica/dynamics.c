@@ -156,12 +156,12 @@ static void CO_FN write_rows(struct dynamics *d)
     if (d->count)
         replica_let_others(r);
     if (d->rows.dhdl) {
-        dhdl_row(results_begin(&r->results, OUTPUT_DHDL), set, protocol_has_pv(r->spec), &d->sample);
-        results_end(&r->results, OUTPUT_DHDL);
+        dhdl_row(outputs_begin(&r->outputs, OUTPUT_DHDL), set, protocol_has_pv(r->spec), &d->sample);
+        outputs_end(&r->outputs, OUTPUT_DHDL);
     }
     if (d->rows.energy) {
-        energy_row(results_begin(&r->results, OUTPUT_ENERGY), set, &r->shared->system, &d->sample);
-        results_end(&r->results, OUTPUT_ENERGY);
+        energy_row(outputs_begin(&r->outputs, OUTPUT_ENERGY), set, &r->shared->system, &d->sample);
+        outputs_end(&r->outputs, OUTPUT_ENERGY);
     }
     d->rows = (struct rows){0};
 }

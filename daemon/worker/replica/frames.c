@@ -18,9 +18,9 @@ static int frame_job(void *arg, struct err *e)
         replica_memory_for(r, output_names[OUTPUT_TRAJECTORY], "a frame", FRAME_BYTES_OF_ATOM * replica_atoms(r), e);
     if (rc)
         return rc;
-    xtc_frame(&r->results.files[OUTPUT_TRAJECTORY].rows, r->shared->system.natoms, (const double(*)[3])r->x,
+    xtc_frame(&r->outputs.files[OUTPUT_TRAJECTORY].rows, r->shared->system.natoms, (const double(*)[3])r->x,
               r->frame.box, (uint64_t)r->frame.steps, r->frame.time);
-    return results_flush_file(&r->results, OUTPUT_TRAJECTORY, e);
+    return outputs_flush_file(&r->outputs, OUTPUT_TRAJECTORY, e);
 }
 
 int CO_FN replica_finish_frame(struct replica *r, struct err *e)
@@ -52,7 +52,7 @@ int CO_FN replica_frame(struct replica *r, struct err *e)
 static int flush_job(void *arg, struct err *e)
 {
     struct replica *r = arg;
-    return results_flush(&r->results, e);
+    return outputs_flush(&r->outputs, e);
 }
 
 int CO_FN replica_flush(struct replica *r, struct err *e)

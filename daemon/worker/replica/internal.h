@@ -17,7 +17,7 @@ struct replica {
     struct spec own;         /* the shared one, with stages of its own that reach its target */
     struct stage *stages;    /* those; NULL: it goes as far as the spec says */
     struct sim *sim;
-    struct results results;
+    struct outputs outputs;
     struct job job;
     struct frame {
         struct job job; /* its own: the replica goes on meanwhile */

@@ -33,7 +33,7 @@ int CO_FN replica_on_disk(struct replica *r, int (*fn)(void *arg, struct err *e)
 static int lock_job(void *arg, struct err *e)
 {
     struct replica *r = arg;
-    return results_lock(&r->results, r->folder, e);
+    return outputs_lock(&r->outputs, r->folder, e);
 }
 
 static int lock_again_job(void *arg, struct err *e)
@@ -76,7 +76,7 @@ int replica_memory(struct replica *r, struct err *e)
     if (rc)
         return rc;
     for (int i = 0; i < ROW_FILES; i++) {
-        struct buf *b = &r->results.files[row_files[i]].rows;
+        struct buf *b = &r->outputs.files[row_files[i]].rows;
         buf_extend(b, rows);
         b->len = 0;
     }
@@ -163,7 +163,7 @@ static int write_job(void *arg, struct err *e)
     sim_seal(&k->c.state);
     int rc = replica_memory_for(k->r, "checkpoint", "a checkpoint", 2 * (STATE_HEAD + k->c.state.len), e);
     if (!rc)
-        rc = results_sync(&k->r->results, e);
+        rc = outputs_sync(&k->r->outputs, e);
     if (!rc)
         rc = write_observables(k, e);
     return rc ? rc : checkpoint_write(k->r->folder, &k->c, e);
@@ -188,7 +188,7 @@ int CO_FN replica_save(struct replica *r, struct err *e)
                               .salt = r->salt,
                               .owner = replica_owner(r)}};
     for (int i = 0; i < OUTPUT_COUNT; i++)
-        k.c.offset[i] = results_offset(&r->results, i);
+        k.c.offset[i] = outputs_offset(&r->outputs, i);
     rc = replica_fetch(r, e);
     if (!rc)
         rc = sim_save(r->sim, &k.c.state, e);
@@ -278,7 +278,7 @@ static int read_job(void *arg, struct err *e)
         rc = err_set(e, ERR_CHECKPOINT, "the checkpoint is of another ladder or protocol");
     if (!rc && leads_astray(k))
         return LEADS_ASTRAY;
-    return rc ? rc : results_reach(&k->r->results, k->c.offset, e);
+    return rc ? rc : outputs_reach(&k->r->outputs, k->c.offset, e);
 }
 
 void replica_go_on_from(struct replica *r, const struct checkpoint *c)
@@ -292,7 +292,7 @@ void replica_go_on_from(struct replica *r, const struct checkpoint *c)
 static int open_job(void *arg, struct err *e)
 {
     struct keeping *k = arg;
-    return results_open(&k->r->results, k->c.offset, e);
+    return outputs_open(&k->r->outputs, k->c.offset, e);
 }
 
 /* Takes up one of the checkpoint files, when there is one and it fits. CHECKPOINT_NONE as checkpoint_read; LEADS_ASTRAY. */
@@ -331,12 +331,12 @@ int CO_FN replica_open_files(struct replica *r, struct err *e)
     int rc = replica_on_disk(r, open_job, &k, e);
     if (rc)
         return rc;
-    struct buf *rows = results_begin(&r->results, OUTPUT_DHDL);
+    struct buf *rows = outputs_begin(&r->outputs, OUTPUT_DHDL);
     const char *stretched = model_stretched(r->shared->model);
     dhdl_header(rows, &r->spec->settings, r->setup.window, protocol_has_pv(r->spec));
     if (stretched)
         buf_printf(rows, XVG_STRETCHED "%s\n", stretched);
-    results_end(&r->results, OUTPUT_DHDL);
+    outputs_end(&r->outputs, OUTPUT_DHDL);
     return 0;
 }
 
@@ -347,8 +347,8 @@ static int CO_FN begin(struct replica *r, struct err *e)
         rc = replica_open_files(r, e);
     if (rc)
         return rc;
-    energy_header(results_begin(&r->results, OUTPUT_ENERGY), &r->spec->settings, &r->shared->system);
-    results_end(&r->results, OUTPUT_ENERGY);
+    energy_header(outputs_begin(&r->outputs, OUTPUT_ENERGY), &r->spec->settings, &r->shared->system);
+    outputs_end(&r->outputs, OUTPUT_ENERGY);
     return replica_flush(r, e);
 }
 
@@ -420,7 +420,7 @@ static int offer_job(void *arg, struct err *e)
         struct keeping k = {.r = r, .which = which};
         rc = read_own(&k, e);
         if (!rc && !leads_astray(&k))
-            rc = results_reach(&r->results, k.c.offset, e);
+            rc = outputs_reach(&r->outputs, k.c.offset, e);
         if (rc == -ERR_CHECKPOINT)
             rc = CHECKPOINT_NONE;
         if (!rc && !leads_astray(&k)) {

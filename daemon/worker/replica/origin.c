@@ -91,11 +91,11 @@ static int copy_energies_job(void *arg, struct err *e)
 {
     struct origin *o = arg;
     int fd = open_origin(o, OUTPUT_ENERGY, e), rc = fd < 0 ? -(int)e->code : 0;
-    struct buf *rows = &o->r->results.files[OUTPUT_ENERGY].rows;
+    struct buf *rows = &o->r->outputs.files[OUTPUT_ENERGY].rows;
     for (uint64_t left = o->c.offset[OUTPUT_ENERGY]; left && !rc;) {
         rc = read_piece(o, fd, OUTPUT_ENERGY, left, rows, e);
         left -= rc ? 0 : rows->len;
-        rc = rc ? rc : results_flush_file(&o->r->results, OUTPUT_ENERGY, e);
+        rc = rc ? rc : outputs_flush_file(&o->r->outputs, OUTPUT_ENERGY, e);
     }
     if (fd >= 0)
         close(fd);
@@ -128,7 +128,7 @@ static int frame_job(void *arg, struct err *e)
     if (o->frame.natoms != r->shared->system.natoms)
         return err_set(e, ERR_IO, "%s/%s: a frame of %d %s; expected %d", r->origin, output_names[OUTPUT_TRAJECTORY],
                        o->frame.natoms, number_word(o->frame.natoms, "atom", "atoms"), r->shared->system.natoms);
-    buf_add(&r->results.files[OUTPUT_TRAJECTORY].rows, o->bytes.data + o->at, length);
+    buf_add(&r->outputs.files[OUTPUT_TRAJECTORY].rows, o->bytes.data + o->at, length);
     o->at += length;
     o->more = true;
     return 0;
@@ -180,9 +180,9 @@ static int CO_FN take_frame(struct origin *o, struct err *e)
     int rc = evaluate(o, &sample, e);
     if (rc)
         return rc;
-    dhdl_row(results_begin(&r->results, OUTPUT_DHDL), &r->spec->settings, protocol_has_pv(r->spec), &sample);
-    results_end(&r->results, OUTPUT_DHDL);
-    if (r->results.files[OUTPUT_TRAJECTORY].rows.len > REPLICA_FLUSH_BYTES)
+    dhdl_row(outputs_begin(&r->outputs, OUTPUT_DHDL), &r->spec->settings, protocol_has_pv(r->spec), &sample);
+    outputs_end(&r->outputs, OUTPUT_DHDL);
+    if (r->outputs.files[OUTPUT_TRAJECTORY].rows.len > REPLICA_FLUSH_BYTES)
         rc = replica_flush(r, e);
     return rc ? rc : replica_progress(r, e);
 }

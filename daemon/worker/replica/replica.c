@@ -51,7 +51,7 @@ void replica_report(const struct replica *r, struct replica_report what)
 int CO_FN replica_progress(struct replica *r, struct err *e)
 {
     double t = replica_now();
-    size_t pending = r->results.files[OUTPUT_DHDL].rows.len + r->results.files[OUTPUT_ENERGY].rows.len;
+    size_t pending = r->outputs.files[OUTPUT_DHDL].rows.len + r->outputs.files[OUTPUT_ENERGY].rows.len;
     bool due = t - r->reported >= PROGRESS_SECONDS;
     if (due || pending > REPLICA_FLUSH_BYTES) {
         int rc = replica_flush(r, e);
@@ -297,7 +297,7 @@ void CO_FN replica_run(void *replica)
         replica_report(r, (struct replica_report){.kind = REPORT_FAILED, .why = &e});
     else
         replica_report(r, (struct replica_report){.kind = REPORT_DONE});
-    results_close(&r->results);
+    outputs_close(&r->outputs);
     sim_free(r->sim);
     r->sim = NULL;
     r->spec = NULL;

@@ -24,7 +24,7 @@ static const uint64_t empty[OUTPUT_COUNT];
 static int fresh_folder(void **state)
 {
     (void)state;
-    strcpy(folder, "/tmp/shoal-results-XXXXXX");
+    strcpy(folder, "/tmp/shoal-outputs-XXXXXX");
     return mkdtemp(folder) ? 0 : -1;
 }
 
@@ -52,82 +52,82 @@ static void expect_content(enum output which, const char *text)
     buf_free(&b);
 }
 
-static void add_row(struct results *r, enum output which, const char *text)
+static void add_row(struct outputs *r, enum output which, const char *text)
 {
-    buf_printf(results_begin(r, which), "%s\n", text);
-    results_end(r, which);
+    buf_printf(outputs_begin(r, which), "%s\n", text);
+    outputs_end(r, which);
 }
 
-static void open_at(struct results *r, const uint64_t offset[OUTPUT_COUNT])
+static void open_at(struct outputs *r, const uint64_t offset[OUTPUT_COUNT])
 {
     struct err e = {0};
-    assert_int_equal(results_lock(r, folder, &e), 0);
-    assert_int_equal(results_open(r, offset, &e), 0);
+    assert_int_equal(outputs_lock(r, folder, &e), 0);
+    assert_int_equal(outputs_open(r, offset, &e), 0);
 }
 
 static void rows_are_written_whole(void **state)
 {
     (void)state;
-    struct results r = {0};
+    struct outputs r = {0};
     struct err e = {0};
     open_at(&r, empty);
     add_row(&r, OUTPUT_DHDL, "one");
     add_row(&r, OUTPUT_DHDL, "two");
     expect_content(OUTPUT_DHDL, "");
-    assert_int_equal(results_offset(&r, OUTPUT_DHDL), 8);
-    assert_int_equal(results_flush(&r, &e), 0);
+    assert_int_equal(outputs_offset(&r, OUTPUT_DHDL), 8);
+    assert_int_equal(outputs_flush(&r, &e), 0);
     expect_content(OUTPUT_DHDL, "one\ntwo\n");
-    assert_int_equal(results_offset(&r, OUTPUT_DHDL), 8);
+    assert_int_equal(outputs_offset(&r, OUTPUT_DHDL), 8);
     add_row(&r, OUTPUT_DHDL, "lost");
-    results_close(&r);
-    results_close(&r);
+    outputs_close(&r);
+    outputs_close(&r);
     expect_content(OUTPUT_DHDL, "one\ntwo\n");
 }
 
 static void later_bytes_are_cut_off(void **state)
 {
     (void)state;
-    struct results r = {0};
+    struct outputs r = {0};
     struct err e = {0};
     open_at(&r, empty);
     add_row(&r, OUTPUT_DHDL, "kept");
     add_row(&r, OUTPUT_ENERGY, "kept too");
-    assert_int_equal(results_sync(&r, &e), 0);
+    assert_int_equal(outputs_sync(&r, &e), 0);
     uint64_t offset[OUTPUT_COUNT];
     for (int i = 0; i < OUTPUT_COUNT; i++)
-        offset[i] = results_offset(&r, i);
+        offset[i] = outputs_offset(&r, i);
     add_row(&r, OUTPUT_DHDL, "after the checkpoint");
     add_row(&r, OUTPUT_TRAJECTORY, "a frame");
-    assert_int_equal(results_flush(&r, &e), 0);
-    results_close(&r);
+    assert_int_equal(outputs_flush(&r, &e), 0);
+    outputs_close(&r);
 
     open_at(&r, offset);
     expect_content(OUTPUT_DHDL, "kept\n");
     expect_content(OUTPUT_TRAJECTORY, "");
     add_row(&r, OUTPUT_DHDL, "next");
-    assert_int_equal(results_flush(&r, &e), 0);
+    assert_int_equal(outputs_flush(&r, &e), 0);
     expect_content(OUTPUT_DHDL, "kept\nnext\n");
     expect_content(OUTPUT_ENERGY, "kept too\n");
-    results_close(&r);
+    outputs_close(&r);
 }
 
 static void a_short_file_is_noticed(void **state)
 {
     (void)state;
-    struct results r = {0};
+    struct outputs r = {0};
     struct err e = {0};
     open_at(&r, empty);
     add_row(&r, OUTPUT_ENERGY, "12345");
-    assert_int_equal(results_flush(&r, &e), 0);
-    assert_int_equal(results_reach(&r, (uint64_t[OUTPUT_COUNT]){0, 6, 0}, &e), 0);
-    assert_int_equal(results_reach(&r, (uint64_t[OUTPUT_COUNT]){0, 7, 0}, &e), -ERR_CHECKPOINT);
+    assert_int_equal(outputs_flush(&r, &e), 0);
+    assert_int_equal(outputs_reach(&r, (uint64_t[OUTPUT_COUNT]){0, 6, 0}, &e), 0);
+    assert_int_equal(outputs_reach(&r, (uint64_t[OUTPUT_COUNT]){0, 7, 0}, &e), -ERR_CHECKPOINT);
     assert_non_null(strstr(e.msg, "/energy.xvg has 6 bytes, the checkpoint counts on 7"));
-    results_close(&r);
+    outputs_close(&r);
     assert_int_equal(unlink(path_of("energy.xvg")), 0);
-    assert_int_equal(results_lock(&r, folder, &e), 0);
-    assert_int_equal(results_reach(&r, (uint64_t[OUTPUT_COUNT]){0, 6, 0}, &e), -ERR_CHECKPOINT);
-    assert_int_equal(results_reach(&r, empty, &e), 0);
-    results_close(&r);
+    assert_int_equal(outputs_lock(&r, folder, &e), 0);
+    assert_int_equal(outputs_reach(&r, (uint64_t[OUTPUT_COUNT]){0, 6, 0}, &e), -ERR_CHECKPOINT);
+    assert_int_equal(outputs_reach(&r, empty, &e), 0);
+    outputs_close(&r);
 }
 
 /* Emptied, cut, lengthened, removed: said at the next write, and no hole of zeros. */
@@ -136,41 +136,41 @@ static void a_file_that_another_program_changes(void **state)
     (void)state;
     struct err e = {0};
     for (int how = 0; how < 4; how++) {
-        struct results r = {0};
+        struct outputs r = {0};
         open_at(&r, empty);
         add_row(&r, OUTPUT_DHDL, "12345678");
-        assert_int_equal(results_flush(&r, &e), 0);
+        assert_int_equal(outputs_flush(&r, &e), 0);
         if (how < 3)
             assert_int_equal(truncate(path_of("dhdl.xvg"), (off_t[]){0, 5, 10}[how]), 0);
         else
             assert_int_equal(unlink(path_of("dhdl.xvg")), 0);
-        assert_int_equal(results_flush(&r, &e), -ERR_IO);
+        assert_int_equal(outputs_flush(&r, &e), -ERR_IO);
         add_row(&r, OUTPUT_DHDL, "more");
-        assert_int_equal(results_sync(&r, &e), -ERR_IO);
+        assert_int_equal(outputs_sync(&r, &e), -ERR_IO);
         assert_non_null(strstr(e.msg, (const char *[]){"/dhdl.xvg: 0 bytes; expected 9", "/dhdl.xvg: 5 bytes",
                                                        "/dhdl.xvg: 10 bytes", "/dhdl.xvg: removed"}[how]));
-        results_close(&r);
+        outputs_close(&r);
     }
 }
 
 static void one_writer_only(void **state)
 {
     (void)state;
-    struct results r = {0}, other = {0};
+    struct outputs r = {0}, other = {0};
     struct err e = {0};
     open_at(&r, empty);
-    assert_int_equal(results_lock(&other, folder, &e), -ERR_BUSY);
-    results_close(&r);
-    assert_int_equal(results_lock(&other, folder, &e), 0);
-    results_close(&other);
+    assert_int_equal(outputs_lock(&other, folder, &e), -ERR_BUSY);
+    outputs_close(&r);
+    assert_int_equal(outputs_lock(&other, folder, &e), 0);
+    outputs_close(&other);
 }
 
 static void an_unusable_folder_is_named(void **state)
 {
     (void)state;
-    struct results r = {0};
+    struct outputs r = {0};
     struct err e = {0};
-    assert_int_equal(results_lock(&r, "/nonexistent/lambda_00", &e), -ERR_IO);
+    assert_int_equal(outputs_lock(&r, "/nonexistent/lambda_00", &e), -ERR_IO);
     assert_string_equal(e.msg, "make /nonexistent/lambda_00: No such file or directory");
 }
 
@@ -182,15 +182,15 @@ static void half_a_row_is_taken_back(void **state)
     pid_t pid = fork();
     assert(pid >= 0);
     if (pid == 0) {
-        struct results r = {0};
+        struct outputs r = {0};
         struct err e = {0};
         signal(SIGXFSZ, SIG_IGN);
-        int bad = results_lock(&r, folder, &e) || results_open(&r, empty, &e);
+        int bad = outputs_lock(&r, folder, &e) || outputs_open(&r, empty, &e);
         add_row(&r, OUTPUT_DHDL, "whole");
-        bad |= results_flush(&r, &e) != 0;
+        bad |= outputs_flush(&r, &e) != 0;
         setrlimit(RLIMIT_FSIZE, &(struct rlimit){10, 10});
         add_row(&r, OUTPUT_DHDL, "too long for the disk");
-        bad |= results_flush(&r, &e) != -ERR_NO_SPACE || !strstr(e.msg, "dhdl.xvg: File too large");
+        bad |= outputs_flush(&r, &e) != -ERR_NO_SPACE || !strstr(e.msg, "dhdl.xvg: File too large");
         _exit(bad);
     }
     int status;
