@@ -71,18 +71,18 @@ static bool next_work(const struct dynamics *d, struct queued *out)
 {
     const struct spec *spec = d->r->spec;
     const uint64_t stage = d->r->stage, step = d->planned.step;
-    const struct rows rows = protocol_rows(spec, stage, step);
+    const struct rows rows = timeline_rows(spec, stage, step);
     struct place *at = &out->after;
     uint32_t n;
     for (*at = d->planned;; at->next++)
         switch (at->next) {
         case ROWS:
-            if (!protocol_samples(spec, stage, step))
+            if (!timeline_samples(spec, stage, step))
                 break;
             at->next = OBSERVE;
             return is(out, SIM_SAMPLE, 1);
         case OBSERVE:
-            if (!protocol_observes(spec, stage, step))
+            if (!timeline_observes(spec, stage, step))
                 break;
             at->next = FRAME;
             return is(out, SIM_OBSERVE, 1);
@@ -91,11 +91,11 @@ static bool next_work(const struct dynamics *d, struct queued *out)
                 return false;
             break;
         case EXCHANGE: /* after the sample that decides, before anything moves */
-            if (exchange_on(d->r) && protocol_exchange(spec, stage, step))
+            if (exchange_on(d->r) && timeline_exchange(spec, stage, step))
                 return false;
             break;
         case MOVE:
-            if (step == 0 || !protocol_volume_move(spec, stage, step))
+            if (step == 0 || !timeline_volume_move(spec, stage, step))
                 break;
             at->next = KEEP;
             return is(out, SIM_BAROSTAT, 1);
@@ -104,7 +104,7 @@ static bool next_work(const struct dynamics *d, struct queued *out)
                 return false;
             break;
         case STEPS:
-            n = replica_batch(d->r, protocol_next_event(spec, stage, step) - step, steps_queued(d));
+            n = replica_batch(d->r, timeline_next_event(spec, stage, step) - step, steps_queued(d));
             if (n)
                 *at = (struct place){step + n, ROWS};
             return n && is(out, SIM_STEP, n);
@@ -137,14 +137,14 @@ static int take_sample(struct dynamics *d, struct err *e)
     const struct replica *r = d->r;
     d->sample = (struct sample){.delta_u = r->delta_u};
     sim_sample(r->sim, &d->sample);
-    d->sample.time = protocol_time(r->spec, r->stage, r->stage_step);
+    d->sample.time = timeline_time(r->spec, r->stage, r->stage_step);
     d->sample.walker = (int)r->walker;
     d->sample.exchanges =
-        protocol_exchanges(r->spec, r->stage, r->stage_step) - protocol_exchange(r->spec, r->stage, r->stage_step);
+        timeline_exchanges(r->spec, r->stage, r->stage_step) - timeline_exchange(r->spec, r->stage, r->stage_step);
     if (!isfinite(d->sample.potential))
         return err_set(e, ERR_NONFINITE, "the potential energy is %g at step %" PRIu64, d->sample.potential,
                        sim_step_number(r->sim));
-    d->rows = protocol_rows(r->spec, r->stage, r->stage_step);
+    d->rows = timeline_rows(r->spec, r->stage, r->stage_step);
     return 0;
 }
 
@@ -156,7 +156,7 @@ static void CO_FN write_rows(struct dynamics *d)
     if (d->count)
         replica_let_others(r);
     if (d->rows.dhdl) {
-        dhdl_row(outputs_begin(&r->outputs, OUTPUT_DHDL), set, protocol_has_pv(r->spec), &d->sample);
+        dhdl_row(outputs_begin(&r->outputs, OUTPUT_DHDL), set, timeline_has_pv(r->spec), &d->sample);
         outputs_end(&r->outputs, OUTPUT_DHDL);
     }
     if (d->rows.energy) {
@@ -229,7 +229,7 @@ static int CO_FN finish_oldest(struct dynamics *d, struct err *e)
 static int start_moving(struct replica *r, struct err *e)
 {
     const struct spec *spec = r->spec;
-    bool first = protocol_timesteps(spec, r->stage, 0) == 0;
+    bool first = timeline_timesteps(spec, r->stage, 0) == 0;
     bool continued = r->stage == 0 && system_start(&r->shared->system, r->setup.window).v &&
                      spec->settings.integrator.kind == INTEGRATOR_VELOCITY_VERLET;
     return first && !continued ? sim_thermalize(r->sim, e) : 0;

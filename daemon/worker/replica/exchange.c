@@ -152,7 +152,7 @@ static int exchange(struct exchange *x, struct err *e)
         stop |= x->member[w]->stop;
         keep |= is_due(x->member[w]);
     }
-    swaps_draw(&s, protocol_exchanges(first->spec, first->stage, first->stage_step) - 1, x->delta_u, x->from);
+    swaps_draw(&s, timeline_exchanges(first->spec, first->stage, first->stage_step) - 1, x->delta_u, x->from);
     rc = hand_out(x, e);
     for (size_t w = 0; w < n; w++)
         x->member[w]->agreed = (struct agreed){.keep = keep || stop, .stop = stop};

@@ -39,7 +39,7 @@ int exchange_members(const struct replica *r);
 int CO_FN exchange_meet(struct replica *r, struct err *e);
 /* After a checkpoint that all make. */
 int CO_FN exchange_kept(struct replica *r, struct err *e);
-/* The meeting that all go on from: r->common. offered: how many (protocol_meetings) came before each checkpoint that it has; before the
+/* The meeting that all go on from: r->common. offered: how many (timeline_meetings) came before each checkpoint that it has; before the
  * beginning, which all have, there was none. */
 int CO_FN exchange_common(struct replica *r, const uint64_t *offered, int n, struct err *e);
 

@@ -43,7 +43,7 @@ int CO_FN replica_frame(struct replica *r, struct err *e)
     if (rc)
         return rc;
     r->frame.steps = replica_clock_steps(r);
-    r->frame.time = protocol_time(r->spec, r->stage, r->stage_step);
+    r->frame.time = timeline_time(r->spec, r->stage, r->stage_step);
     r->frame.begun = true;
     job_start(r->setup.jobs, &r->frame.job, JOB_DISK, frame_job, r);
     return 0;
@@ -76,7 +76,7 @@ static int final_job(void *arg, struct err *e)
         return rc;
     buf_printf(&path, "%s/confout.gro", r->folder);
     buf_printf(&title, "%s, window %d, t= %.5f", r->spec->name, r->setup.window,
-               protocol_time(r->spec, r->stage, r->stage_step));
+               timeline_time(r->spec, r->stage, r->stage_step));
     gro_write(&text, &r->shared->system, (const double(*)[3])r->x, (const double(*)[3])r->v, f->box, title.data);
     rc = buf_write_file(path.data, text.data, text.len, e);
     buf_free(&path);

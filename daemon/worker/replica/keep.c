@@ -214,7 +214,7 @@ int CO_FN replica_save_together(struct replica *r, struct err *e)
 bool replica_save_due(const struct replica *r, uint64_t step)
 {
     if (r->spec->checkpoint_every)
-        return protocol_due(r->spec->checkpoint_every, step);
+        return timeline_due(r->spec->checkpoint_every, step);
     return replica_now() - r->saved >= r->spec->checkpoint_seconds;
 }
 
@@ -243,9 +243,9 @@ static uint64_t meetings_before(const struct spec *spec, const struct checkpoint
 {
     uint64_t last = (uint64_t)spec->nstages - 1;
     if (c->stage <= last)
-        return protocol_meetings(spec, c->stage, c->stage_step);
+        return timeline_meetings(spec, c->stage, c->stage_step);
     bool over = !c->stage_step || c->stage_step >= spec->stages[last].steps;
-    return over ? protocol_meetings(spec, last + 1, 0) : protocol_meetings(spec, last, c->stage_step);
+    return over ? timeline_meetings(spec, last + 1, 0) : timeline_meetings(spec, last, c->stage_step);
 }
 
 /* What follows from it was a failure that would come again. */
@@ -333,7 +333,7 @@ int CO_FN replica_open_files(struct replica *r, struct err *e)
         return rc;
     struct buf *rows = outputs_begin(&r->outputs, OUTPUT_DHDL);
     const char *stretched = model_stretched(r->shared->model);
-    dhdl_header(rows, &r->spec->settings, r->setup.window, protocol_has_pv(r->spec));
+    dhdl_header(rows, &r->spec->settings, r->setup.window, timeline_has_pv(r->spec));
     if (stretched)
         buf_printf(rows, XVG_STRETCHED "%s\n", stretched);
     outputs_end(&r->outputs, OUTPUT_DHDL);
@@ -396,7 +396,7 @@ static int CO_FN salt_anew(struct replica *r, struct err *e)
     r->salt = r->setup.salt;
     err_set(&why, ERR_NONE,
             "goes on from step %" PRIu64 " with noise of its own, salt %" PRIu64 ", so as not to fail again",
-            protocol_timesteps(r->spec, r->stage, r->stage_step), r->salt);
+            timeline_timesteps(r->spec, r->stage, r->stage_step), r->salt);
     replica_report_event(r, "salt", &why);
     sim_salt(r->sim, (uint32_t)r->salt);
     return replica_save(r, e);

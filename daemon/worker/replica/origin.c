@@ -165,7 +165,7 @@ static int CO_FN evaluate(struct origin *o, struct sample *out, struct err *e)
     r->grown = 0;
     *out = (struct sample){.delta_u = r->delta_u, .walker = (int)r->walker};
     sim_sample(r->sim, out);
-    out->time = protocol_time(r->spec, r->stage, r->stage_step);
+    out->time = timeline_time(r->spec, r->stage, r->stage_step);
     return isfinite(out->potential)
                ? 0
                : err_set(e, ERR_NONFINITE, "the potential energy of a frame at %g ps is %g", out->time, out->potential);
@@ -176,11 +176,11 @@ static int CO_FN take_frame(struct origin *o, struct err *e)
     struct replica *r = o->r;
     struct sample sample;
     o->steps += ((uint64_t)o->frame.step - o->steps) & INT32_MAX;
-    protocol_place(r->spec, o->steps, &r->stage, &r->stage_step);
+    timeline_place(r->spec, o->steps, &r->stage, &r->stage_step);
     int rc = evaluate(o, &sample, e);
     if (rc)
         return rc;
-    dhdl_row(outputs_begin(&r->outputs, OUTPUT_DHDL), &r->spec->settings, protocol_has_pv(r->spec), &sample);
+    dhdl_row(outputs_begin(&r->outputs, OUTPUT_DHDL), &r->spec->settings, timeline_has_pv(r->spec), &sample);
     outputs_end(&r->outputs, OUTPUT_DHDL);
     if (r->outputs.files[OUTPUT_TRAJECTORY].rows.len > REPLICA_FLUSH_BYTES)
         rc = replica_flush(r, e);
@@ -214,7 +214,7 @@ static void tell(const struct replica *r, uint64_t frames)
 {
     struct err what = {0};
     err_set(&what, ERR_NONE, "goes on from step %" PRIu64 ", with %" PRIu64 " %s of %s evaluated at all windows",
-            protocol_timesteps(r->spec, r->stage, r->stage_step), frames,
+            timeline_timesteps(r->spec, r->stage, r->stage_step), frames,
             number_word((int64_t)frames, "frame", "frames"), r->origin + strlen(r->directory) + 1);
     replica_report_event(r, "frames", &what);
 }

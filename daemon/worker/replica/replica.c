@@ -34,7 +34,7 @@ double replica_now(void)
 
 int64_t replica_clock_steps(const struct replica *r)
 {
-    return (int64_t)(protocol_timesteps(r->spec, r->stage, r->stage_step) - protocol_clock_zero(r->spec));
+    return (int64_t)(timeline_timesteps(r->spec, r->stage, r->stage_step) - timeline_clock_zero(r->spec));
 }
 
 void replica_report(const struct replica *r, struct replica_report what)
@@ -42,7 +42,7 @@ void replica_report(const struct replica *r, struct replica_report what)
     if (r->spec) {
         what.steps = spec_steps(r->spec, r->spec->nstages);
         what.step = spec_steps(r->spec, (int)r->stage) + r->stage_step;
-        what.time = protocol_elapsed(r->spec, r->stage, r->stage_step);
+        what.time = timeline_elapsed(r->spec, r->stage, r->stage_step);
     }
     what.stage = r->stage;
     r->setup.report(r->setup.ctx, r, &what);

@@ -8,7 +8,7 @@ static bool is_dynamics(const struct stage *s)
     return s->kind != STAGE_MINIMIZE;
 }
 
-uint64_t protocol_timesteps(const struct spec *spec, uint64_t stage, uint64_t step)
+uint64_t timeline_timesteps(const struct spec *spec, uint64_t stage, uint64_t step)
 {
     uint64_t n = stage < (uint64_t)spec->nstages && is_dynamics(&spec->stages[stage]) ? step : 0;
     for (uint64_t i = 0; i < stage; i++)
@@ -43,23 +43,23 @@ static uint64_t first_produce(const struct spec *spec)
     return i;
 }
 
-double protocol_elapsed(const struct spec *spec, uint64_t stage, uint64_t step)
+double timeline_elapsed(const struct spec *spec, uint64_t stage, uint64_t step)
 {
     return time_between(spec, 0, 0, stage, step);
 }
 
-double protocol_time(const struct spec *spec, uint64_t stage, uint64_t step)
+double timeline_time(const struct spec *spec, uint64_t stage, uint64_t step)
 {
     uint64_t zero = first_produce(spec);
     return stage < zero ? 0 - time_between(spec, stage, step, zero, 0) : time_between(spec, zero, 0, stage, step);
 }
 
-uint64_t protocol_clock_zero(const struct spec *spec)
+uint64_t timeline_clock_zero(const struct spec *spec)
 {
-    return protocol_timesteps(spec, first_produce(spec), 0);
+    return timeline_timesteps(spec, first_produce(spec), 0);
 }
 
-void protocol_place(const struct spec *spec, uint64_t timesteps, uint64_t *stage, uint64_t *step)
+void timeline_place(const struct spec *spec, uint64_t timesteps, uint64_t *stage, uint64_t *step)
 {
     *stage = first_produce(spec);
     for (; *stage + 1 < (uint64_t)spec->nstages; ++*stage) {
@@ -72,7 +72,7 @@ void protocol_place(const struct spec *spec, uint64_t timesteps, uint64_t *stage
     *step = timesteps;
 }
 
-bool protocol_has_pv(const struct spec *spec)
+bool timeline_has_pv(const struct spec *spec)
 {
     for (int i = 0; i < spec->nstages; i++)
         if (spec->stages[i].kind == STAGE_PRODUCE && spec->stages[i].npt)
@@ -80,18 +80,18 @@ bool protocol_has_pv(const struct spec *spec)
     return false;
 }
 
-bool protocol_due(uint64_t every, uint64_t step)
+bool timeline_due(uint64_t every, uint64_t step)
 {
     return every && step % every == 0;
 }
 
 static struct rows rows_of(const struct stage *s, uint64_t step)
 {
-    bool produce = s->kind == STAGE_PRODUCE, sampled = is_dynamics(s) && protocol_due(s->sample_every, step);
-    return (struct rows){produce && sampled, sampled, produce && protocol_due(s->frames_every, step)};
+    bool produce = s->kind == STAGE_PRODUCE, sampled = is_dynamics(s) && timeline_due(s->sample_every, step);
+    return (struct rows){produce && sampled, sampled, produce && timeline_due(s->frames_every, step)};
 }
 
-struct rows protocol_rows(const struct spec *spec, uint64_t stage, uint64_t step)
+struct rows timeline_rows(const struct spec *spec, uint64_t stage, uint64_t step)
 {
     struct rows rows = rows_of(&spec->stages[stage], step);
     if (step == 0 && stage > 0) {
@@ -104,43 +104,43 @@ struct rows protocol_rows(const struct spec *spec, uint64_t stage, uint64_t step
     return rows;
 }
 
-bool protocol_volume_move(const struct spec *spec, uint64_t stage, uint64_t step)
+bool timeline_volume_move(const struct spec *spec, uint64_t stage, uint64_t step)
 {
-    return spec->stages[stage].npt && step && protocol_due((uint64_t)spec->settings.barostat.every, step);
+    return spec->stages[stage].npt && step && timeline_due((uint64_t)spec->settings.barostat.every, step);
 }
 
 /* Some observable has a frame there; of those alone that need a sample, if that is asked. */
 static bool observes(const struct spec *spec, uint64_t stage, uint64_t step, bool sample)
 {
     const struct stage *s = &spec->stages[stage];
-    const uint64_t steps = protocol_timesteps(spec, stage, step);
+    const uint64_t steps = timeline_timesteps(spec, stage, step);
     bool due = false;
     if (s->kind != STAGE_PRODUCE || (!step && stage && s[-1].kind == STAGE_PRODUCE))
         return false;
     for (int i = 0; i < spec->nobservables; i++) {
         const struct observable *o = &spec->observables[i].of;
-        due |= (!sample || observe_kinds[o->kind].needs_sample) && protocol_due(o->every, steps);
+        due |= (!sample || observe_kinds[o->kind].needs_sample) && timeline_due(o->every, steps);
     }
     return due;
 }
 
-bool protocol_observes(const struct spec *spec, uint64_t stage, uint64_t step)
+bool timeline_observes(const struct spec *spec, uint64_t stage, uint64_t step)
 {
     return observes(spec, stage, step, false);
 }
 
-bool protocol_samples(const struct spec *spec, uint64_t stage, uint64_t step)
+bool timeline_samples(const struct spec *spec, uint64_t stage, uint64_t step)
 {
-    const struct rows rows = protocol_rows(spec, stage, step);
+    const struct rows rows = timeline_rows(spec, stage, step);
     return rows.dhdl || rows.energy || observes(spec, stage, step, true);
 }
 
-bool protocol_exchange(const struct spec *spec, uint64_t stage, uint64_t step)
+bool timeline_exchange(const struct spec *spec, uint64_t stage, uint64_t step)
 {
-    return step && protocol_due(spec->stages[stage].exchange_every, step);
+    return step && timeline_due(spec->stages[stage].exchange_every, step);
 }
 
-uint64_t protocol_exchanges(const struct spec *spec, uint64_t stage, uint64_t step)
+uint64_t timeline_exchanges(const struct spec *spec, uint64_t stage, uint64_t step)
 {
     uint64_t n = 0;
     for (uint64_t i = 0; i <= stage && i < (uint64_t)spec->nstages; i++) {
@@ -150,9 +150,9 @@ uint64_t protocol_exchanges(const struct spec *spec, uint64_t stage, uint64_t st
     return n;
 }
 
-uint64_t protocol_meetings(const struct spec *spec, uint64_t stage, uint64_t step)
+uint64_t timeline_meetings(const struct spec *spec, uint64_t stage, uint64_t step)
 {
-    uint64_t n = protocol_exchanges(spec, stage, step);
+    uint64_t n = timeline_exchanges(spec, stage, step);
     for (uint64_t i = 0; i < stage; i++)
         n += spec->stages[i].exchange_every != 0;
     return n;
@@ -167,13 +167,13 @@ static uint64_t next_multiple(uint64_t every, uint64_t step, uint64_t most)
 /* Of the steps of a stage that produces. */
 static uint64_t next_observed(const struct spec *spec, uint64_t stage, uint64_t step, uint64_t most)
 {
-    const uint64_t begin = protocol_timesteps(spec, stage, 0);
+    const uint64_t begin = timeline_timesteps(spec, stage, 0);
     for (int i = 0; i < spec->nobservables; i++)
         most = next_multiple(spec->observables[i].of.every, begin + step, begin + most) - begin;
     return most;
 }
 
-uint64_t protocol_next_event(const struct spec *spec, uint64_t stage, uint64_t step)
+uint64_t timeline_next_event(const struct spec *spec, uint64_t stage, uint64_t step)
 {
     const struct stage *s = &spec->stages[stage];
     uint64_t next = next_multiple(s->sample_every, step, s->steps);
