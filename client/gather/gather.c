@@ -201,7 +201,7 @@ static void gather_print(const struct client *c, const struct gathered *g)
         gather_tsv(g, false, &out);
         fputs(out.data, stdout);
     } else {
-        gather_show(&(struct sheet){&out, client_width(), false}, g);
+        gather_show(&(struct out){&out, client_width(), false}, g);
         fputs(out.data, stdout);
     }
     buf_free(&out);

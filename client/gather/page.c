@@ -142,7 +142,7 @@ static void card(struct buf *out, const struct gathered *g, int row)
     curves(out, r, title);
     estimate_line(out, r);
     const char *verdict = verdict_text(r->verdict, r->so_far);
-    page_element(out, "p", sheet_class(verdict), verdict);
+    page_element(out, "p", out_class(verdict), verdict);
     if (*r->reason)
         page_element(out, "p", "soft", r->reason);
     json_array_foreach (r->reasons, i, reason)
@@ -185,7 +185,7 @@ void gather_page(const struct gathered *g, struct buf *out)
     buf_printf(out, "<div class=\"figures\">\n");
     gather_figures(g, out);
     buf_printf(out, "</div>\n");
-    gather_show(&(struct sheet){out, 0, true}, g);
+    gather_show(&(struct out){out, 0, true}, g);
     gather_run(g, out);
     cards(out, g);
     page_end(out);

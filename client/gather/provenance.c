@@ -158,7 +158,7 @@ static void legs_table(const struct gathered *g, struct buf *out)
 {
     static const char *const heads[] = {"leg",     "ensembles", "windows",   "ns a window", "ns in all", "T (K)",
                                         "p (bar)", "estimator", "submitted", "last change", "Shoal"};
-    const struct sheet s = {out, 0, true};
+    const struct out s = {out, 0, true};
     const json_t *leg;
     struct table t;
     size_t i;
@@ -169,9 +169,9 @@ static void legs_table(const struct gathered *g, struct buf *out)
         struct leg_run run = leg_run_of(g, answer_text(leg, "name"));
         leg_row(&t, &run);
     }
-    sheet_title(&s, "What was run",
-                "windows and production sampled so far; times are UTC; p is - where the volume is constant");
-    sheet_table(&s, &t);
+    out_title(&s, "What was run",
+              "windows and production sampled so far; times are UTC; p is - where the volume is constant");
+    out_table(&s, &t);
 }
 
 static void spec_show(const struct row *r, struct buf *out)

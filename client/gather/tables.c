@@ -27,11 +27,11 @@ static void heads(struct table *t, const char *layout, const char *const *words)
         table_cell(t, "%s", words[i]);
 }
 
-static void put(const struct sheet *s, struct table *t, const char *title, const char *note)
+static void put(const struct out *s, struct table *t, const char *title, const char *note)
 {
-    sheet_title(s, title, note);
-    sheet_table(s, t);
-    sheet_say(s, "\n");
+    out_title(s, title, note);
+    out_table(s, t);
+    out_say(s, "\n");
 }
 
 /* To what a page shows of a row's ensemble. */
@@ -42,7 +42,7 @@ static void link_row(struct table *t, int row)
     table_link(t, place);
 }
 
-static void rows_show(const struct sheet *s, const struct gathered *g)
+static void rows_show(const struct out *s, const struct gathered *g)
 {
     static const char *const words[] = {"item",     "leg",         "repeat",  "id",     "state",
                                         "estimate", "corrections", "verdict", "reason", NULL};
@@ -95,7 +95,7 @@ static void item_show(struct table *t, const struct item *item)
     number_cell(t, difference(item->sum, (struct number){item->experiment, item->experiment_error}));
 }
 
-static void items_show(const struct sheet *s, const struct gathered *g)
+static void items_show(const struct out *s, const struct gathered *g)
 {
     static const char *const words[] = {"item",    "leg",        "repeats",    "free energy",
                                         "verdict", "experiment", "difference", NULL};
@@ -119,7 +119,7 @@ static void loop_cell(struct table *t, const struct gathered *g, const struct lo
     buf_free(&way);
 }
 
-static void loops_show(const struct sheet *s, const struct gathered *g)
+static void loops_show(const struct out *s, const struct gathered *g)
 {
     static const char *const words[] = {"loop", "closure", "in errors", "note", NULL};
     struct table t;
@@ -139,7 +139,7 @@ static void loops_show(const struct sheet *s, const struct gathered *g)
     put(s, &t, "loops of the network, kcal/mol", "0 where all is right");
 }
 
-static void values_show(const struct sheet *s, const struct gathered *g)
+static void values_show(const struct out *s, const struct gathered *g)
 {
     static const char *const words[] = {"system",     "value",   "offset", "experiment",
                                         "difference", "verdict", "part",   NULL};
@@ -181,7 +181,7 @@ static void measure_cells(struct table *t, const char *name, const struct measur
         table_cell(t, "%.2f to %.2f", m->low / unit, m->high / unit);
 }
 
-static void comparison_show(const struct sheet *s, const struct comparison *c, const char *what, bool with_tau,
+static void comparison_show(const struct out *s, const struct comparison *c, const char *what, bool with_tau,
                             bool so_far)
 {
     struct table t;
@@ -198,23 +198,23 @@ static void comparison_show(const struct sheet *s, const struct comparison *c, c
     put(s, &t, title, "");
 }
 
-static void comparisons_show(const struct sheet *s, const struct gathered *g)
+static void comparisons_show(const struct out *s, const struct gathered *g)
 {
     comparison_show(s, &g->absolute, "values", true, gather_so_far(g));
     comparison_show(s, &g->relative, "edges", false, gather_so_far(g));
 }
 
-static void remarks_show(const struct sheet *s, const struct gathered *g)
+static void remarks_show(const struct out *s, const struct gathered *g)
 {
     const json_t *one;
     size_t i;
     json_array_foreach (g->remarks, i, one)
-        sheet_say(s, "%s\n", json_string_value(one));
+        out_say(s, "%s\n", json_string_value(one));
 }
 
-void gather_show(const struct sheet *s, const struct gathered *g)
+void gather_show(const struct out *s, const struct gathered *g)
 {
-    typedef void show_fn(const struct sheet *s, const struct gathered *g);
+    typedef void show_fn(const struct out *s, const struct gathered *g);
     static show_fn *const parts[] = {rows_show, items_show, loops_show, values_show, comparisons_show, remarks_show};
     enum { PARTS = sizeof parts / sizeof *parts };
     /* A terminal ends with what counts; a page begins with it, and has said the last two parts at its top. */

@@ -26,7 +26,7 @@ static int put_page(struct buf *out, const struct client *c, const json_t *ensem
     if (!rc)
         rc = report_series(out, c, ensemble, results, e);
     page_element(out, "h2", "", "Numbers");
-    results_show(&(struct sheet){out, 0, true}, results);
+    results_show(&(struct out){out, 0, true}, results);
     page_end(out);
     buf_free(&below);
     return rc;

@@ -51,7 +51,7 @@ static void row_show(struct table *t, const json_t *fold, const char *group, con
     table_cell(t, "%.3f", sum->most);
 }
 
-void fold_show(const json_t *results, const struct sheet *s)
+void fold_show(const json_t *results, const struct out *s)
 {
     static const char *const heads[] = {"group", "which", "atoms", "mean", "largest of a window", "of a frame"};
     const json_t *fold = json_object_get(results, "fold"), *windows = json_object_get(fold, "windows");
@@ -60,9 +60,9 @@ void fold_show(const json_t *results, const struct sheet *s)
     if (!fold)
         return;
     if (!json_array_size(windows)) {
-        sheet_say(s,
-                  "\nthe protein's fold was not followed, for want of trajectories: with frames-every in the spec "
-                  "results have the RMSD of backbone and ligand\n");
+        out_say(s,
+                "\nthe protein's fold was not followed, for want of trajectories: with frames-every in the spec "
+                "results have the RMSD of backbone and ligand\n");
         return;
     }
     table_setup(&t, "l l~ r r r r");
@@ -74,7 +74,7 @@ void fold_show(const json_t *results, const struct sheet *s)
             row_show(&t, fold, groups[g], &sum, repeats);
     }
     const struct sum all = sum_of(windows, groups[0]);
-    sheet_say(s, "\nRMSD from the start structure, backbone laid over backbone, in %lld %s of production, nm:\n\n",
-              all.frames, number_word(all.frames, "frame", "frames"));
-    sheet_table(s, &t);
+    out_say(s, "\nRMSD from the start structure, backbone laid over backbone, in %lld %s of production, nm:\n\n",
+            all.frames, number_word(all.frames, "frame", "frames"));
+    out_table(s, &t);
 }

@@ -60,7 +60,7 @@ static void summary_cell(struct table *t, const json_t *observable)
     }
 }
 
-void observed_show(const json_t *results, const struct sheet *s)
+void observed_show(const json_t *results, const struct out *s)
 {
     const json_t *observables = json_object_get(results, "observables"), *observable;
     const bool repeats = json_is_array(json_object_get(results, "repeats"));
@@ -79,6 +79,6 @@ void observed_show(const json_t *results, const struct sheet *s)
         summary_cell(&t, observable);
         table_cell(&t, "%s", answer_text(observable, "file"));
     }
-    sheet_say(s, "\n");
-    sheet_table(s, &t);
+    out_say(s, "\n");
+    out_table(s, &t);
 }

@@ -42,7 +42,7 @@ static const char *word(const json_t *verdict)
     return text ? text : "-";
 }
 
-static void energies_show(const json_t *results, const struct sheet *s)
+static void energies_show(const json_t *results, const struct out *s)
 {
     struct table t;
     const json_t *estimator, *leg;
@@ -89,28 +89,28 @@ static void energies_show(const json_t *results, const struct sheet *s)
         energy_cells(&t, json_object_get(estimator, "free_energy"));
         table_cell(&t, "%s", word(json_object_get(estimator, "verdict")));
     }
-    sheet_table(s, &t);
+    out_table(s, &t);
 }
 
 /* What the row of the standard state means. */
-static void held_show(const json_t *held, const struct sheet *s)
+static void held_show(const json_t *held, const struct out *s)
 {
     const json_t *molecules = json_object_get(held, "molecules"),
                  *release = json_object_get(json_object_get(held, "release"), "kcal/mol");
     if (!json_is_object(held))
         return;
-    sheet_say(s,
-              "\nrestraints hold %s and %s together in window %lld: from there to 1 mol/l is %.2f kcal/mol, which the "
-              "estimate lacks\nbinding = solvent leg - (complex leg + what is to add), where both legs take the ligand "
-              "out\n",
-              json_string_value(json_array_get(molecules, 0)), json_string_value(json_array_get(molecules, 1)),
-              (long long)json_integer_value(json_object_get(held, "window")),
-              answer_real(json_object_get(release, "value")));
+    out_say(s,
+            "\nrestraints hold %s and %s together in window %lld: from there to 1 mol/l is %.2f kcal/mol, which the "
+            "estimate lacks\nbinding = solvent leg - (complex leg + what is to add), where both legs take the ligand "
+            "out\n",
+            json_string_value(json_array_get(molecules, 0)), json_string_value(json_array_get(molecules, 1)),
+            (long long)json_integer_value(json_object_get(held, "window")),
+            answer_real(json_object_get(release, "value")));
     if (!strcmp(answer_text(held, "other_end"), "held"))
-        sheet_say(s, "the other end of the ladder is held too: attaching the restraints is another leg\n");
+        out_say(s, "the other end of the ladder is held too: attaching the restraints is another leg\n");
 }
 
-static void finite_size_show(const json_t *finite, const struct sheet *s)
+static void finite_size_show(const json_t *finite, const struct out *s)
 {
     const json_t *charges = json_object_get(finite, "charges"), *missing = json_object_get(finite, "missing"), *item;
     struct buf text = {0};
@@ -122,7 +122,7 @@ static void finite_size_show(const json_t *finite, const struct sheet *s)
                answer_real(json_object_get(json_object_get(finite, "edge"), "magnitude")));
     json_array_foreach (missing, i, item)
         buf_printf(&text, "\n  %s", json_string_value(item));
-    sheet_say(s, "%s\n", text.data);
+    out_say(s, "%s\n", text.data);
     buf_free(&text);
 }
 
@@ -172,7 +172,7 @@ static void lambdas_cell(struct table *t, const json_t *window)
     buf_free(&text);
 }
 
-static void windows_show(const json_t *results, const struct sheet *s)
+static void windows_show(const json_t *results, const struct out *s)
 {
     const json_t *windows = json_object_get(results, "windows"), *repeats = json_object_get(results, "repeats");
     struct table t;
@@ -209,11 +209,11 @@ static void windows_show(const json_t *results, const struct sheet *s)
         table_cell(&t, "%s", reason ? reason : "");
     }
     free(parts);
-    sheet_table(s, &t);
+    out_table(s, &t);
 }
 
 /* Windows that had sampled before others were added. */
-static void frames_show(const json_t *results, const struct sheet *s)
+static void frames_show(const json_t *results, const struct out *s)
 {
     bool repeats = json_is_array(json_object_get(results, "repeats"));
     const json_t *window;
@@ -238,17 +238,17 @@ static void frames_show(const json_t *results, const struct sheet *s)
         table_cell(&t, compared ? "%.3f" : "-", answer_number(json_object_get(frames, "bias"), "magnitude"));
     }
     if (n) {
-        sheet_say(s,
-                  "\nSampled before windows were added: of these rows those count that are frames, evaluated at all "
-                  "windows.\nFor their rounded coordinates their energies at neighbouring windows are off by so much "
-                  "(root mean square):\n\n");
-        sheet_table(s, &t);
+        out_say(s,
+                "\nSampled before windows were added: of these rows those count that are frames, evaluated at all "
+                "windows.\nFor their rounded coordinates their energies at neighbouring windows are off by so much "
+                "(root mean square):\n\n");
+        out_table(s, &t);
     } else {
         table_free(&t);
     }
 }
 
-static void pairs_show(const json_t *pairs, const struct sheet *s)
+static void pairs_show(const json_t *pairs, const struct out *s)
 {
     struct table t;
     const json_t *pair;
@@ -269,11 +269,11 @@ static void pairs_show(const json_t *pairs, const struct sheet *s)
             table_cell(&t, "-");
         }
     }
-    sheet_table(s, &t);
+    out_table(s, &t);
 }
 
 /* How replicas got about between windows, for each repeat. */
-static void exchange_show(const json_t *exchange, const struct sheet *s)
+static void exchange_show(const json_t *exchange, const struct out *s)
 {
     const json_t *item;
     size_t i;
@@ -282,15 +282,15 @@ static void exchange_show(const json_t *exchange, const struct sheet *s)
         if (json_array_size(exchange) > 1)
             snprintf(repeat, sizeof repeat, " of repeat %lld", answer_whole(item, "repeat"));
         long long times = answer_whole(item, "exchanges"), trips = answer_whole(item, "round_trips");
-        sheet_say(s, "\nexchange%s (%s): %lld %s, %lld round %s, eigenvalue %.4f\n\n", repeat,
-                  answer_text(item, "scheme"), times, number_word(times, "time", "times"), trips,
-                  number_word(trips, "trip", "trips"), answer_real(json_object_get(item, "eigenvalue")));
+        out_say(s, "\nexchange%s (%s): %lld %s, %lld round %s, eigenvalue %.4f\n\n", repeat,
+                answer_text(item, "scheme"), times, number_word(times, "time", "times"), trips,
+                number_word(trips, "trip", "trips"), answer_real(json_object_get(item, "eigenvalue")));
         pairs_show(json_object_get(item, "pairs"), s);
     }
 }
 
 /* Profiles along coordinations, of umbrella windows. */
-static void profiles_show(const json_t *results, const struct sheet *s)
+static void profiles_show(const json_t *results, const struct out *s)
 {
     const json_t *profile, *bin;
     size_t i, k;
@@ -310,10 +310,10 @@ static void profiles_show(const json_t *results, const struct sheet *s)
             energy_cells(&t, json_object_get(bin, "free_energy"));
             table_cell(&t, "%s", answer_text(bin, "verdict"));
         }
-        sheet_say(s, "\nprofile along coordination %lld, without the biases (%s)%s:\n\n",
-                  answer_whole(profile, "coordination"), answer_text(profile, "verdict"),
-                  json_is_array(json_object_get(results, "repeats")) ? ", the mean of all repeats" : "");
-        sheet_table(s, &t);
+        out_say(s, "\nprofile along coordination %lld, without the biases (%s)%s:\n\n",
+                answer_whole(profile, "coordination"), answer_text(profile, "verdict"),
+                json_is_array(json_object_get(results, "repeats")) ? ", the mean of all repeats" : "");
+        out_table(s, &t);
     }
 }
 
@@ -333,7 +333,7 @@ static void averages_rows(struct table *t, const json_t *averages)
 }
 
 /* Averages of a lone window: it has no free energy. */
-static void averages_show(const json_t *window, const struct sheet *s)
+static void averages_show(const json_t *window, const struct out *s)
 {
     struct table t;
     table_setup(&t, "l r l");
@@ -342,7 +342,7 @@ static void averages_show(const json_t *window, const struct sheet *s)
     table_cell(&t, "unit");
     averages_rows(&t, json_object_get(window, "averages"));
     averages_rows(&t, json_object_get(window, "fluctuations"));
-    sheet_table(s, &t);
+    out_table(s, &t);
 }
 
 static const json_t *reasons_of(const json_t *estimators, size_t i)
@@ -351,7 +351,7 @@ static const json_t *reasons_of(const json_t *estimators, size_t i)
 }
 
 /* Why estimators' totals are not converged; those with the same reasons together. */
-static void reasons_show(const json_t *estimators, const struct sheet *s)
+static void reasons_show(const json_t *estimators, const struct out *s)
 {
     const json_t *reason;
     size_t n = json_array_size(estimators), next, k;
@@ -364,33 +364,33 @@ static void reasons_show(const json_t *estimators, const struct sheet *s)
         json_array_foreach (reasons, k, reason)
             buf_printf(&text, "  %s\n", answer_text(reason, "text"));
         if (json_array_size(reasons))
-            sheet_say(s, "\n%s", text.data);
+            out_say(s, "\n%s", text.data);
         buf_free(&text);
     }
 }
 
 /* Of a campaign that places windows (client/campaign/place.c). */
-static void ladder_show(const json_t *results, const struct sheet *s)
+static void ladder_show(const json_t *results, const struct out *s)
 {
     const json_t *labels = json_object_get(json_object_get(results, "ensemble"), "labels");
     if (json_object_get(labels, "ladder"))
-        sheet_say(s, "\nThe campaign placed these windows by its pilot %s.\n", answer_text(labels, "ladder"));
+        out_say(s, "\nThe campaign placed these windows by its pilot %s.\n", answer_text(labels, "ladder"));
 }
 
-void results_show(const struct sheet *s, const json_t *results)
+void results_show(const struct out *s, const json_t *results)
 {
     const char *status = json_string_value(json_object_get(results, "status"));
     const char *reason = json_string_value(json_object_get(results, "reason"));
     const char *quantity = json_string_value(json_object_get(results, "quantity"));
     const json_t *windows = json_object_get(results, "windows"), *item;
     size_t i;
-    sheet_say(s, "%s; status %s%s%s\n\n", quantity ? quantity : "results", status ? status : "?", reason ? ": " : "",
-              reason ? reason : "");
+    out_say(s, "%s; status %s%s%s\n\n", quantity ? quantity : "results", status ? status : "?", reason ? ": " : "",
+            reason ? reason : "");
     if (json_array_size(json_object_get(results, "estimators"))) {
         energies_show(results, s);
         held_show(json_object_get(results, "standard_state"), s);
         finite_size_show(json_object_get(results, "finite_size"), s);
-        sheet_say(s, "\n");
+        out_say(s, "\n");
     }
     windows_show(results, s);
     ladder_show(results, s);
@@ -401,12 +401,12 @@ void results_show(const struct sheet *s, const json_t *results)
     torsions_show(results, s);
     profiles_show(results, s);
     if (json_array_size(windows) == 1) {
-        sheet_say(s, "\n");
+        out_say(s, "\n");
         averages_show(json_array_get(windows, 0), s);
     }
     reasons_show(json_object_get(results, "estimators"), s);
     json_array_foreach (json_object_get(results, "warnings"), i, item)
-        sheet_say(s, "%swarning: %s\n", i ? "" : "\n", json_string_value(item));
+        out_say(s, "%swarning: %s\n", i ? "" : "\n", json_string_value(item));
 }
 
 /* Results on stdout: as they came with --json, else as tables, below a line that says so where they are not final. */
@@ -421,7 +421,7 @@ static void results_print(const struct client *c, const json_t *ensemble, const 
     if (!ensemble_ended(state))
         printf("SO FAR: the ensemble is %s, %d %% of all steps are done\n", state,
                (int)(100 * answer_number(ensemble, "progress")));
-    results_show(&(struct sheet){&text, client_width(), false}, results);
+    results_show(&(struct out){&text, client_width(), false}, results);
     fputs(text.data, stdout);
     buf_free(&text);
 }

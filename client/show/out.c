@@ -7,7 +7,7 @@
 #include "engine/base/printable.h"
 #include "engine/plot/plot.h"
 
-const char *sheet_class(const char *word)
+const char *out_class(const char *word)
 {
     static const char *const words[][2] = {{"converged", "good"}, {"unconverged", "warn"}, {"failed", "bad"}};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
@@ -26,7 +26,7 @@ static void put_element(struct buf *out, const char *begin, const char *text, co
     buf_printf(out, "%s\n", end);
 }
 
-void sheet_say(const struct sheet *s, const char *fmt, ...)
+void out_say(const struct out *s, const char *fmt, ...)
 {
     struct buf text = {0};
     va_list ap;
@@ -43,10 +43,10 @@ void sheet_say(const struct sheet *s, const char *fmt, ...)
     buf_free(&text);
 }
 
-void sheet_title(const struct sheet *s, const char *title, const char *note)
+void out_title(const struct out *s, const char *title, const char *note)
 {
     if (!s->html) {
-        sheet_say(s, "%s%s%s\n", title, *note ? ": " : "", note);
+        out_say(s, "%s%s%s\n", title, *note ? ": " : "", note);
         return;
     }
     put_element(s->out, "<h2>", title, "</h2>");
@@ -54,11 +54,11 @@ void sheet_title(const struct sheet *s, const char *title, const char *note)
 }
 
 /* Without the colours of terminals. */
-static void put_cell(const struct sheet *s, const struct table *t, int i, bool heading)
+static void put_cell(const struct out *s, const struct table *t, int i, bool heading)
 {
     enum { LONG = 60 };
     int column = i % t->columns;
-    const char *text = t->cells[i], *word = sheet_class(text);
+    const char *text = t->cells[i], *word = out_class(text);
     buf_printf(s->out, "<%s class=\"%s%s%s%s\">", heading ? "th" : "td", t->right[column] ? "r" : "", *word ? " " : "",
                heading ? "" : word, strlen(text) > LONG ? " long" : "");
     struct buf plain = {0};
@@ -76,7 +76,7 @@ static void put_cell(const struct sheet *s, const struct table *t, int i, bool h
     buf_printf(s->out, "%s</%s>", t->links[i] ? "</a>" : "", heading ? "th" : "td");
 }
 
-void sheet_table(const struct sheet *s, struct table *t)
+void out_table(const struct out *s, struct table *t)
 {
     if (!s->html) {
         table_put(t, s->width, s->out);

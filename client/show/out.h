@@ -7,19 +7,19 @@
 
 #include "client/show/show.h"
 
-struct sheet {
+struct out {
     struct buf *out;
     int width; /* columns that tables are made to fit; 0: as wide as they are */
     bool html;
 };
 
 /* Text as it is; of HTML a paragraph, without the line feeds at its ends. */
-void sheet_say(const struct sheet *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void out_say(const struct out *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* What a table is, and how to read it: "" where that needs no words. */
-void sheet_title(const struct sheet *s, const char *title, const char *note);
+void out_title(const struct out *s, const char *title, const char *note);
 /* Puts the table there and frees its cells. */
-void sheet_table(const struct sheet *s, struct table *t);
+void out_table(const struct out *s, struct table *t);
 /* "good", "warn" or "bad", the class of words that judge in pages; "" for any other word. */
-const char *sheet_class(const char *word);
+const char *out_class(const char *word);
 
 #endif

@@ -36,7 +36,7 @@ void page_end(struct buf *out)
 
 void page_answer(struct buf *out, const char *what, const char *number, const char *verdict, const char *sentences)
 {
-    buf_printf(out, "<section class=\"answer %s\">\n", sheet_class(verdict));
+    buf_printf(out, "<section class=\"answer %s\">\n", out_class(verdict));
     page_element(out, "p", "soft", what);
     page_element(out, "p", "big", number);
     if (*verdict)

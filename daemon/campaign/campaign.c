@@ -139,10 +139,11 @@ static const char *const edge_columns[] = {"ligand_i", "ligand_j", NULL};
 
 static int read_system_row(struct campaign_reading *r, const struct open_table *t, int row, int name)
 {
-    struct campaign_system *s = add_system(r, sheet_cell(&t->sheet, row, name), t->path, t->sheet.lines[row]);
+    struct campaign_system *s =
+        add_system(r, delimited_cell(&t->delimited, row, name), t->path, t->delimited.lines[row]);
     if (!s || table_energy(r, t, row, "experiment", &s->experiment) || table_error(r, t, row, &s->error))
         return -(int)r->e->code;
-    table_values(&t->sheet, row, system_columns, &s->values);
+    table_values(&t->delimited, row, system_columns, &s->values);
     return 0;
 }
 
@@ -150,14 +151,14 @@ static int read_system_table(struct campaign_reading *r, struct view v)
 {
     static const char *const energies[] = {"experiment", "error", NULL};
     struct open_table t = {0};
-    int rc = table_open(r, v, &t), name = rc ? -1 : sheet_column(&t.sheet, "name");
+    int rc = table_open(r, v, &t), name = rc ? -1 : delimited_column(&t.delimited, "name");
     if (!rc && name < 0)
-        rc = campaign_bad(r, t.path, t.sheet.line, "no column name");
+        rc = campaign_bad(r, t.path, t.delimited.line, "no column name");
     if (!rc)
         rc = table_check_energies(r, &t, energies);
     if (!rc)
         table_warn_of_energies(r, &t, system_columns, "experiment (kcal/mol) and error (kcal/mol)");
-    for (int row = 0; !rc && row < t.sheet.rows; row++)
+    for (int row = 0; !rc && row < t.delimited.rows; row++)
         rc = read_system_row(r, &t, row, name);
     table_close(&t);
     return rc;
@@ -243,17 +244,18 @@ static int read_edge_table(struct campaign_reading *r, struct view v)
     struct open_table t = {0};
     struct campaign_edge *edge;
     int rc = table_open(r, v, &t);
-    int i = rc ? -1 : sheet_column(&t.sheet, "ligand_i"), j = rc ? -1 : sheet_column(&t.sheet, "ligand_j");
+    int i = rc ? -1 : delimited_column(&t.delimited, "ligand_i"),
+        j = rc ? -1 : delimited_column(&t.delimited, "ligand_j");
     if (!rc && (i < 0 || j < 0))
-        rc = campaign_bad(r, t.path, t.sheet.line, "expected columns ligand_i and ligand_j");
+        rc = campaign_bad(r, t.path, t.delimited.line, "expected columns ligand_i and ligand_j");
     if (!rc)
         table_warn_of_energies(r, &t, edge_columns,
                                "experiments in the table of systems, from which those of edges follow");
-    for (int row = 0; !rc && row < t.sheet.rows; row++) {
-        const char *ligand[2] = {sheet_cell(&t.sheet, row, i), sheet_cell(&t.sheet, row, j)};
-        rc = add_edge(r, ligand, t.path, t.sheet.lines[row], &edge);
+    for (int row = 0; !rc && row < t.delimited.rows; row++) {
+        const char *ligand[2] = {delimited_cell(&t.delimited, row, i), delimited_cell(&t.delimited, row, j)};
+        rc = add_edge(r, ligand, t.path, t.delimited.lines[row], &edge);
         if (!rc)
-            table_values(&t.sheet, row, edge_columns, &edge->values);
+            table_values(&t.delimited, row, edge_columns, &edge->values);
     }
     table_close(&t);
     return rc;

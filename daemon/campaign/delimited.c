@@ -60,7 +60,7 @@ static bool split(const char *line, size_t len, char separator, struct cells *ou
     return !quoted;
 }
 
-static int take_heads(struct sheet *s, struct cells *c, const char *file, int line, struct err *e)
+static int take_heads(struct delimited *s, struct cells *c, const char *file, int line, struct err *e)
 {
     for (int i = 0; i < c->n; i++)
         for (int k = 0; k < i; k++)
@@ -73,7 +73,7 @@ static int take_heads(struct sheet *s, struct cells *c, const char *file, int li
     return 0;
 }
 
-static int take_row(struct sheet *s, struct cells *c, const char *file, int line, struct err *e)
+static int take_row(struct delimited *s, struct cells *c, const char *file, int line, struct err *e)
 {
     if (c->n != s->columns)
         return err_set(e, ERR_SPEC, "%s:%d: %d %s; expected %d, as line %d has headings", file, line, c->n,
@@ -87,11 +87,11 @@ static int take_row(struct sheet *s, struct cells *c, const char *file, int line
     return 0;
 }
 
-int sheet_parse(struct sheet *s, const char *file, const char *text, struct err *e)
+int delimited_parse(struct delimited *s, const char *file, const char *text, struct err *e)
 {
     char separator = '\t';
     int line = 0, rc = 0;
-    *s = (struct sheet){0};
+    *s = (struct delimited){0};
     if (!strncmp(text, BYTE_ORDER_MARK, strlen(BYTE_ORDER_MARK)))
         text += strlen(BYTE_ORDER_MARK);
     for (const char *at = text; *at && !rc; line++) {
@@ -112,11 +112,11 @@ int sheet_parse(struct sheet *s, const char *file, const char *text, struct err 
         rc = err_set(e, ERR_SPEC, "%s:%d: expected a line of headings and lines of values below it", file,
                      line ? line : 1);
     if (rc)
-        sheet_free(s);
+        delimited_free(s);
     return rc;
 }
 
-int sheet_column(const struct sheet *s, const char *head)
+int delimited_column(const struct delimited *s, const char *head)
 {
     for (int i = 0; i < s->columns; i++)
         if (!strcmp(s->heads[i], head))
@@ -124,12 +124,12 @@ int sheet_column(const struct sheet *s, const char *head)
     return -1;
 }
 
-const char *sheet_cell(const struct sheet *s, int row, int column)
+const char *delimited_cell(const struct delimited *s, int row, int column)
 {
     return s->cells[(size_t)row * (size_t)s->columns + (size_t)column];
 }
 
-void sheet_free(struct sheet *s)
+void delimited_free(struct delimited *s)
 {
     for (int i = 0; i < s->columns; i++)
         free(s->heads[i]);
@@ -138,5 +138,5 @@ void sheet_free(struct sheet *s)
     free(s->heads);
     free(s->cells);
     free(s->lines);
-    *s = (struct sheet){0};
+    *s = (struct delimited){0};
 }

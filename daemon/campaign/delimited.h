@@ -8,7 +8,7 @@
 
 #include "engine/base/err.h"
 
-struct sheet {
+struct delimited {
     int columns, rows;
     char **heads; /* [columns] */
     char **cells; /* [rows * columns] */
@@ -17,10 +17,10 @@ struct sheet {
 };
 
 /* `file` is only for messages. ERR_SPEC: "file:line: ...". *s is the caller's to free, empty on failure. */
-int sheet_parse(struct sheet *s, const char *file, const char *text, struct err *e);
+int delimited_parse(struct delimited *s, const char *file, const char *text, struct err *e);
 /* -1: there is none. */
-int sheet_column(const struct sheet *s, const char *head);
-const char *sheet_cell(const struct sheet *s, int row, int column);
-void sheet_free(struct sheet *s);
+int delimited_column(const struct delimited *s, const char *head);
+const char *delimited_cell(const struct delimited *s, int row, int column);
+void delimited_free(struct delimited *s);
 
 #endif

@@ -30,7 +30,7 @@ void values_add(struct values *v, const char *name, const char *value);
 
 /* ---- columns.c ---- */
 struct open_table {
-    struct sheet sheet;
+    struct delimited delimited;
     char *path;
 };
 
@@ -46,7 +46,7 @@ int table_energy(struct campaign_reading *r, const struct open_table *t, int row
 /* The same of the column "error", which must not be negative. */
 int table_error(struct campaign_reading *r, const struct open_table *t, int row, double *out);
 /* Every column but `others` (NULL at the end) is a word for specs. */
-void table_values(const struct sheet *s, int row, const char *const *others, struct values *values);
+void table_values(const struct delimited *s, int row, const char *const *others, struct values *values);
 /* Warns of columns but `others` that look like experiments: gather compares nothing with them. */
 void table_warn_of_energies(struct campaign_reading *r, const struct open_table *t, const char *const *others,
                             const char *expected);

@@ -235,22 +235,22 @@ DHDL = r"""# a comment
 """
 
 
-class Sheets(unittest.TestCase):
+class DhdlFiles(unittest.TestCase):
     def test_rows(self):
-        sheet = frames.read_sheet(DHDL, "d")
-        self.assertEqual((sheet.temperature, sheet.lambdas, sheet.state, sheet.rows[1]), (300.0, ("vdw-lambda",), (0.5,), (0.2, 4.5, -2.0, 0.0, 0.76)))
-        self.assertEqual((sheet.columns(frames.GRADIENT), sheet.columns(frames.DELTA), sheet.columns("pV")), ([1], [2, 3], [4]))
+        dhdl = frames.read_dhdl(DHDL, "d")
+        self.assertEqual((dhdl.temperature, dhdl.lambdas, dhdl.state, dhdl.rows[1]), (300.0, ("vdw-lambda",), (0.5,), (0.2, 4.5, -2.0, 0.0, 0.76)))
+        self.assertEqual((dhdl.columns(frames.GRADIENT), dhdl.columns(frames.DELTA), dhdl.columns("pV")), ([1], [2, 3], [4]))
 
     def test_errors(self):
         for old, new, message in (("0.76", "", "d:9: expected 5 columns, read 4"), ("4.5", "4.5.6", "d:9: expected numbers, read '0.2000 4.5.6"),
                                   (r"\xl\f{} state 1: vdw-lambda = 0.5000", "", 'd: expected a subtitle with temperature and lambda state, read "T = 300')):
             with self.assertRaises(errors.Malformed) as caught:
-                frames.read_sheet(DHDL.replace(old, new, 1), "d")
+                frames.read_dhdl(DHDL.replace(old, new, 1), "d")
             self.assertIn(message, str(caught.exception))
 
     def test_without_pandas(self):
         with mock.patch.dict(sys.modules, {"pandas": None}), self.assertRaisesRegex(ImportError, "install python3-pandas"):
-            frames.dhdl_frame(frames.read_sheet(DHDL, "d"))
+            frames.dhdl_frame(frames.read_dhdl(DHDL, "d"))
 
 
 if __name__ == "__main__":
