@@ -12,7 +12,7 @@
 #include "engine/base/number.h"
 #include "engine/base/printable.h"
 
-static void print(const struct moves *m)
+static void print(const struct on_each *m)
 {
     json_t *answer = json_pack("{s:O,s:O}", "ensembles", m->ensembles, "errors", m->errors);
     if (m->bytes > 0)
@@ -21,7 +21,7 @@ static void print(const struct moves *m)
     json_decref(answer);
 }
 
-static int note_error(struct moves *m, const char *id, const struct err *e)
+static int note_error(struct on_each *m, const char *id, const struct err *e)
 {
     printable_line(stderr, "shoal: %s%s%s", m->several ? id : "", m->several ? ": " : "", e->msg);
     json_array_append_new(m->errors,
@@ -29,7 +29,7 @@ static int note_error(struct moves *m, const char *id, const struct err *e)
     return err_exit(e->code);
 }
 
-static int each(const struct client *c, const json_t *chosen, move_fn *move, struct moves *m)
+static int each(const struct client *c, const json_t *chosen, act_fn *act, struct on_each *m)
 {
     const json_t *item;
     size_t i;
@@ -39,7 +39,7 @@ static int each(const struct client *c, const json_t *chosen, move_fn *move, str
     m->errors = json_array();
     json_array_foreach (chosen, i, item) {
         struct err e = {0};
-        if (!move(c, item, m, &e))
+        if (!act(c, item, m, &e))
             continue;
         int code = note_error(m, answer_text(item, "id"), &e);
         rc = rc ? rc : code;
@@ -53,7 +53,7 @@ static int each(const struct client *c, const json_t *chosen, move_fn *move, str
     return rc;
 }
 
-int moves_each(const struct client *c, int argc, char **argv, const char *states, move_fn *move, struct moves *m)
+int on_each(const struct client *c, int argc, char **argv, const char *states, act_fn *act, struct on_each *m)
 {
     struct err e = {0};
     json_t *chosen = ensembles_chosen(c, argc, argv, states, &e);
@@ -61,7 +61,7 @@ int moves_each(const struct client *c, int argc, char **argv, const char *states
     if (!chosen)
         rc = client_fail(c, &e);
     else if (!m->agree || m->agree(c, chosen))
-        rc = each(c, chosen, move, m);
+        rc = each(c, chosen, act, m);
     json_decref(chosen);
     return rc;
 }
@@ -107,7 +107,7 @@ static void say_extended(const struct client *c, const json_t *ensemble)
                    number_word(windows, "window", "windows"));
 }
 
-static int post(const struct client *c, const json_t *item, struct moves *m, struct err *e)
+static int post(const struct client *c, const json_t *item, struct on_each *m, struct err *e)
 {
     const char *id = answer_text(item, "id");
     const json_t *share = json_object_get(m->times, id);
@@ -141,37 +141,37 @@ static int post(const struct client *c, const json_t *item, struct moves *m, str
 
 int cancel_main(struct client *c, int argc, char **argv)
 {
-    struct moves m = {.next = "retry", .does = "goes on with it, `shoal results` shows what finished"};
-    return moves_each(c, argc, argv, "queued,running,paused,finishing", post, &m);
+    struct on_each m = {.next = "retry", .does = "goes on with it, `shoal results` shows what finished"};
+    return on_each(c, argc, argv, "queued,running,paused,finishing", post, &m);
 }
 
 int pause_main(struct client *c, int argc, char **argv)
 {
-    struct moves m = {.next = "resume", .does = "goes on with it"};
-    return moves_each(c, argc, argv, "queued,running", post, &m);
+    struct on_each m = {.next = "resume", .does = "goes on with it"};
+    return on_each(c, argc, argv, "queued,running", post, &m);
 }
 
 int resume_main(struct client *c, int argc, char **argv)
 {
-    struct moves m = {.next = "watch", .does = "follows it"};
-    return moves_each(c, argc, argv, "paused", post, &m);
+    struct on_each m = {.next = "watch", .does = "follows it"};
+    return on_each(c, argc, argv, "paused", post, &m);
 }
 
 int retry_main(struct client *c, int argc, char **argv)
 {
-    struct moves m = {.next = "watch", .does = "follows it"};
-    return moves_each(c, argc, argv, "failed,cancelled", post, &m);
+    struct on_each m = {.next = "watch", .does = "follows it"};
+    return on_each(c, argc, argv, "failed,cancelled", post, &m);
 }
 
 int reestimate_main(struct client *c, int argc, char **argv)
 {
-    struct moves m = {.next = "results", .does = "shows the new results once they are computed"};
-    return moves_each(c, argc, argv, "done,failed,cancelled", post, &m);
+    struct on_each m = {.next = "results", .does = "shows the new results once they are computed"};
+    return on_each(c, argc, argv, "done,failed,cancelled", post, &m);
 }
 
 #define EXTENDED "queued,running,paused,done,failed"
 
-static int by_need(const struct client *c, int argc, char **argv, struct moves *m)
+static int by_need(const struct client *c, int argc, char **argv, struct on_each *m)
 {
     struct err e = {0};
     json_t *chosen = ensembles_chosen(c, argc, argv, EXTENDED, &e);
@@ -185,7 +185,7 @@ static int by_need(const struct client *c, int argc, char **argv, struct moves *
 
 int extend_main(struct client *c, int argc, char **argv)
 {
-    struct moves m = {.next = "watch", .does = "follows it"};
+    struct on_each m = {.next = "watch", .does = "follows it"};
     struct err e = {0};
     if (!c->time + !c->until + !c->nadded != 2) {
         err_set(&e, ERR_USAGE,
@@ -199,5 +199,5 @@ int extend_main(struct client *c, int argc, char **argv)
                 "alike");
         return client_fail(c, &e);
     }
-    return c->by_need ? by_need(c, argc, argv, &m) : moves_each(c, argc, argv, EXTENDED, post, &m);
+    return c->by_need ? by_need(c, argc, argv, &m) : on_each(c, argc, argv, EXTENDED, post, &m);
 }

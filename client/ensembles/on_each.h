@@ -7,7 +7,7 @@
 
 #include "client/command/client.h"
 
-struct moves {
+struct on_each {
     const char *next, *does; /* said after each: the command that follows, and what it does */
     bool several;
     json_t *ensembles, *errors; /* what --json prints */
@@ -18,9 +18,9 @@ struct moves {
 };
 
 /* Does it to one ensemble, an object with an "id" at least. 0, or negative and e. */
-typedef int move_fn(const struct client *c, const json_t *ensemble, struct moves *m, struct err *e);
+typedef int act_fn(const struct client *c, const json_t *ensemble, struct on_each *m, struct err *e);
 /* Does it to each that was named or chosen (ensembles_chosen) and prints the outcome. The exit code of the first error; EXIT_REFUSED: it
  * was not agreed to. */
-int moves_each(const struct client *c, int argc, char **argv, const char *states, move_fn *move, struct moves *m);
+int on_each(const struct client *c, int argc, char **argv, const char *states, act_fn *act, struct on_each *m);
 
 #endif

@@ -33,7 +33,7 @@ static json_t *get_one(const struct client *c, const char *id, struct err *e)
     return ensemble;
 }
 
-static void say_removed(const struct client *c, struct moves *m, const json_t *ensemble, const json_t *bytes)
+static void say_removed(const struct client *c, struct on_each *m, const json_t *ensemble, const json_t *bytes)
 {
     struct buf freed = {0};
     bytes_text(&freed, bytes);
@@ -47,7 +47,7 @@ static void say_removed(const struct client *c, struct moves *m, const json_t *e
 }
 
 /* The ensemble is asked for first: a key or a name is said as what it stood for, once it is gone. */
-static int remove_one(const struct client *c, const json_t *item, struct moves *m, struct err *e)
+static int remove_one(const struct client *c, const json_t *item, struct on_each *m, struct err *e)
 {
     json_t *ensemble = get_one(c, answer_text(item, "id"), e), *gone = NULL;
     struct buf path = {0};
@@ -77,8 +77,8 @@ static bool may_remove(const struct client *c, const json_t *chosen)
 
 int rm_main(struct client *c, int argc, char **argv)
 {
-    struct moves m = {.agree = may_remove};
-    int rc = moves_each(c, argc, argv, "done,failed,cancelled", remove_one, &m);
+    struct on_each m = {.agree = may_remove};
+    int rc = on_each(c, argc, argv, "done,failed,cancelled", remove_one, &m);
     struct buf all = {0};
     show_bytes(&all, m.bytes);
     if (m.several)

@@ -215,7 +215,7 @@ static void action_committed(void *arg)
 
 void api_moved(struct service *sv, struct request *r, struct ensemble *en)
 {
-    en->moves++;
+    en->owner_acts++;
     struct action *a = xcalloc(1, sizeof *a);
     *a = (struct action){r, ensemble_hold(en)};
     store_after_commit(sv->store, action_committed, action_free, a);

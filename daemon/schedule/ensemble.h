@@ -180,8 +180,8 @@ struct ensemble {
     int64_t delayed;                   /* no set of it has a not_before that is later; the scheduler's clock, ms */
     bool crashed;                      /* a set of it may be suspect */
     int64_t usage;                     /* slots x ms: what its turn is measured by, among its owner's */
-    int moves;                         /* times that its owner moved it since it was loaded */
-    int estimated;                     /* results.json is of so many moves, -1: it may be of fewer */
+    int owner_acts;                    /* acts of its owner on it since it was loaded */
+    int estimated;                     /* results.json is of so many acts, -1: it may be of fewer */
     struct ensemble_estimate estimate; /* the newest live one; service/estimates_so_far.c keeps these three */
     int64_t live_steps;                /* of its checkpoints, summed, when that was begun */
     int64_t live_after;                /* earliest next one; the scheduler's clock, ms */

@@ -30,7 +30,7 @@ struct estimate_job {
     struct estimate_job *next; /* all of the service's, oldest first */
     struct service *sv;
     struct ensemble *ensemble; /* held */
-    int moves;                 /* of the ensemble when it was asked for */
+    int owner_acts;            /* of the ensemble when it was asked for */
     bool live;                 /* of what there is so far; nothing is written */
     bool running;
     char *directory;
@@ -120,7 +120,7 @@ static void finish(struct estimate_job *j, const struct buf *text)
         at = &(*at)->next;
     *at = j->next;
     if (!j->err.code && !j->live)
-        j->ensemble->estimated = j->moves;
+        j->ensemble->estimated = j->owner_acts;
     while (j->waiters) {
         struct waiter *w = j->waiters;
         j->waiters = w->next;
@@ -310,7 +310,7 @@ static void run_waiting(struct service *sv)
 static struct estimate_job *find_same(const struct service *sv, const struct ensemble *en, bool live)
 {
     struct estimate_job *j = sv->estimates;
-    while (j && (j->ensemble != en || j->live != live || j->moves != en->moves))
+    while (j && (j->ensemble != en || j->live != live || j->owner_acts != en->owner_acts))
         j = j->next;
     return j;
 }
@@ -320,7 +320,7 @@ static struct estimate_job *add_job(struct service *sv, struct ensemble *en, boo
     struct estimate_job *j = xcalloc(1, sizeof *j), **at = &sv->estimates;
     *j = (struct estimate_job){.sv = sv,
                                .ensemble = ensemble_hold(en),
-                               .moves = en->moves,
+                               .owner_acts = en->owner_acts,
                                .live = live,
                                .running_ms = en->ran_ms,
                                .directory = service_path(sv, en, NULL)};

@@ -199,7 +199,7 @@ static void begin(struct service *sv, struct ensemble *en, bool look)
 
 void service_look(struct service *sv, struct ensemble *en)
 {
-    en->moves++; /* a live estimate that is being made is of less */
+    en->owner_acts++; /* a live estimate that is being made is of less */
     begin(sv, en, true);
 }
 
