@@ -9,7 +9,7 @@
 #include "client/ask/answer.h"
 #include "client/ask/ensembles.h"
 #include "client/need/shares.h"
-#include "client/need/windows.h"
+#include "client/need/window_shares.h"
 #include "client/report/report.h"
 #include "engine/plot/plot.h"
 
@@ -21,22 +21,22 @@
 /* Windows of which all is known, for forecasts. */
 struct known {
     int n, *window;
-    double *error, *time; /* [n] each, as of struct part */
+    double *error, *time; /* [n] each, as of struct window_share */
     double noise;         /* 1 / degrees of freedom, in the mean of all of the error */
 };
 
-static struct known known_of(const struct part *parts, int n)
+static struct known known_of(const struct window_share *shares, int n)
 {
     struct known k = {0, xcalloc((size_t)n + 1, sizeof(int)), xcalloc((size_t)n + 1, sizeof(double)),
                       xcalloc((size_t)n + 1, sizeof(double)), 0};
     for (int i = 0; i < n; i++) {
-        if (!(parts[i].error >= 0 && parts[i].time > 0))
+        if (!(shares[i].error >= 0 && shares[i].time > 0))
             continue;
-        k.window[k.n] = parts[i].window;
-        k.error[k.n] = parts[i].error;
-        k.time[k.n++] = parts[i].time;
-        if (parts[i].error > 0)
-            k.noise += parts[i].freedom > 0 ? parts[i].error / parts[i].freedom : INFINITY;
+        k.window[k.n] = shares[i].window;
+        k.error[k.n] = shares[i].error;
+        k.time[k.n++] = shares[i].time;
+        if (shares[i].error > 0)
+            k.noise += shares[i].freedom > 0 ? shares[i].error / shares[i].freedom : INFINITY;
     }
     return k;
 }
@@ -120,10 +120,11 @@ static void advise(struct buf *out, const struct known *k, const json_t *ensembl
 }
 
 /* Both as multiples of an even share, of the error by `known` windows, with words that `words` [2 * n][WORDS] holds. */
-static void set_points(struct plot_series *series, const struct part *parts, int n, int known, char (*words)[WORDS])
+static void set_points(struct plot_series *series, const struct window_share *shares, int n, int known,
+                       char (*words)[WORDS])
 {
     for (int i = 0; i < n; i++) {
-        const struct part *p = &parts[i];
+        const struct window_share *p = &shares[i];
         double even = p->error * known, spread = p->freedom > 0 ? even * sqrt(2 / p->freedom) : NAN;
         snprintf(words[2 * i], WORDS, "window %d: %.1f %% of the error squared", p->window, 100 * p->error);
         snprintf(words[2 * i + 1], WORDS, "window %d: %.4g ns, %.2f of an even share", p->window, p->ns, p->time);
@@ -135,15 +136,15 @@ static void set_points(struct plot_series *series, const struct part *parts, int
 void report_shares(struct buf *out, const json_t *ensemble, const json_t *results)
 {
     int n;
-    struct part *parts = parts_of_windows(results, &n);
-    struct known known = known_of(parts, n);
+    struct window_share *shares = window_shares_mean(results, &n);
+    struct known known = known_of(shares, n);
     struct plot_series series[] = {{.name = "error squared", .bars = true, .n = n},
                                    {.name = "time", .joined = true, .n = n}};
     char(*words)[WORDS] = xcalloc(2 * (size_t)n + 1, WORDS);
     struct buf below = {0};
     for (int k = 0; k < 2; k++)
         series[k].points = xcalloc((size_t)n + 1, sizeof *series[k].points);
-    set_points(series, parts, n, known.n, words);
+    set_points(series, shares, n, known.n, words);
     if (known.n > 1) {
         advise(&below, &known, ensemble);
         plot_series(out,
@@ -163,5 +164,5 @@ void report_shares(struct buf *out, const json_t *ensemble, const json_t *result
     buf_free(&below);
     known_free(&known);
     free(words);
-    free(parts);
+    free(shares);
 }

@@ -14,7 +14,7 @@
 #include "client/ask/files.h"
 #include "client/ask/results.h"
 #include "client/command/handlers.h"
-#include "client/need/windows.h"
+#include "client/need/window_shares.h"
 #include "client/results/cells.h"
 #include "client/results/fold.h"
 #include "client/results/observed.h"
@@ -127,22 +127,22 @@ static void finite_size_show(const json_t *finite, const struct out *s)
 }
 
 /* What it has of its repeat's production, 1 is an even share; "" where all have about as much. */
-static void time_cell(struct table *t, const struct part *parts, int n, int i)
+static void time_cell(struct table *t, const struct window_share *shares, int n, int i)
 {
     bool even = true;
     for (int k = 0; k < n; k++)
-        even &= !(fabs(parts[k].time - 1) > 0.005);
-    if (!even && isfinite(parts[i].time))
-        table_cell(t, "%.2f", parts[i].time);
+        even &= !(fabs(shares[k].time - 1) > 0.005);
+    if (!even && isfinite(shares[i].time))
+        table_cell(t, "%.2f", shares[i].time);
     else
         table_cell(t, "%s", even ? "" : "-");
 }
 
 /* How much of the error is this window's: of its square, in percent. */
-static void error_cell(struct table *t, const struct part *part)
+static void error_cell(struct table *t, const struct window_share *share)
 {
-    if (isfinite(part->error))
-        table_cell(t, "%.1f", 100 * part->error);
+    if (isfinite(share->error))
+        table_cell(t, "%.1f", 100 * share->error);
     else
         table_cell(t, "-");
 }
@@ -177,7 +177,7 @@ static void windows_show(const json_t *results, const struct out *s)
     const json_t *windows = json_object_get(results, "windows"), *repeats = json_object_get(results, "repeats");
     struct table t;
     int n;
-    struct part *parts = parts_of(results, &n);
+    struct window_share *shares = window_shares(results, &n);
     const json_t *window;
     size_t i;
     table_setup(&t, "r l~~ l r3 r3 r4 r5 r6 r2 r1 l~");
@@ -195,7 +195,7 @@ static void windows_show(const json_t *results, const struct out *s)
         lambdas_cell(&t, window);
         table_cell(&t, "%s", status ? status : "?");
         table_cell(&t, "%.4g", answer_real(json_object_get(json_object_get(window, "sampled"), "magnitude")));
-        time_cell(&t, parts, n, (int)i);
+        time_cell(&t, shares, n, (int)i);
         if (json_is_object(samples)) {
             table_cell(&t, "%lld", (long long)json_integer_value(json_object_get(samples, "read")));
             table_cell(&t, "%lld", (long long)json_integer_value(json_object_get(samples, "used")));
@@ -205,10 +205,10 @@ static void windows_show(const json_t *results, const struct out *s)
             for (int k = 0; k < 4; k++)
                 table_cell(&t, "-");
         }
-        error_cell(&t, &parts[i]);
+        error_cell(&t, &shares[i]);
         table_cell(&t, "%s", reason ? reason : "");
     }
-    free(parts);
+    free(shares);
     out_table(s, &t);
 }
 

@@ -2,13 +2,13 @@
  *
  * What each window has of an ensemble's production, and of the square of its error, as the windows of results.json have it.
  */
-#ifndef SHOAL_CLIENT_NEED_WINDOWS_H
-#define SHOAL_CLIENT_NEED_WINDOWS_H
+#ifndef SHOAL_CLIENT_NEED_WINDOW_SHARES_H
+#define SHOAL_CLIENT_NEED_WINDOW_SHARES_H
 
 #include "client/command/client.h"
 
 /* A window of a repeat; NAN: not known. */
-struct part {
+struct window_share {
     int window;
     double ns;    /* of production */
     double time;  /* of its repeat's production: 1 is an even share; NAN: it has none, and no part in what is shared */
@@ -17,8 +17,8 @@ struct part {
 };
 
 /* [n], in the order of the results; for the caller to free. */
-struct part *parts_of(const json_t *results, int *n);
+struct window_share *window_shares(const json_t *results, int *n);
 /* The same, [n], with the means of repeats in place of each: one per window, in order. ns is that of one repeat. */
-struct part *parts_of_windows(const json_t *results, int *n);
+struct window_share *window_shares_mean(const json_t *results, int *n);
 
 #endif
