@@ -230,7 +230,7 @@ int main(int argc, char **argv)
              o.ndevices);
     notify("READY=1");
     uv_run(&d.loop, UV_RUN_DEFAULT);
-    if (!service_finish_jobs(&d.service)) {
+    if (!service_finish_offloaded(&d.service)) {
         service_leave(&d.service);
         if (d.own_socket)
             unlink(d.socket);

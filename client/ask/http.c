@@ -155,8 +155,8 @@ struct lane {
 struct many {
     struct http *h;
     CURLM *multi;
-    const struct http_many *job;
-    int next; /* request to be sent; job->count: no more */
+    const struct http_batch *batch;
+    int next; /* request to be sent; batch->count: no more */
     struct err *e;
 };
 
@@ -164,12 +164,12 @@ static void lane_start(struct many *m, struct lane *l)
 {
     struct buf path = {0};
     l->number = -1;
-    if (m->next >= m->job->count)
+    if (m->next >= m->batch->count)
         return;
     l->number = m->next++;
     l->url.len = l->body.len = l->reply.len = 0;
-    m->job->fill(m->job->arg, l->number, &path, &l->body);
-    l->headers = prepare_on(l->curl, m->h, m->job->method, path.data, l->body.len ? &l->body : NULL, &l->url);
+    m->batch->fill(m->batch->arg, l->number, &path, &l->body);
+    l->headers = prepare_on(l->curl, m->h, m->batch->method, path.data, l->body.len ? &l->body : NULL, &l->url);
     curl_easy_setopt(l->curl, CURLOPT_TIMEOUT, 600L);
     curl_easy_setopt(l->curl, CURLOPT_WRITEFUNCTION, keep);
     curl_easy_setopt(l->curl, CURLOPT_WRITEDATA, &l->reply);
@@ -188,18 +188,18 @@ static void lane_end(struct many *m, struct lane *l, CURLcode rc)
     buf_add(&l->reply, "", 0);
     if (rc && fail_on(l->curl, m->h, rc, &e) && !m->e->code) {
         *m->e = e; /* so it will be for the others */
-        m->next = m->job->count;
+        m->next = m->batch->count;
     }
     if (!rc)
-        m->job->done(m->job->arg, l->number, status, &l->reply);
+        m->batch->done(m->batch->arg, l->number, status, &l->reply);
     lane_start(m, l);
 }
 
-int http_many(struct http *h, const struct http_many *job, struct err *e)
+int http_batch(struct http *h, const struct http_batch *batch, struct err *e)
 {
     enum { LANES = 4 };
     struct lane lanes[LANES] = {0};
-    struct many m = {.h = h, .multi = curl_multi_init(), .job = job, .e = e};
+    struct many m = {.h = h, .multi = curl_multi_init(), .batch = batch, .e = e};
     int running = 1, left;
     for (int i = 0; i < LANES; i++) {
         lanes[i].curl = curl_easy_init();

@@ -22,7 +22,7 @@ int http_request(struct http *h, const char *method, const char *path, const str
 
 /* Many requests of one method, a few at a time: `fill` appends the path, and what is sent, of number i; `done` gets its answer,
  * whatever its status. They are sent in order and answered in any. */
-struct http_many {
+struct http_batch {
     const char *method;
     int count;
     void *arg;
@@ -30,7 +30,7 @@ struct http_many {
     void (*done)(void *arg, int i, long status, const struct buf *reply);
 };
 /* Errors as of http_request: what was not sent yet is not sent then. */
-int http_many(struct http *h, const struct http_many *job, struct err *e);
+int http_batch(struct http *h, const struct http_batch *batch, struct err *e);
 
 /* Takes one line of an answer, without its newline; nonzero ends the stream. */
 typedef int http_line_fn(void *arg, const char *line);

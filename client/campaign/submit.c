@@ -253,9 +253,9 @@ static int send_missing(struct submitting *s)
     json_array_foreach (json_object_get(s->k->plan, "ensembles"), i, one)
         if (is_right(one) && !campaign_present(s->k, one))
             json_array_append(s->missing, (json_t *)one);
-    struct http_many job = {
+    struct http_batch batch = {
         .method = "POST", .count = (int)json_array_size(s->missing), .arg = s, .fill = fill, .done = done};
-    if (http_many(s->c->http, &job, &e))
+    if (http_batch(s->c->http, &batch, &e))
         printable_line(stderr, "shoal: %s", e.msg);
     return e.code ? err_exit(e.code) : s->failed ? err_exit(s->first.code) : EXIT_OK;
 }

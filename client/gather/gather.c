@@ -144,13 +144,13 @@ static bool find_row(struct gathered *g, struct row *r)
 static int fetch(const struct client *c, struct gathered *g, struct campaign *k, struct err *e)
 {
     struct fetching f = {g, xcalloc((size_t)g->nrows, sizeof *f.wanted)};
-    struct http_many job = {.method = "GET", .arg = &f, .fill = fill, .done = done};
+    struct http_batch batch = {.method = "GET", .arg = &f, .fill = fill, .done = done};
     int rc = campaign_look(k, c, e);
     for (int i = 0; !rc && i < g->nrows; i++)
         if (find_row(g, &g->rows[i]))
-            f.wanted[job.count++] = i;
+            f.wanted[batch.count++] = i;
     if (!rc)
-        rc = http_many(c->http, &job, e);
+        rc = http_batch(c->http, &batch, e);
     if (!rc && g->detailed)
         gather_specs(g, c);
     json_array_append_new(g->services, k->present ? k->present : json_null());

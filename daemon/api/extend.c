@@ -198,6 +198,6 @@ struct reply api_extend(struct api_call *c)
                             .more = by != NULL,
                             .nearest = nearest,
                             .revision = c->ensemble->shown.revision};
-    service_job(c->service, read_spec, spec_read, x);
+    service_offload(c->service, read_spec, spec_read, x);
     return reply_later(c->request);
 }

@@ -59,7 +59,7 @@ static void made(void *arg, const struct err *err, const struct buf *text)
     struct results_reply *r = arg;
     if (!err && r->ensemble->owner_acts == r->owner_acts) {
         r->estimated = true;
-        service_job(r->service, read_work, read_done, r);
+        service_offload(r->service, read_work, read_done, r);
         return;
     }
     refuse(r, err ? err : &(struct err){.code = ERR_BUSY});
@@ -119,7 +119,7 @@ struct reply api_results(struct api_call *c)
     }
     r->path = service_path(c->service, en, "results.json");
     if (on_disk(en))
-        service_job(c->service, read_work, read_done, r);
+        service_offload(c->service, read_work, read_done, r);
     else
         service_results(c->service, en, false, made, r);
     return reply_later(c->request);

@@ -16,7 +16,7 @@ struct child {
     uv_pipe_t in, out, log;
     uv_timer_t limit;
     uv_write_t write;
-    struct child_job job;
+    struct child_run run;
     int closing; /* handles that are not closed yet */
     bool exited, out_ended, log_ended;
     child_done_fn *done;
@@ -69,7 +69,7 @@ static void on_alloc(uv_handle_t *h, size_t hint, uv_buf_t *out)
 static void on_out(uv_stream_t *s, ssize_t n, const uv_buf_t *b)
 {
     struct child *c = s->data;
-    if (n > 0 && c->result.out.len + (size_t)n > c->job.output_max) {
+    if (n > 0 && c->result.out.len + (size_t)n > c->run.output_max) {
         c->result.too_much = true;
         child_kill(c);
     } else if (n > 0) {
@@ -123,7 +123,7 @@ static int spawn(struct child *c, uv_loop_t *loop)
         {.flags = UV_CREATE_PIPE | UV_WRITABLE_PIPE, .data.stream = (uv_stream_t *)&c->out},
         {.flags = UV_CREATE_PIPE | UV_WRITABLE_PIPE, .data.stream = (uv_stream_t *)&c->log}};
     uv_process_options_t o = {
-        .exit_cb = on_reaped, .file = c->job.argv[0], .args = (char **)c->job.argv, .stdio_count = 3, .stdio = stdio};
+        .exit_cb = on_reaped, .file = c->run.argv[0], .args = (char **)c->run.argv, .stdio_count = 3, .stdio = stdio};
     return uv_spawn(loop, &c->process, &o);
 }
 
@@ -131,10 +131,10 @@ static void nothing(void *arg, struct child_result *r)
 {
 }
 
-struct child *child_start(uv_loop_t *loop, const struct child_job *job, child_done_fn *done, void *arg, struct err *e)
+struct child *child_start(uv_loop_t *loop, const struct child_run *run, child_done_fn *done, void *arg, struct err *e)
 {
     struct child *c = xcalloc(1, sizeof *c);
-    c->job = *job;
+    c->run = *run;
     c->done = done;
     c->arg = arg;
     c->closing = HANDLES;
@@ -146,7 +146,7 @@ struct child *child_start(uv_loop_t *loop, const struct child_job *job, child_do
     int rc = spawn(c, loop);
     if (rc) {
         const bool lacking = rc == UV_EMFILE || rc == UV_ENFILE || rc == UV_EAGAIN || rc == UV_ENOMEM;
-        err_set(e, lacking ? ERR_BUSY : ERR_INTERNAL, "start %s: %s", job->argv[0], uv_strerror(rc));
+        err_set(e, lacking ? ERR_BUSY : ERR_INTERNAL, "start %s: %s", run->argv[0], uv_strerror(rc));
         c->done = nothing;
         c->exited = c->out_ended = c->log_ended = true;
         close_if_over(c);
@@ -154,8 +154,8 @@ struct child *child_start(uv_loop_t *loop, const struct child_job *job, child_do
     }
     uv_read_start((uv_stream_t *)&c->out, on_alloc, on_out);
     uv_read_start((uv_stream_t *)&c->log, on_alloc, on_log);
-    uv_timer_start(&c->limit, on_limit, job->limit_ms, 0);
-    uv_buf_t input = uv_buf_init((char *)job->input, (unsigned)job->input_len);
+    uv_timer_start(&c->limit, on_limit, run->limit_ms, 0);
+    uv_buf_t input = uv_buf_init((char *)run->input, (unsigned)run->input_len);
     if (uv_write(&c->write, (uv_stream_t *)&c->in, &input, 1, on_written))
         close_handle((uv_handle_t *)&c->in);
     return c;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A program that is run once for one job: bytes go to its standard input, what it says on standard output is the answer. How
+ * A program that is run once, as a child: bytes go to its standard input, what it says on standard output is the answer. How
  * it ends harms nobody else.
  */
 #ifndef SHOAL_DAEMON_PROCESSES_CHILD_H
@@ -13,7 +13,7 @@
 
 struct child;
 
-struct child_job {
+struct child_run {
     const char *const *argv; /* argv[0] is the program's path; NULL ends it */
     const void *input;       /* must live until it is done */
     size_t input_len;
@@ -31,7 +31,7 @@ struct child_result {
 /* On the loop thread, when it has ended and all was read. May take r->out away (and zero it). */
 typedef void child_done_fn(void *arg, struct child_result *r);
 /* NULL when it cannot be started, ERR_BUSY: for want of descriptors, processes or memory, else ERR_INTERNAL; `done` is not called then. */
-struct child *child_start(uv_loop_t *loop, const struct child_job *job, child_done_fn *done, void *arg, struct err *e);
+struct child *child_start(uv_loop_t *loop, const struct child_run *run, child_done_fn *done, void *arg, struct err *e);
 /* Ends it; `done` is called all the same, later. */
 void child_kill(struct child *c);
 

@@ -15,7 +15,7 @@
 #define TRY_MS 1000
 #define TRY_BYTES (4 << 20)
 
-struct space_job {
+struct space_probe {
     struct service *sv;
     char *path;
     bool room;
@@ -23,7 +23,7 @@ struct space_job {
 
 static void try_to_write(void *arg)
 {
-    struct space_job *j = arg;
+    struct space_probe *j = arg;
     int fd = open(j->path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     if (fd < 0)
         return;
@@ -34,7 +34,7 @@ static void try_to_write(void *arg)
 
 static void tried(void *arg)
 {
-    struct space_job *j = arg;
+    struct space_probe *j = arg;
     struct service *sv = j->sv;
     struct err e = {0};
     bool room = j->room;
@@ -53,11 +53,11 @@ static void tried(void *arg)
 static void on_time(uv_timer_t *t)
 {
     struct service *sv = t->data;
-    struct space_job *j = xcalloc(1, sizeof *j);
+    struct space_probe *j = xcalloc(1, sizeof *j);
     struct buf path = {0};
     buf_printf(&path, "%s/.space", sv->config.state);
-    *j = (struct space_job){.sv = sv, .path = path.data};
-    service_job(sv, try_to_write, tried, j);
+    *j = (struct space_probe){.sv = sv, .path = path.data};
+    service_offload(sv, try_to_write, tried, j);
 }
 
 void service_watch_space(struct service *sv)

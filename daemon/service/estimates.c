@@ -26,8 +26,8 @@ struct waiter {
     void *arg;
 };
 
-struct estimate_job {
-    struct estimate_job *next; /* all of the service's, oldest first */
+struct estimation {
+    struct estimation *next; /* all of the service's, oldest first */
     struct service *sv;
     struct ensemble *ensemble; /* held */
     int owner_acts;            /* of the ensemble when it was asked for */
@@ -46,7 +46,7 @@ struct estimate_job {
 
 /* ---- what the estimator is told ---- */
 
-static const char *state_of(const struct estimate_job *j, const struct sched_replica *r)
+static const char *state_of(const struct estimation *j, const struct sched_replica *r)
 {
     if (r->sm.state == REPLICA_DONE)
         return "done";
@@ -61,7 +61,7 @@ static json_t *text_or_null(const char *text)
     return value ? value : json_null();
 }
 
-static json_t *replica_of(const struct estimate_job *j, const struct sched_replica *r)
+static json_t *replica_of(const struct estimation *j, const struct sched_replica *r)
 {
     char origin[96];
     replica_origin_folder(r, origin);
@@ -84,7 +84,7 @@ static json_t *production(const struct ensemble *en)
                      (json_int_t)en->allocation.every, "steps", steps, "replicas", replicas);
 }
 
-static void describe(struct estimate_job *j)
+static void describe(struct estimation *j)
 {
     const struct ensemble *en = j->ensemble;
     json_t *replicas = json_array(), *labels = json_object();
@@ -112,10 +112,10 @@ static void describe(struct estimate_job *j)
 
 static void run_waiting(struct service *sv);
 
-static void finish(struct estimate_job *j, const struct buf *text)
+static void finish(struct estimation *j, const struct buf *text)
 {
     struct service *sv = j->sv;
-    struct estimate_job **at = &sv->estimates;
+    struct estimation **at = &sv->estimates;
     while (*at != j)
         at = &(*at)->next;
     *at = j->next;
@@ -146,7 +146,7 @@ static bool says_full(const char *log)
 }
 
 /* Why there are no results. */
-static int explain(const struct estimate_job *j, const struct child_result *r, struct err *e)
+static int explain(const struct estimation *j, const struct child_result *r, struct err *e)
 {
     const struct service_config *c = &j->sv->config;
     const char *log = r->log.data ? r->log.data : "it said nothing";
@@ -169,17 +169,17 @@ static int explain(const struct estimate_job *j, const struct child_result *r, s
 }
 
 /* Of a cause that may pass. */
-static bool died(const struct estimate_job *j, const struct child_result *r)
+static bool died(const struct estimation *j, const struct child_result *r)
 {
     bool of_memory = r->log.data && strstr(r->log.data, "out of memory");
     return r->signal && r->signal != SIGXCPU && !of_memory && !r->late && !r->too_much && !j->sv->draining;
 }
 
-static void start(struct estimate_job *j);
+static void start(struct estimation *j);
 
 static void on_child(void *arg, struct child_result *r)
 {
-    struct estimate_job *j = arg;
+    struct estimation *j = arg;
     j->child = NULL;
     if (died(j, r) && ++j->deaths < TRIES) {
         start(j);
@@ -192,21 +192,21 @@ static void on_child(void *arg, struct child_result *r)
 
 /* ---- its turn ---- */
 
-static void start(struct estimate_job *j)
+static void start(struct estimation *j)
 {
-    struct child_job job = {.argv = j->argv,
+    struct child_run run = {.argv = j->argv,
                             .input = j->description.data,
                             .input_len = j->description.len,
                             .output_max = OUTPUT_MAX,
                             .limit_ms = (uint64_t)j->sv->config.estimate_seconds * 1000 * WALL};
-    j->child = child_start(j->sv->loop, &job, on_child, j, &j->err);
+    j->child = child_start(j->sv->loop, &run, on_child, j, &j->err);
     if (!j->child)
         finish(j, NULL);
 }
 
 static void read_spec(void *arg)
 {
-    struct estimate_job *j = arg;
+    struct estimation *j = arg;
     struct buf path = {0};
     buf_printf(&path, "%s/results.json", j->directory); /* its folder may never have been prepared */
     /* Where new results cannot be computed, old ones, which may have been wrong, must not stay. */
@@ -220,7 +220,7 @@ static void read_spec(void *arg)
 
 static void spec_read(void *arg)
 {
-    struct estimate_job *j = arg;
+    struct estimation *j = arg;
     const struct service_config *c = &j->sv->config;
     if (j->sv->draining)
         err_set(&j->err, ERR_BUSY, "the service stops");
@@ -242,19 +242,19 @@ static void spec_read(void *arg)
 /* Two that write one file would collide. */
 static bool writes_now(const struct service *sv, const struct ensemble *en)
 {
-    for (const struct estimate_job *j = sv->estimates; j; j = j->next)
+    for (const struct estimation *j = sv->estimates; j; j = j->next)
         if (j->ensemble == en && j->running && !j->live)
             return true;
     return false;
 }
 
-static struct sched_user *user_of(const struct estimate_job *j)
+static struct sched_user *user_of(const struct estimation *j)
 {
     return &j->sv->sched.users[j->ensemble->user];
 }
 
 /* Users take turns: the one whose last was longest ago comes first, with the oldest of theirs. */
-static bool comes_before(const struct estimate_job *j, const struct estimate_job *best)
+static bool comes_before(const struct estimation *j, const struct estimation *best)
 {
     return !best || user_of(j)->estimated < user_of(best)->estimated;
 }
@@ -263,7 +263,7 @@ static bool comes_before(const struct estimate_job *j, const struct estimate_job
  * meanwhile; last those of ensembles that had results. */
 enum rank { RANK_END, RANK_LOOK, RANK_LIVE, RANK_AGAIN, RANKS };
 
-static enum rank rank_of(const struct estimate_job *j)
+static enum rank rank_of(const struct estimation *j)
 {
     const struct ensemble *en = j->ensemble;
     if (j->live)
@@ -272,11 +272,11 @@ static enum rank rank_of(const struct estimate_job *j)
 }
 
 /* Of those that had results one at a time is made: many of them, and long ones, leave a place to the others. */
-static struct estimate_job *choose(const struct service *sv)
+static struct estimation *choose(const struct service *sv)
 {
-    struct estimate_job *best[RANKS] = {NULL};
+    struct estimation *best[RANKS] = {NULL};
     bool again = false;
-    for (struct estimate_job *j = sv->estimates; j; j = j->next) {
+    for (struct estimation *j = sv->estimates; j; j = j->next) {
         const enum rank rank = rank_of(j);
         bool can = !j->running && (j->live || !writes_now(sv, j->ensemble));
         again |= j->running && rank == RANK_AGAIN;
@@ -295,35 +295,35 @@ static void run_waiting(struct service *sv)
 {
     for (;;) {
         int running = 0;
-        for (const struct estimate_job *j = sv->estimates; j; j = j->next)
+        for (const struct estimation *j = sv->estimates; j; j = j->next)
             running += j->running;
-        struct estimate_job *j = running < SERVICE_ESTIMATES ? choose(sv) : NULL;
+        struct estimation *j = running < SERVICE_ESTIMATES ? choose(sv) : NULL;
         if (!j)
             return;
         j->running = true;
         user_of(j)->estimated = ++sv->turns;
-        service_job(sv, read_spec, spec_read, j);
+        service_offload(sv, read_spec, spec_read, j);
     }
 }
 
 /* Results of the same are made once. */
-static struct estimate_job *find_same(const struct service *sv, const struct ensemble *en, bool live)
+static struct estimation *find_same(const struct service *sv, const struct ensemble *en, bool live)
 {
-    struct estimate_job *j = sv->estimates;
+    struct estimation *j = sv->estimates;
     while (j && (j->ensemble != en || j->live != live || j->owner_acts != en->owner_acts))
         j = j->next;
     return j;
 }
 
-static struct estimate_job *add_job(struct service *sv, struct ensemble *en, bool live)
+static struct estimation *add_estimation(struct service *sv, struct ensemble *en, bool live)
 {
-    struct estimate_job *j = xcalloc(1, sizeof *j), **at = &sv->estimates;
-    *j = (struct estimate_job){.sv = sv,
-                               .ensemble = ensemble_hold(en),
-                               .owner_acts = en->owner_acts,
-                               .live = live,
-                               .running_ms = en->ran_ms,
-                               .directory = service_path(sv, en, NULL)};
+    struct estimation *j = xcalloc(1, sizeof *j), **at = &sv->estimates;
+    *j = (struct estimation){.sv = sv,
+                             .ensemble = ensemble_hold(en),
+                             .owner_acts = en->owner_acts,
+                             .live = live,
+                             .running_ms = en->ran_ms,
+                             .directory = service_path(sv, en, NULL)};
     while (*at)
         at = &(*at)->next;
     *at = j;
@@ -332,10 +332,10 @@ static struct estimate_job *add_job(struct service *sv, struct ensemble *en, boo
 
 void service_results(struct service *sv, struct ensemble *en, bool live, service_results_fn *done, void *arg)
 {
-    struct estimate_job *j = find_same(sv, en, live);
+    struct estimation *j = find_same(sv, en, live);
     struct waiter *w = xcalloc(1, sizeof *w);
     if (!j)
-        j = add_job(sv, en, live);
+        j = add_estimation(sv, en, live);
     *w = (struct waiter){j->waiters, done, arg};
     j->waiters = w;
     run_waiting(sv);
@@ -343,7 +343,7 @@ void service_results(struct service *sv, struct ensemble *en, bool live, service
 
 void service_stop_estimates(struct service *sv)
 {
-    for (struct estimate_job *j = sv->estimates, *next; j; j = next) {
+    for (struct estimation *j = sv->estimates, *next; j; j = next) {
         next = j->next;
         if (j->child)
             child_kill(j->child);

@@ -21,7 +21,7 @@
 #define UNASKED_SECONDS 5 /* for those that may end by it, where none is made for people to look at */
 #define FAILED_MS 60000   /* until one that could not be made is tried again */
 
-struct live_job {
+struct live_estimation {
     struct service *sv;
     struct ensemble *ensemble; /* held */
     int64_t steps, began;
@@ -86,7 +86,7 @@ static struct ensemble *choose(const struct service *sv, int64_t now)
 
 /* ---- its end ---- */
 
-static void take(struct live_job *j)
+static void take(struct live_estimation *j)
 {
     struct ensemble *en = j->ensemble;
     struct err e = {0};
@@ -102,7 +102,7 @@ static void take(struct live_job *j)
         service_step(j->sv, &ev, &e);
 }
 
-static void tell_of_look(struct live_job *j)
+static void tell_of_look(struct live_estimation *j)
 {
     struct err e = {0};
     struct sched_event ev = {.kind = SCHED_LOOKED,
@@ -114,7 +114,7 @@ static void tell_of_look(struct live_job *j)
         service_step(j->sv, &ev, &e);
 }
 
-static void finish(struct live_job *j)
+static void finish(struct live_estimation *j)
 {
     struct service *sv = j->sv;
     struct ensemble *en = j->ensemble;
@@ -135,7 +135,7 @@ static void finish(struct live_job *j)
 }
 
 /* NULL stays where the samples do not say what windows need. */
-static void read_targets(struct live_job *j, const json_t *results)
+static void read_targets(struct live_estimation *j, const json_t *results)
 {
     const json_t *list = json_object_get(results, "production");
     size_t n = (size_t)j->ensemble->windows;
@@ -148,7 +148,7 @@ static void read_targets(struct live_job *j, const json_t *results)
 
 static void read_work(void *arg)
 {
-    struct live_job *j = arg;
+    struct live_estimation *j = arg;
     json_t *results = json_loadb(j->text.data, j->text.len, 0, NULL);
     const json_t *value = json_object_get(json_object_get(results, "estimate"), "magnitude");
     const json_t *error = json_object_get(json_object_get(results, "uncertainty"), "magnitude");
@@ -171,7 +171,7 @@ static void read_done(void *arg)
 
 static void made(void *arg, const struct err *err, const struct buf *text)
 {
-    struct live_job *j = arg;
+    struct live_estimation *j = arg;
     j->failed = err != NULL;
     if (j->failed) {
         j->err = *err;
@@ -179,21 +179,21 @@ static void made(void *arg, const struct err *err, const struct buf *text)
         return;
     }
     buf_add(&j->text, text->data, text->len);
-    service_job(j->sv, read_work, read_done, j);
+    service_offload(j->sv, read_work, read_done, j);
 }
 
 /* ---- its turn ---- */
 
 static void begin(struct service *sv, struct ensemble *en, bool look)
 {
-    struct live_job *j = xcalloc(1, sizeof *j);
-    *j = (struct live_job){.sv = sv,
-                           .ensemble = ensemble_hold(en),
-                           .steps = saved_steps(en),
-                           .least = least_steps(en),
-                           .ladder = en->ladder,
-                           .began = service_clock(),
-                           .look = look};
+    struct live_estimation *j = xcalloc(1, sizeof *j);
+    *j = (struct live_estimation){.sv = sv,
+                                  .ensemble = ensemble_hold(en),
+                                  .steps = saved_steps(en),
+                                  .least = least_steps(en),
+                                  .ladder = en->ladder,
+                                  .began = service_clock(),
+                                  .look = look};
     service_results(sv, en, true, made, j);
 }
 

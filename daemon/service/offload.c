@@ -6,32 +6,32 @@
 
 #include <stdlib.h>
 
-struct job {
+struct offloaded {
     uv_work_t work;
     struct service *sv;
-    job_fn *fn, *done;
+    offload_fn *fn, *done;
     void *arg;
 };
 
-static void job_work(uv_work_t *w)
+static void offload_work(uv_work_t *w)
 {
-    struct job *j = w->data;
+    struct offloaded *j = w->data;
     j->fn(j->arg);
 }
 
-static void job_done(uv_work_t *w, int status)
+static void offload_done(uv_work_t *w, int status)
 {
-    struct job *j = w->data;
-    j->sv->jobs--;
+    struct offloaded *j = w->data;
+    j->sv->offloaded--;
     j->done(j->arg);
     free(j);
 }
 
-void service_job(struct service *sv, job_fn *work, job_fn *done, void *arg)
+void service_offload(struct service *sv, offload_fn *work, offload_fn *done, void *arg)
 {
-    struct job *j = xcalloc(1, sizeof *j);
-    *j = (struct job){.sv = sv, .fn = work, .done = done, .arg = arg};
+    struct offloaded *j = xcalloc(1, sizeof *j);
+    *j = (struct offloaded){.sv = sv, .fn = work, .done = done, .arg = arg};
     j->work.data = j;
-    sv->jobs++;
-    uv_queue_work(sv->loop, &j->work, job_work, job_done);
+    sv->offloaded++;
+    uv_queue_work(sv->loop, &j->work, offload_work, offload_done);
 }

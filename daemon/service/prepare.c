@@ -23,7 +23,7 @@ char *service_path(const struct service *sv, const struct ensemble *en, const ch
     return b.data;
 }
 
-struct prepare_job {
+struct preparation {
     struct service *sv;
     struct ensemble *ensemble;
     int64_t number;
@@ -49,7 +49,7 @@ static bool holds(const char *path, const void *data, size_t len)
 /* Equal inputs of several ensembles of one user are one file on disk: the first leaves it a second name in state/inputs/UID, of its
  * checksum, from which the next ones are linked. Users share none: what a file is charged by would tell who else has it. What is linked is
  * held against its content first. Where the filesystem takes no links every ensemble has its own. */
-static void shared_path(const struct prepare_job *j, const void *data, size_t len, struct buf *path)
+static void shared_path(const struct preparation *j, const void *data, size_t len, struct buf *path)
 {
     buf_printf(path, "%s/inputs/%" PRIu32 "/%016" PRIx64, j->sv->config.state, j->owner, checksum(data, len));
 }
@@ -80,7 +80,7 @@ static void share_input(const char *path, const char *shared, const void *data, 
         log_line(LOG_DEBUG, "%s is not shared: %s", path, strerror(errno));
 }
 
-static int write_own(const struct prepare_job *j, const char *path, const void *data, size_t len, struct err *e)
+static int write_own(const struct preparation *j, const char *path, const void *data, size_t len, struct err *e)
 {
     struct buf shared = {0};
     shared_path(j, data, len, &shared);
@@ -96,7 +96,7 @@ static int write_own(const struct prepare_job *j, const char *path, const void *
 
 static int write_input(void *arg, const char *name, const void *data, size_t len, struct err *e)
 {
-    const struct prepare_job *j = arg;
+    const struct preparation *j = arg;
     struct buf path = {0};
     buf_printf(&path, "%s/input/%s", j->directory, name);
     int rc = holds(path.data, data, len) ? 0 : write_own(j, path.data, data, len, e);
@@ -105,7 +105,7 @@ static int write_input(void *arg, const char *name, const void *data, size_t len
 }
 
 /* No other ensemble has the same. */
-static int write_spec(const struct prepare_job *j, const struct buf *spec, struct err *e)
+static int write_spec(const struct preparation *j, const struct buf *spec, struct err *e)
 {
     struct buf path = {0};
     buf_printf(&path, "%s/input/spec.yaml", j->directory);
@@ -120,7 +120,7 @@ static int write_spec(const struct prepare_job *j, const struct buf *spec, struc
 }
 
 /* The worker makes lambda_KK; what is above it is made here. */
-static int make_repeats(const struct prepare_job *j, struct err *e)
+static int make_repeats(const struct preparation *j, struct err *e)
 {
     int rc = 0;
     for (int i = 0; i < j->repeats && j->repeats > 1 && !rc; i++) {
@@ -133,7 +133,7 @@ static int make_repeats(const struct prepare_job *j, struct err *e)
 }
 
 /* It goes on: what results there are will be those of an earlier end. */
-static void remove_results(const struct prepare_job *j)
+static void remove_results(const struct preparation *j)
 {
     struct buf path = {0};
     buf_printf(&path, "%s/results.json", j->directory);
@@ -168,7 +168,7 @@ static int move_folders(const char *from, const char *to, struct err *e)
 
 /* Where the ladder is another than the first, the files of the one before it go to revision_N. That folder has its name when all
  * of them are in it: from then on what is outside is the new windows' own, though somebody may delete it later (before_of). */
-static int put_aside(const struct prepare_job *j, struct err *e)
+static int put_aside(const struct preparation *j, struct err *e)
 {
     struct buf folder = {0}, part = {0}, inside = {0};
     int rc = 0;
@@ -190,7 +190,7 @@ static int put_aside(const struct prepare_job *j, struct err *e)
 
 static void prepare_work(void *arg)
 {
-    struct prepare_job *j = arg;
+    struct preparation *j = arg;
     struct buf spec = {0};
     remove_results(j);
     if (put_aside(j, &j->err))
@@ -203,14 +203,14 @@ static void prepare_work(void *arg)
 
 static void prepare_free(void *arg)
 {
-    struct prepare_job *j = arg;
+    struct preparation *j = arg;
     free(j->directory);
     free(j);
 }
 
 static void prepare_done(void *arg)
 {
-    struct prepare_job *j = arg;
+    struct preparation *j = arg;
     struct err e = {0};
     service_step(j->sv,
                  &(struct sched_event){.kind = SCHED_PREPARED,
@@ -225,8 +225,8 @@ static void prepare_done(void *arg)
 /* The inputs of a submission can be read once they are committed. */
 static void prepare_committed(void *arg)
 {
-    struct prepare_job *j = arg;
-    service_job(j->sv, prepare_work, prepare_done, j);
+    struct preparation *j = arg;
+    service_offload(j->sv, prepare_work, prepare_done, j);
 }
 
 /* A window that has a checkpoint in its folder has had the one before put aside. */
@@ -240,8 +240,8 @@ static int before_of(const struct ensemble *en)
 
 void service_prepare(struct service *sv, struct ensemble *en)
 {
-    struct prepare_job *j = xcalloc(1, sizeof *j);
-    *j = (struct prepare_job){.sv = sv,
+    struct preparation *j = xcalloc(1, sizeof *j);
+    *j = (struct preparation){.sv = sv,
                               .ensemble = en,
                               .number = en->number,
                               .owner = en->owner,

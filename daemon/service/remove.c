@@ -73,7 +73,7 @@ static void committed(void *arg)
 {
     struct removal *r = arg;
     ensemble_free(r->ensemble);
-    service_job(r->sv, work, done, r);
+    service_offload(r->sv, work, done, r);
 }
 
 static void forget(void *arg)
@@ -104,7 +104,7 @@ int service_remove(struct service *sv, struct ensemble *en, service_removed_fn *
 
 static void go_on(void *arg, const char *id)
 {
-    service_job(arg, work, done, removal_new(arg, id, NULL));
+    service_offload(arg, work, done, removal_new(arg, id, NULL));
 }
 
 int service_go_on_removing(struct service *sv, struct err *e)

@@ -132,5 +132,5 @@ void service_trim_events(struct service *sv, struct ensemble *en)
     *t = (struct trimming){
         .sv = sv, .ensemble = ensemble_hold(en), .running = running_of(en), .n = en->nevents - kept(en)};
     en->trimming = true;
-    service_job(sv, trim_work, trim_done, t);
+    service_offload(sv, trim_work, trim_done, t);
 }

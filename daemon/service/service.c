@@ -272,17 +272,17 @@ static void on_drain_limit(uv_timer_t *t)
     sv->late = true;
 }
 
-bool service_finish_jobs(struct service *sv)
+bool service_finish_offloaded(struct service *sv)
 {
-    while ((sv->jobs > 0 || sv->estimates || !store_settled(sv->store)) && !sv->late)
+    while ((sv->offloaded > 0 || sv->estimates || !store_settled(sv->store)) && !sv->late)
         uv_run(sv->loop, UV_RUN_ONCE);
-    return sv->jobs == 0 && !sv->estimates;
+    return sv->offloaded == 0 && !sv->estimates;
 }
 
 void service_leave(struct service *sv)
 {
-    log_line(LOG_WARNING, "%d %s not done after %d s: leaving without", sv->jobs,
-             number_word(sv->jobs, "job is", "jobs are"), sv->config.drain_seconds);
+    log_line(LOG_WARNING, "%d %s not done after %d s: leaving without", sv->offloaded,
+             number_word(sv->offloaded, "job is", "jobs are"), sv->config.drain_seconds);
     store_finish(sv->store);
 }
 

@@ -62,10 +62,10 @@ struct service {
     void *by_id, *by_key; /* trees of ensembles; find.c */
     int64_t next_ensemble, next_replica, next_seq;
     uv_timer_t tick;
-    int jobs;                       /* in the thread pool */
-    struct estimate_job *estimates; /* run or wait for their turn, oldest first */
-    int64_t turns;                  /* of users, at estimates */
-    uv_timer_t live;                /* until it is looked who is due for a live estimate */
+    int offloaded;                /* in the thread pool */
+    struct estimation *estimates; /* run or wait for their turn, oldest first */
+    int64_t turns;                /* of users, at estimates */
+    uv_timer_t live;              /* until it is looked who is due for a live estimate */
     bool draining, stopped;
     bool late; /* the limit of a drain has passed, and jobs are still at work: nothing waits for them any more */
     uv_timer_t drain_limit;
@@ -87,7 +87,7 @@ void service_drain(struct service *sv);
 void service_stop_if_drained(struct service *sv);
 /* Runs the loop until jobs of the thread pool and estimates, which hold ensembles, are done, those that follow a commit too; false: the
  * limit of the drain came first. */
-bool service_finish_jobs(struct service *sv);
+bool service_finish_offloaded(struct service *sv);
 /* Commits what there is and marks the stop as clean, for a process that leaves at once. */
 void service_leave(struct service *sv);
 /* After the loop has nothing left to do for others: closes everything. The loop must run until it is empty. */
@@ -152,8 +152,8 @@ void service_unwatch(struct watcher *w);
 
 /* ---- offload.c ---- */
 /* Runs `work` in the thread pool, then `done` on the loop thread. */
-typedef void job_fn(void *arg);
-void service_job(struct service *sv, job_fn *work, job_fn *done, void *arg);
+typedef void offload_fn(void *arg);
+void service_offload(struct service *sv, offload_fn *work, offload_fn *done, void *arg);
 
 /* ---- workers.c ---- */
 extern const struct supervisor_ops workers_ops; /* their argument is the service */

@@ -118,7 +118,7 @@ static void on_timer(uv_timer_t *t)
         return;
     }
     u->measuring = true;
-    service_job(u->service, measure, measured, u);
+    service_offload(u->service, measure, measured, u);
 }
 
 void usage_start(struct usage *u, struct service *sv)
