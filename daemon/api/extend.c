@@ -118,7 +118,7 @@ static void windows_read(struct extension *x, const json_t *head, const char *sp
         charge(&g, en, &x->err);
     if (!x->err.code)
         sv->next_replica += g.replicas;
-    answer(x, &(struct sched_event){.kind = SCHED_WIDEN,
+    answer(x, &(struct sched_event){.kind = SCHED_ADD_WINDOWS,
                                     .ensemble = x->ensemble,
                                     .window = windows,
                                     .origin = origin,

@@ -76,7 +76,7 @@ static void make_set(struct sched_set *set, struct sched_replica *r)
     r->set = set;
 }
 
-void ensemble_widen(struct ensemble *e, int windows, const int *origin, int64_t first)
+void ensemble_add_windows(struct ensemble *e, int windows, const int *origin, int64_t first)
 {
     int n = windows * e->repeats, stream = next_stream(e);
     struct sched_replica *replicas = xcalloc((size_t)n, sizeof *replicas);
@@ -127,7 +127,7 @@ static int check(const struct ensemble *e, struct err *err)
     return 0;
 }
 
-int on_widen(struct step *st, const struct sched_event *ev, struct err *err)
+int on_add_windows(struct step *st, const struct sched_event *ev, struct err *err)
 {
     struct ensemble *e = ev->ensemble;
     if (check(e, err))
@@ -140,7 +140,7 @@ int on_widen(struct step *st, const struct sched_event *ev, struct err *err)
         ensemble_string(&e->reason, NULL);
     if (ended)
         move_ensemble(st, e, ENSEMBLE_QUEUED);
-    ensemble_widen(e, ev->window, ev->origin, ev->replica);
+    ensemble_add_windows(e, ev->window, ev->origin, ev->replica);
     decide(st, (struct decision){.kind = DECIDE_LADDER, .ensemble = e, .worker = -1, .text = xstrdup(ev->spec)});
     note_ensemble(st, e, "extend", "revision %d: %s", e->revision, ev->message);
     for (int i = 0; i < e->nsets; i++)

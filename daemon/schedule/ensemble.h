@@ -209,7 +209,7 @@ void ensemble_free(struct ensemble *e);
 /* add_windows.c: gives it windows, of which origin[windows] says which they were (-1: new), for all repeats. Replicas that were there
  * keep their numbers and states, new ones are numbered from `first`; none may have a worker. All go on from no checkpoint in their
  * folders: what they sampled is in others. */
-void ensemble_widen(struct ensemble *e, int windows, const int *origin, int64_t first);
+void ensemble_add_windows(struct ensemble *e, int windows, const int *origin, int64_t first);
 /* Whether it wants slots for those of its replicas that have not ended. */
 bool ensemble_wants(const struct ensemble *e);
 /* Whether its free energy is good enough: its replicas end where they are. */

@@ -46,7 +46,7 @@ int on_extend(struct step *st, const struct sched_event *ev, struct err *err);
 
 /* ---- add_windows.c ---- */
 /* ERR_CONFLICT: not from its state; ERR_BUSY. */
-int on_widen(struct step *st, const struct sched_event *ev, struct err *err);
+int on_add_windows(struct step *st, const struct sched_event *ev, struct err *err);
 
 /* ---- sets.c ---- */
 /* Gives free slots to whose turn it is. */

@@ -339,8 +339,8 @@ static int dispatch(struct step *st, const struct sched_event *ev, struct err *e
         return on_reestimate(st, ev->ensemble, err);
     case SCHED_EXTEND:
         return check_there(ev->ensemble, err) ? -(int)err->code : on_extend(st, ev, err);
-    case SCHED_WIDEN:
-        return check_there(ev->ensemble, err) ? -(int)err->code : on_widen(st, ev, err);
+    case SCHED_ADD_WINDOWS:
+        return check_there(ev->ensemble, err) ? -(int)err->code : on_add_windows(st, ev, err);
     case SCHED_LIVE:
         on_live(st, ev);
         return 0;

@@ -61,7 +61,7 @@ enum sched_kind {
     SCHED_EXTEND,
     /* ensemble: it is to have `window` windows, of which `origin` says which they were, by a spec with the text `spec`; its new replicas are
      * numbered from `replica`; message: in words */
-    SCHED_WIDEN,
+    SCHED_ADD_WINDOWS,
     /* ensemble: a live estimate was made of at least `step` steps of each replica, of the windows that revision `ladder` made; ok: it
      * has a number, with the error `error` (kJ/mol); message: its verdict */
     SCHED_LIVE,
@@ -95,7 +95,7 @@ struct sched_event {
     double time_ps, error;
     const int64_t *targets; /* [windows of the ensemble], steps */
     int ladder;
-    const int *origin; /* as of ensemble_widen */
+    const int *origin; /* as of ensemble_add_windows */
     const char *spec;
 };
 

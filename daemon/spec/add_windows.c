@@ -275,20 +275,20 @@ static int check(const struct spec *s, struct err *e)
                : 0;
 }
 
-static void say_origins(const struct rungs *r, struct widening *x)
+static void say_origins(const struct rungs *r, struct added_windows *x)
 {
-    *x = (struct widening){.windows = r->n, .origin = xcalloc((size_t)r->n, sizeof *x->origin)};
+    *x = (struct added_windows){.windows = r->n, .origin = xcalloc((size_t)r->n, sizeof *x->origin)};
     for (int i = 0; i < r->n; i++)
         x->origin[i] = r->items[i].origin;
 }
 
-int spec_widen(struct buf *text, const char *file, const char *windows, struct widening *x, struct err *e)
+int spec_add_windows(struct buf *text, const char *file, const char *windows, struct added_windows *x, struct err *e)
 {
     struct spec *s = NULL, *wide = NULL;
     struct rungs r = {0};
     struct buf out = {0};
     struct wish w;
-    *x = (struct widening){0};
+    *x = (struct added_windows){0};
     int rc = spec_parse(&s, file, text->data, text->len, e);
     if (!rc)
         rc = check(s, e);

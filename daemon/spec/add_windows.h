@@ -7,7 +7,7 @@
 
 #include "engine/base/buf.h"
 
-struct widening {
+struct added_windows {
     int windows; /* that there are then */
     int *origin; /* [windows] which one it was; -1: it is new. Owned */
 };
@@ -16,6 +16,6 @@ struct widening {
  * "coulomb: 1, vdw: 0.65; vdw: 0.75". Each goes between the two neighbours that it lies between; components that do not change there may
  * be left out. The caller frees x->origin, whatever comes back. ERR_USAGE: no such place, or no window; ERR_CONFLICT: the spec's
  * samples could not be used with other windows. */
-int spec_widen(struct buf *text, const char *file, const char *windows, struct widening *x, struct err *e);
+int spec_add_windows(struct buf *text, const char *file, const char *windows, struct added_windows *x, struct err *e);
 
 #endif

@@ -25,9 +25,9 @@ static json_t *longer(const json_t *request, const char *file, const char *spec,
 
 static json_t *wider(const char *windows, const char *file, struct buf *spec, struct err *e)
 {
-    struct widening x;
+    struct added_windows x;
     json_t *origin = json_array();
-    int rc = spec_widen(spec, file, windows, &x, e);
+    int rc = spec_add_windows(spec, file, windows, &x, e);
     for (int i = 0; i < x.windows; i++)
         json_array_append_new(origin, json_integer(x.origin[i]));
     free(x.origin);

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Windows added to a ladder with a gap: what was sampled is kept as frames, evaluated at all windows, and the free energy is the known
 one, as of an ensemble submitted with all windows, also where production goes by need. The service and its worker killed at any moment
-change no byte; what the windows of before do afterwards is what they would have done; a ladder is widened again, in repeats, and while it
+change no byte; what the windows of before do afterwards is what they would have done; windows are added again, in repeats, and while it
 is paused; who cannot have windows added is told why.
 
-Usage: widen.py SHOAL SHOALD SHOAL_WORKER
+Usage: add_windows.py SHOAL SHOALD SHOAL_WORKER
 """
 import contextlib
 import json
@@ -35,7 +35,7 @@ def submit(s, key, windows=(0, 1), steps=STEPS, frames=f"{FRAMES} steps", more="
     return answer["id"]
 
 
-def widen(s, ident, windows, expect=200):
+def add_windows(s, ident, windows, expect=200):
     status, answer = s.call("POST", f"/v1/ensembles/{ident}/extend?" + urllib.parse.urlencode({"windows": windows}))
     assert status == expect, (status, answer)
     return answer if expect == 200 else answer["error"]["message"]
@@ -114,14 +114,14 @@ def assert_frames(s, ident, result, own):
             assert 0 < f["difference"]["magnitude"] < 2 * spread and abs(f["bias"]["magnitude"]) < f["difference"]["magnitude"], f
 
 
-def as_whole(s, widened):
+def as_whole(s, added):
     """One that had all windows from the beginning."""
     ident = submit(s, "whole", LADDER)
     s.wait_done(ident)
     whole = results(s, ident)
     assert_known(whole)
-    off = whole["estimate"]["magnitude"] - widened["estimate"]["magnitude"]
-    assert abs(off) < 3 * (error(whole) ** 2 + error(widened) ** 2) ** 0.5, off
+    off = whole["estimate"]["magnitude"] - added["estimate"]["magnitude"]
+    assert abs(off) < 3 * (error(whole) ** 2 + error(added) ** 2) ** 0.5, off
     return ident
 
 
@@ -202,8 +202,8 @@ def longer(program, s, ident, whole):
 
 
 def again(s, ident):
-    """From the frames of a revision that had been widened."""
-    widen(s, ident, "bonded: 0.8")
+    """From the frames of a revision whose windows were added."""
+    add_windows(s, ident, "bonded: 0.8")
     ensemble = s.wait_done(ident)
     assert ensemble["revision"] == 4 and ensemble["windows"] == 5, ensemble
     result = results(s, ident)
@@ -221,7 +221,7 @@ def paused_repeats(s):
     ident = submit(s, "paused", steps=200000, more="repeats: 2\n")
     while min(r["time_ps"] or 0 for r in s.get(ident)["replicas"][:2]) < 20:
         time.sleep(0.02)
-    assert "pause it" in widen(s, ident, "bonded: 0.5", 409)
+    assert "pause it" in add_windows(s, ident, "bonded: 0.5", 409)
     s.call("POST", f"/v1/ensembles/{ident}/pause")
     while {r["state"] for r in s.get(ident)["replicas"]} != {"paused"}:
         time.sleep(0.02)
@@ -234,7 +234,7 @@ def paused_repeats(s):
         time.sleep(0.05)
     assert ensemble["state"] == "paused" and ensemble["revision"] == 2 and {r["state"] for r in ensemble["replicas"]} == {"paused"}, ensemble
     assert [(r["repeat"], r["window"]) for r in ensemble["replicas"]] == [(i, k) for i in range(2) for k in range(3)], ensemble
-    assert "has not taken up yet" in widen_when_ready(s, ident, "bonded: 0.7")
+    assert "has not taken up yet" in add_when_ready(s, ident, "bonded: 0.7")
     s.kill()
     s.start()
     s.call("POST", f"/v1/ensembles/{ident}/resume")
@@ -247,10 +247,10 @@ def paused_repeats(s):
     for name, step in zip(("repeat_00/lambda_00", "repeat_00/lambda_01", "repeat_01/lambda_00", "repeat_01/lambda_01"), steps):
         assert step == 0 or went_on[f"revision_1/{name} evaluated at all windows"] == step, (went_on, steps)
     s.call("POST", f"/v1/ensembles/{ident}/cancel")
-    assert "cancelled" in widen(s, ident, "bonded: 0.7", 409)
+    assert "cancelled" in add_windows(s, ident, "bonded: 0.7", 409)
 
 
-def widen_when_ready(s, ident, windows):
+def add_when_ready(s, ident, windows):
     """Refused for another reason than that it is being prepared."""
     while True:
         status, answer = s.call("POST", f"/v1/ensembles/{ident}/extend?" + urllib.parse.urlencode({"windows": windows}))
@@ -265,7 +265,7 @@ def folder_deleted(s, folder):
     steps = 1000
     ident = submit(s, "deleted", steps=steps)
     s.wait_done(ident)
-    widen(s, ident, "bonded: 0.5")
+    add_windows(s, ident, "bonded: 0.5")
     s.wait_done(ident)
     names = [f"lambda_{k:02d}/{name}" for k in range(3) for name in ("dhdl.xvg", "energy.xvg", "traj.xtc")]
     own = {name: read(s, ident, name) for name in names}
@@ -290,14 +290,14 @@ def refused(program, s):
     for windows, said in (("bonded: 1.5", "numbers from 0 to 1"), ("bonded 0.5", "expected components"), ("", "an empty window"),
                           ("vdw: 0.5", "has no ladder of vdw"), ("bonded: 1", "has it already: it is window "),
                           ("bonded: 0.5; bonded: 0.5", "lies between no two windows"), ("bonded: 0.00001", "one state to four decimals")):
-        message = widen(s, ident, windows, 422 if "four decimals" in said else 400)
+        message = add_windows(s, ident, windows, 422 if "four decimals" in said else 400)
         assert said in message, (windows, message)
     assert s.get(ident)["revision"] == 1 and s.get(ident)["windows"] == 2
     for key, frames, more, said in (("none", "no", "", "stores no frames"),
                                     ("swaps", "100 steps", "exchange: {every: 50 steps}\n", "exchange")):
         ident = submit(s, key, steps=200, frames=frames, more=more)
         s.wait_done(ident)
-        message = widen(s, ident, "bonded: 0.5", 409)
+        message = add_windows(s, ident, "bonded: 0.5", 409)
         assert said in message and "submit it anew with all windows" in message, message
     run = subprocess.run([program, "extend", "short", "--add-window", "bonded: 0.5", "--time", "1 ps"],
                          env={**os.environ, "SHOAL_SOCKET": s.socket}, capture_output=True, text=True, check=False)
@@ -306,7 +306,7 @@ def refused(program, s):
 
 def main():
     program, shoald, worker = (os.path.abspath(p) for p in sys.argv[1:4])
-    folder = tempfile.mkdtemp(prefix="shoal-widen-")
+    folder = tempfile.mkdtemp(prefix="shoal-add-windows-")
     s = Service(shoald, worker, folder, "cpu:2")
     s.start()
     refused(program, s)

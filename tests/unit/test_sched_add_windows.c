@@ -17,9 +17,9 @@ enum { FIRST = 1000000 }; /* number of the first new replica */
 /* A window between the first two, and one before the last of three. */
 static const int origin[] = {0, -1, 1, -1, 2};
 
-static int widen(struct play *p, struct ensemble *e, int windows, const int *from, int64_t first)
+static int add_windows(struct play *p, struct ensemble *e, int windows, const int *from, int64_t first)
 {
-    return play_feed(p, (struct sched_event){.kind = SCHED_WIDEN,
+    return play_feed(p, (struct sched_event){.kind = SCHED_ADD_WINDOWS,
                                              .ensemble = e,
                                              .window = windows,
                                              .origin = from,
@@ -65,13 +65,13 @@ static void done_ones_take_up_what_they_had(void **state)
     play_up(&p, 0, 3, "m");
     play_add(&p, e);
     int64_t first = e->replicas[0].number;
-    assert_int_equal(widen(&p, e, 5, origin, FIRST), -ERR_CONFLICT); /* it runs */
+    assert_int_equal(add_windows(&p, e, 5, origin, FIRST), -ERR_CONFLICT); /* it runs */
     play_failed(&p, &e->replicas[1], ERR_SPEC, 0);
     run_all(&p, e);
-    assert_int_equal(widen(&p, e, 5, origin, FIRST), -ERR_BUSY); /* its results are being written */
+    assert_int_equal(add_windows(&p, e, 5, origin, FIRST), -ERR_BUSY); /* its results are being written */
     assert_int_equal(estimated(&p, e), 0);
     assert_int_equal(e->sm.state, ENSEMBLE_FAILED);
-    assert_int_equal(widen(&p, e, 5, origin, FIRST), 0);
+    assert_int_equal(add_windows(&p, e, 5, origin, FIRST), 0);
     assert_int_equal(play_count(&p, DECIDE_LADDER), 1);
     assert_int_equal(play_count(&p, DECIDE_PREPARE), 1);
     assert_int_equal(play_count(&p, DECIDE_START), 0); /* its folders are not ready */
@@ -105,12 +105,12 @@ static void done_ones_take_up_what_they_had(void **state)
     }
     expect_folder(&e->replicas[4], "lambda_04", "revision_1/lambda_02");
     expect_folder(&e->replicas[3], "lambda_03", "");
-    assert_int_equal(widen(&p, e, 5, origin, FIRST), -ERR_CONFLICT);
+    assert_int_equal(add_windows(&p, e, 5, origin, FIRST), -ERR_CONFLICT);
     assert_int_equal(prepared(&p, e), 0);
     run_all(&p, e);
     assert_int_equal(ensemble_count(e, REPLICA_DONE), 4);
     assert_int_equal(play_wish(&p, SCHED_CANCEL, e), 0);
-    assert_int_equal(widen(&p, e, 5, origin, FIRST), -ERR_CONFLICT);
+    assert_int_equal(add_windows(&p, e, 5, origin, FIRST), -ERR_CONFLICT);
     play_end(&p);
 }
 
@@ -125,16 +125,16 @@ static void one_revision_back(void **state)
     play_add(&p, e);
     play_about(&p, SCHED_SEGMENT, &e->replicas[0]);
     assert_int_equal(play_wish(&p, SCHED_PAUSE, e), 0);
-    assert_int_equal(widen(&p, e, 3, once, FIRST), -ERR_BUSY); /* its first window is still stopping */
+    assert_int_equal(add_windows(&p, e, 3, once, FIRST), -ERR_BUSY); /* its first window is still stopping */
     assert_int_equal(play_about(&p, SCHED_STOPPED, &e->replicas[0]), 0);
-    assert_int_equal(widen(&p, e, 3, once, FIRST), 0);
+    assert_int_equal(add_windows(&p, e, 3, once, FIRST), 0);
     assert_int_equal(ensemble_count(e, REPLICA_PAUSED), 3);
     assert_int_equal(e->sm.state, ENSEMBLE_PAUSED);
     assert_int_equal(e->replicas[0].origin, 0);
     assert_int_equal(e->replicas[2].origin, -1);
-    assert_int_equal(widen(&p, e, 4, twice, FIRST + 1), -ERR_BUSY); /* its folders are being moved */
+    assert_int_equal(add_windows(&p, e, 4, twice, FIRST + 1), -ERR_BUSY); /* its folders are being moved */
     assert_int_equal(prepared(&p, e), 0);
-    assert_int_equal(widen(&p, e, 4, twice, FIRST + 1), -ERR_CONFLICT);
+    assert_int_equal(add_windows(&p, e, 4, twice, FIRST + 1), -ERR_CONFLICT);
     assert_non_null(strstr(p.err.msg, "window 0 has not taken up yet"));
     assert_int_equal(play_wish(&p, SCHED_RESUME, e), 0);
     assert_int_equal(prepared(&p, e), 0);
@@ -142,7 +142,7 @@ static void one_revision_back(void **state)
     play_about(&p, SCHED_SEGMENT, &e->replicas[0]);
     assert_int_equal(play_wish(&p, SCHED_PAUSE, e), 0);
     assert_int_equal(play_about(&p, SCHED_STOPPED, &e->replicas[0]), 0);
-    assert_int_equal(widen(&p, e, 4, twice, FIRST + 1), 0);
+    assert_int_equal(add_windows(&p, e, 4, twice, FIRST + 1), 0);
     assert_int_equal(e->replicas[2].stream, 3);
     expect_folder(&e->replicas[0], "lambda_00", "revision_2/lambda_00");
     play_end(&p);
@@ -155,7 +155,7 @@ static void every_repeat(void **state)
     struct ensemble *e = ensemble_of_windows(2, 2, false, 1, 100);
     e->replicas[3].steps = 150;
     e->replicas[2].saved_step = 7;
-    ensemble_widen(e, 3, middle, 50);
+    ensemble_add_windows(e, 3, middle, 50);
     static const int numbers[] = {1, 50, 2, 3, 51, 4}, steps[] = {100, 100, 100, 100, 150, 150};
     for (int i = 0; i < 6; i++) {
         assert_int_equal(e->replicas[i].number, numbers[i]);
@@ -195,7 +195,7 @@ static void other_estimates_count_anew(void **state)
     live(&p, e, 1);
     assert_int_equal(play_wish(&p, SCHED_PAUSE, e), 0);
     assert_int_equal(play_about(&p, SCHED_STOPPED, &e->replicas[0]), 0);
-    assert_int_equal(widen(&p, e, 3, middle, FIRST), 0);
+    assert_int_equal(add_windows(&p, e, 3, middle, FIRST), 0);
     assert_int_equal(prepared(&p, e), 0);
     assert_int_equal(play_wish(&p, SCHED_RESUME, e), 0);
     assert_int_equal(prepared(&p, e), 0);
@@ -235,9 +235,9 @@ static void production_by_need(void **state)
     play_add(&p, e);
     run_all(&p, e);
     assert_int_equal(play_wish(&p, SCHED_PAUSE, e), 0);
-    assert_int_equal(widen(&p, e, 3, middle, FIRST), -ERR_BUSY); /* it is looked at, as two windows */
+    assert_int_equal(add_windows(&p, e, 3, middle, FIRST), -ERR_BUSY); /* it is looked at, as two windows */
     looked(&p, e, (const int64_t[]){20, 60});
-    assert_int_equal(widen(&p, e, 3, middle, FIRST), 0);
+    assert_int_equal(add_windows(&p, e, 3, middle, FIRST), 0);
     assert_targets(e, (const int64_t[]){40, 40, 80});
     assert_int_equal(play_wish(&p, SCHED_RESUME, e), 0);
     assert_int_equal(prepared(&p, e), 0);
@@ -273,7 +273,7 @@ static void by_need_after_it_was_good_enough(void **state)
     looked(&p, e, NULL);
     assert_int_equal(estimated(&p, e), 0);
     assert_int_equal(e->sm.state, ENSEMBLE_DONE);
-    assert_int_equal(widen(&p, e, 3, middle, FIRST), 0);
+    assert_int_equal(add_windows(&p, e, 3, middle, FIRST), 0);
     assert_int_equal(e->allocation.share, 20);
     assert_targets(e, (const int64_t[]){40, 30, 40});
     assert_int_equal(prepared(&p, e), 0);
@@ -298,7 +298,7 @@ static void not_of_one_that_is_removed(void **state)
     run_all(&p, e);
     assert_int_equal(estimated(&p, e), 0);
     assert_int_equal(sched_remove(&p.s, e, &err), 0);
-    assert_int_equal(widen(&p, e, 3, middle, FIRST), -ERR_NOT_FOUND);
+    assert_int_equal(add_windows(&p, e, 3, middle, FIRST), -ERR_NOT_FOUND);
     struct sched_event longer = {.kind = SCHED_EXTEND, .ensemble = e, .more = true, .step = 9, .message = "longer"};
     assert_int_equal(play_feed(&p, longer), -ERR_NOT_FOUND);
     assert_int_equal(p.d.n, 0);

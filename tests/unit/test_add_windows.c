@@ -21,13 +21,13 @@
          "]}\n" PROTOCOL
 
 /* What comes of it, and which windows are new. */
-static void widened(const char *text, const char *windows, const char *expected, int n, const int *origin)
+static void added(const char *text, const char *windows, const char *expected, int n, const int *origin)
 {
     struct buf spec = {0};
-    struct widening x;
+    struct added_windows x;
     struct err e = {0};
     buf_printf(&spec, "%s", text);
-    if (spec_widen(&spec, "s.yaml", windows, &x, &e))
+    if (spec_add_windows(&spec, "s.yaml", windows, &x, &e))
         fail_msg("%s", e.msg);
     assert_string_equal(spec.data, expected);
     assert_int_equal(x.windows, n);
@@ -39,13 +39,13 @@ static void widened(const char *text, const char *windows, const char *expected,
     buf_free(&spec);
 }
 
-static void not_widened(const char *text, const char *windows, enum err_code code, const char *said)
+static void not_added(const char *text, const char *windows, enum err_code code, const char *said)
 {
     struct buf spec = {0};
-    struct widening x;
+    struct added_windows x;
     struct err e = {0};
     buf_printf(&spec, "%s", text);
-    assert_int_equal(spec_widen(&spec, "s.yaml", windows, &x, &e), -(int)code);
+    assert_int_equal(spec_add_windows(&spec, "s.yaml", windows, &x, &e), -(int)code);
     if (!strstr(e.msg, said))
         fail_msg("\"%s\" does not say \"%s\"", e.msg, said);
     free(x.origin);
@@ -55,29 +55,29 @@ static void not_widened(const char *text, const char *windows, enum err_code cod
 static void in_one_line(void **state)
 {
     (void)state;
-    widened(FLOW("0, 1, 1, 1", "0, 0, 0.5, 1"), "coulomb: 1, vdw: 0.65", FLOW("0, 1, 1, 1, 1", "0, 0, 0.5, 0.65, 1"), 5,
-            (const int[]){0, 1, 2, -1, 3});
-    widened(FLOW("0, 1, 1, 1", "0, 0, 0.5, 1"), "vdw: 0.25", FLOW("0, 1, 1, 1, 1", "0, 0, 0.25, 0.5, 1"), 5,
-            (const int[]){0, 1, -1, 2, 3});
-    widened(FLOW("0, 1, 1, 1", "0, 0, 0.5, 1"), "vdw:0.8 ; coulomb: 5e-1;vdw: 0.7",
-            FLOW("0, 0.5, 1, 1, 1, 1, 1", "0, 0, 0, 0.5, 0.7, 0.8, 1"), 7, (const int[]){0, -1, 1, 2, -1, -1, 3});
-    widened(FLOW("1, 1, 0", "1, 0, 0"), "vdw: 0.5", FLOW("1, 1, 1, 0", "1, 0.5, 0, 0"), 4,
-            (const int[]){0, -1, 1, 2}); /* the other way */
-    widened(FLOW("0, 1", "0, 1"), "vdw: 0.3, coulomb: 0.25", FLOW("0, 0.25, 1", "0, 0.3, 1"), 3,
-            (const int[]){0, -1, 1}); /* both change */
+    added(FLOW("0, 1, 1, 1", "0, 0, 0.5, 1"), "coulomb: 1, vdw: 0.65", FLOW("0, 1, 1, 1, 1", "0, 0, 0.5, 0.65, 1"), 5,
+          (const int[]){0, 1, 2, -1, 3});
+    added(FLOW("0, 1, 1, 1", "0, 0, 0.5, 1"), "vdw: 0.25", FLOW("0, 1, 1, 1, 1", "0, 0, 0.25, 0.5, 1"), 5,
+          (const int[]){0, 1, -1, 2, 3});
+    added(FLOW("0, 1, 1, 1", "0, 0, 0.5, 1"), "vdw:0.8 ; coulomb: 5e-1;vdw: 0.7",
+          FLOW("0, 0.5, 1, 1, 1, 1, 1", "0, 0, 0, 0.5, 0.7, 0.8, 1"), 7, (const int[]){0, -1, 1, 2, -1, -1, 3});
+    added(FLOW("1, 1, 0", "1, 0, 0"), "vdw: 0.5", FLOW("1, 1, 1, 0", "1, 0.5, 0, 0"), 4,
+          (const int[]){0, -1, 1, 2}); /* the other way */
+    added(FLOW("0, 1", "0, 1"), "vdw: 0.3, coulomb: 0.25", FLOW("0, 0.25, 1", "0, 0.3, 1"), 3,
+          (const int[]){0, -1, 1}); /* both change */
 }
 
 static void in_lines(void **state)
 {
     (void)state;
-    widened(HEAD
-            "alchemy:\n  decouple: A\n  windows:\n    vdw:\n      - 0\n      # to here\n      -   0.5\n      - 1\n"
-            "    coulomb: [1,\n       1,\n      1]\n" PROTOCOL,
-            "vdw: 0.75; vdw: 0.25",
-            HEAD
-            "alchemy:\n  decouple: A\n  windows:\n    vdw:\n      - 0\n      # to here\n      -   0.25\n"
-            "      -   0.5\n      - 0.75\n      - 1\n    coulomb: [1,\n       1, 1,\n      1, 1]\n" PROTOCOL,
-            5, (const int[]){0, -1, 1, -1, 2});
+    added(HEAD
+          "alchemy:\n  decouple: A\n  windows:\n    vdw:\n      - 0\n      # to here\n      -   0.5\n      - 1\n"
+          "    coulomb: [1,\n       1,\n      1]\n" PROTOCOL,
+          "vdw: 0.75; vdw: 0.25",
+          HEAD
+          "alchemy:\n  decouple: A\n  windows:\n    vdw:\n      - 0\n      # to here\n      -   0.25\n"
+          "      -   0.5\n      - 0.75\n      - 1\n    coulomb: [1,\n       1, 1,\n      1, 1]\n" PROTOCOL,
+          5, (const int[]){0, -1, 1, -1, 2});
 }
 
 /* A thousand at once, as one after the other: numbers in their order, all else as it was. */
@@ -98,7 +98,7 @@ static void many(void **state)
     for (int i = 0; i <= 100; i++)
         buf_printf(&text, "%s%.15g", i ? ", " : "", i / 100.0);
     buf_printf(&text, "]}\n" PROTOCOL);
-    widened(text.data, wishes.data, expected.data, 901, origin);
+    added(text.data, wishes.data, expected.data, 901, origin);
     buf_free(&items);
     buf_free(&wishes);
     buf_free(&text);
@@ -126,22 +126,22 @@ static void refuses(void **state)
                {"coulomb: 0.5, vdw: 0.6", "lies between no two windows"},
                {"coulomb: 1", "the ladder of s.yaml has it already: it is window 1"}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        not_widened(ladder, bad[i].windows, ERR_USAGE, bad[i].said);
+        not_added(ladder, bad[i].windows, ERR_USAGE, bad[i].said);
     /* Where both change, nothing is switched on beside what is off. */
-    not_widened(FLOW("0, 1", "0, 1"), "coulomb: 0.5, vdw: 0", ERR_USAGE, "lies between no two windows");
-    not_widened(FLOW("0, 1", "0, 1"), "vdw: 0.5", ERR_USAGE, "lies between no two windows");
-    not_widened(FLOW("0, 0, 0", "0, 1, 0"), "vdw: 0.5", ERR_SPEC, "one state to four decimals");
-    not_widened(FLOW("0, 0, 0, 0", "0, 0.4, 0.2, 1"), "vdw: 0.3", ERR_USAGE, "several pairs of windows");
-    not_widened(ladder, "vdw: 0.50001", ERR_SPEC, "one state to four decimals");
-    widened(FLOW("0, 1", "0, 1") "allocate: adaptive\n", "vdw: 0.3, coulomb: 0.25",
-            FLOW("0, 0.25, 1", "0, 0.3, 1") "allocate: adaptive\n", 3, (const int[]){0, -1, 1});
+    not_added(FLOW("0, 1", "0, 1"), "coulomb: 0.5, vdw: 0", ERR_USAGE, "lies between no two windows");
+    not_added(FLOW("0, 1", "0, 1"), "vdw: 0.5", ERR_USAGE, "lies between no two windows");
+    not_added(FLOW("0, 0, 0", "0, 1, 0"), "vdw: 0.5", ERR_SPEC, "one state to four decimals");
+    not_added(FLOW("0, 0, 0, 0", "0, 0.4, 0.2, 1"), "vdw: 0.3", ERR_USAGE, "several pairs of windows");
+    not_added(ladder, "vdw: 0.50001", ERR_SPEC, "one state to four decimals");
+    added(FLOW("0, 1", "0, 1") "allocate: adaptive\n", "vdw: 0.3, coulomb: 0.25",
+          FLOW("0, 0.25, 1", "0, 0.3, 1") "allocate: adaptive\n", 3, (const int[]){0, -1, 1});
     struct buf text = {0};
     buf_printf(&text, "%sexchange: {every: 10 ps}\n", ladder);
-    not_widened(text.data, "vdw: 0.6", ERR_CONFLICT, "submit it anew with all windows");
+    not_added(text.data, "vdw: 0.6", ERR_CONFLICT, "submit it anew with all windows");
     buf_free(&text);
-    not_widened(HEAD "alchemy: {decouple: A, windows: {vdw: [0, 1]}}\nprotocol: [{produce: {time: 1 ns}}]\n",
-                "vdw: 0.6", ERR_CONFLICT, "stores no frames (frames-every)");
-    not_widened(
+    not_added(HEAD "alchemy: {decouple: A, windows: {vdw: [0, 1]}}\nprotocol: [{produce: {time: 1 ns}}]\n", "vdw: 0.6",
+              ERR_CONFLICT, "stores no frames (frames-every)");
+    not_added(
         "name: x\nsystem: {topology: a.top, coordinates: a.gro, window-coordinates: [a.gro, b.gro]}\n"
         "alchemy: {decouple: A, windows: {vdw: [0, 1]}}\n" PROTOCOL,
         "vdw: 0.6", ERR_CONFLICT, "start coordinates of its own");
