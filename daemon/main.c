@@ -28,7 +28,7 @@ struct daemon {
     struct service service;
     struct api api;
     struct quota *quota;
-    struct usage usage;
+    struct stored stored;
     struct server *server;
     char *state, *socket, *worker;
     json_t *left_out;
@@ -57,7 +57,7 @@ static void close_all(struct daemon *d)
     close_signal(&d->hangup);
     uv_close((uv_handle_t *)&d->watchdog, NULL);
     uv_close((uv_handle_t *)&d->extend, NULL);
-    usage_stop(&d->usage);
+    stored_stop(&d->stored);
     service_close(&d->service);
 }
 
@@ -190,7 +190,7 @@ static int start(struct daemon *d, struct options *o, struct err *e)
     d->service.on_status = on_status;
     d->api.service = &d->service;
     start_handles(d);
-    usage_start(&d->usage, &d->service);
+    stored_start(&d->stored, &d->service);
     rc = service_start(&d->service, e);
     if (rc == 0)
         rc = start_server(d, o, fd, e);

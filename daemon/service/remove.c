@@ -92,11 +92,11 @@ int service_remove(struct service *sv, struct ensemble *en, service_removed_fn *
     struct removal *r = removal_new(sv, en->id, en);
     r->done = done_fn;
     r->arg = arg;
-    r->bytes = usage_rows(en);
+    r->bytes = stored_rows(en);
     quota_return(&en->counted);
     quota_return(&en->peopled);
     quota_return(&en->stored);
-    usage_changed(sv, en);
+    stored_changed(sv, en);
     store_remove_ensemble(sv->store, en);
     store_after_commit(sv->store, committed, forget, r);
     return 0;

@@ -229,7 +229,7 @@ static void charge(struct quota *q, struct ensemble *en)
 {
     quota_hold(q, en->owner, QUOTA_ENSEMBLES, 1, &en->counted);
     quota_hold(q, en->owner, QUOTA_REPLICAS, en->nreplicas, &en->peopled);
-    quota_hold(q, en->owner, QUOTA_STORED_BYTES, usage_rows(en), &en->stored);
+    quota_hold(q, en->owner, QUOTA_STORED_BYTES, stored_rows(en), &en->stored);
 }
 
 int service_start(struct service *sv, struct err *e)

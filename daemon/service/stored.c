@@ -31,7 +31,7 @@ static bool may_differ(const struct ensemble *en)
     return en->measured <= en->changed || !ensemble_ended(en);
 }
 
-static void choose(struct usage *u)
+static void choose(struct stored *u)
 {
     const struct sched *s = &u->service->sched;
     u->n = 0;
@@ -45,19 +45,19 @@ static void choose(struct usage *u)
     }
 }
 
-int64_t usage_rows(const struct ensemble *en)
+int64_t stored_rows(const struct ensemble *en)
 {
     return en->row_bytes + (int64_t)en->nreplicas * USAGE_REPLICA + en->nevents * USAGE_EVENT;
 }
 
 static void measure(void *arg)
 {
-    struct usage *u = arg;
+    struct stored *u = arg;
     for (int i = 0; i < u->n; i++)
         u->bytes[i] = tree_bytes(u->path[i]);
 }
 
-void usage_changed(struct service *sv, struct ensemble *en)
+void stored_changed(struct service *sv, struct ensemble *en)
 {
     struct err over = {0}, e = {0};
     bool exceeded = quota_exceeded(sv->config.quota, en->owner, QUOTA_STORED_BYTES, &over);
@@ -67,20 +67,20 @@ void usage_changed(struct service *sv, struct ensemble *en)
 }
 
 /* It may have been removed meanwhile. */
-static void take(struct usage *u, int i)
+static void take(struct stored *u, int i)
 {
     const struct sched *s = &u->service->sched;
     int at = after(s, u->number[i] - 1);
     if (at == s->nensembles || s->ensembles[at]->number != u->number[i])
         return;
-    quota_set(&s->ensembles[at]->stored, u->bytes[i] + usage_rows(s->ensembles[at]));
+    quota_set(&s->ensembles[at]->stored, u->bytes[i] + stored_rows(s->ensembles[at]));
     s->ensembles[at]->measured = service_now();
-    usage_changed(u->service, s->ensembles[at]);
+    stored_changed(u->service, s->ensembles[at]);
 }
 
 static void measured(void *arg)
 {
-    struct usage *u = arg;
+    struct stored *u = arg;
     for (int i = 0; i < u->n; i++) {
         take(u, i);
         free(u->path[i]);
@@ -91,7 +91,7 @@ static void measured(void *arg)
 }
 
 /* Whether another round is to begin. */
-static bool due(const struct usage *u)
+static bool due(const struct stored *u)
 {
     const int64_t since = service_clock() - u->ended;
     return since >= ROUND_MS || (u->service->sched.nactive && since >= 10 * u->took);
@@ -99,7 +99,7 @@ static bool due(const struct usage *u)
 
 static void on_timer(uv_timer_t *t)
 {
-    struct usage *u = t->data;
+    struct stored *u = t->data;
     if (u->measuring)
         return;
     if (u->after == 0) {
@@ -121,15 +121,15 @@ static void on_timer(uv_timer_t *t)
     service_offload(u->service, measure, measured, u);
 }
 
-void usage_start(struct usage *u, struct service *sv)
+void stored_start(struct stored *u, struct service *sv)
 {
-    *u = (struct usage){.service = sv};
+    *u = (struct stored){.service = sv};
     uv_timer_init(sv->loop, &u->timer);
     u->timer.data = u;
     uv_timer_start(&u->timer, on_timer, LOOK_MS, 0);
 }
 
-void usage_stop(struct usage *u)
+void stored_stop(struct stored *u)
 {
     u->stopped = true;
     uv_close((uv_handle_t *)&u->timer, NULL);

@@ -15,7 +15,7 @@
 #define USAGE_REPLICA 512
 #define USAGE_EVENT 256
 
-struct usage {
+struct stored {
     struct service *service;
     uv_timer_t timer;
     int64_t began, ended; /* the round, and the last one; service_clock() */
@@ -28,11 +28,11 @@ struct usage {
 };
 
 /* Bytes of the ensemble in the database, but for its input files. */
-int64_t usage_rows(const struct ensemble *en);
+int64_t stored_rows(const struct ensemble *en);
 /* Bytes of the ensemble's owner have changed. */
-void usage_changed(struct service *sv, struct ensemble *en);
-void usage_start(struct usage *u, struct service *sv);
+void stored_changed(struct service *sv, struct ensemble *en);
+void stored_start(struct stored *u, struct service *sv);
 /* Closes its handle. */
-void usage_stop(struct usage *u);
+void stored_stop(struct stored *u);
 
 #endif

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Windows added to a ladder with a gap: what was sampled is kept as frames, evaluated at all windows, and the free energy is the known
 one, as of an ensemble submitted with all windows, also where production goes by need. The service and its worker killed at any moment
-change no byte; what the windows of before do afterwards is what they would have done; windows are added again, in repeats, and while it
-is paused; who cannot have windows added is told why.
+change no byte; what the windows of before do afterwards is what they would have done; windows are added again, in repeats, and to an
+ensemble that is paused; an ensemble that cannot have windows added is told why.
 
 Usage: add_windows.py SHOAL SHOALD SHOAL_WORKER
 """
