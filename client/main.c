@@ -56,7 +56,7 @@ static int run(struct client *c, int words, char **argv)
     if (c->here)
         return run_here(c, words, argv);
     if (c->command->needs == NEEDS_SERVICE) {
-        place_socket(c->socket, &path, &tried);
+        socket_path_find(c->socket, &path, &tried);
         c->socket = path.data;
         c->http = http_new(path.data, tried.data);
     }

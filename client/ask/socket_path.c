@@ -23,7 +23,7 @@ static bool try(const char *name, const char *rest, struct buf *path, struct buf
     return !stat(path->data, &st);
 }
 
-void place_socket(const char *given, struct buf *path, struct buf *tried)
+void socket_path_find(const char *given, struct buf *path, struct buf *tried)
 {
     static const char *const places[][2] = {{"XDG_RUNTIME_DIR", "/shoald/api.sock"},
                                             {"XDG_STATE_HOME", "/shoald/api.sock"},

@@ -9,6 +9,6 @@
 
 /* `given` (may be NULL), SHOAL_SOCKET, else the first that is there of the user's own service and the system's. *tried names all that
  * were looked at, for messages. Both are appended to. */
-void place_socket(const char *given, struct buf *path, struct buf *tried);
+void socket_path_find(const char *given, struct buf *path, struct buf *tried);
 
 #endif

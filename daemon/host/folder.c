@@ -58,7 +58,7 @@ static void walk_folder(struct walk *w, int fd)
     closedir(d);
 }
 
-int64_t tree_bytes(const char *path)
+int64_t folder_bytes(const char *path)
 {
     struct walk w = {0};
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -67,7 +67,7 @@ int64_t tree_bytes(const char *path)
     return w.bytes;
 }
 
-int tree_remove(const char *path, int64_t *bytes, struct err *e)
+int folder_remove(const char *path, int64_t *bytes, struct err *e)
 {
     struct walk w = {.remove = true};
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -102,7 +102,7 @@ static void remove_lone(int fd, bool below)
         closedir(d);
 }
 
-void tree_remove_lone(const char *path, bool below)
+void folder_remove_lone(const char *path, bool below)
 {
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (fd >= 0)

@@ -12,10 +12,10 @@
 
 /* Bytes on disk of everything below a folder; of inputs that several ensembles of their owner share its part, and what the database has of
  * them; 0 where there is none. */
-int64_t tree_bytes(const char *path);
+int64_t folder_bytes(const char *path);
 /* Removes it with everything below; adds to *bytes what was freed, also on failure. That there is none is fine. */
-int tree_remove(const char *path, int64_t *bytes, struct err *e);
+int folder_remove(const char *path, int64_t *bytes, struct err *e);
 /* Removes the files in a folder, and `below` it, that no other folder has a name of. */
-void tree_remove_lone(const char *path, bool below);
+void folder_remove_lone(const char *path, bool below);
 
 #endif

@@ -43,7 +43,7 @@ static void tried(void *arg)
     if (sv->stopped)
         return;
     if (!room) {
-        service_watch_space(sv);
+        service_watch_disk(sv);
         return;
     }
     log_line(LOG_INFO, "the disk has space again");
@@ -60,7 +60,7 @@ static void on_time(uv_timer_t *t)
     service_offload(sv, try_to_write, tried, j);
 }
 
-void service_watch_space(struct service *sv)
+void service_watch_disk(struct service *sv)
 {
     uv_timer_start(&sv->space, on_time, TRY_MS, 0);
 }

@@ -41,10 +41,10 @@ static struct removal *removal_new(struct service *sv, const char *id, struct en
 static void work(void *arg)
 {
     struct removal *r = arg;
-    tree_remove(r->path, &r->bytes, &r->err);
-    tree_remove_lone(r->inputs, !r->own);
+    folder_remove(r->path, &r->bytes, &r->err);
+    folder_remove_lone(r->inputs, !r->own);
     if (r->own)
-        tree_remove_lone(r->own, false);
+        folder_remove_lone(r->own, false);
 }
 
 static void removal_free(struct removal *r)

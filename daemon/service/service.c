@@ -45,7 +45,7 @@ static void carry_out(struct service *sv, const struct decision *d)
         return;
     case DECIDE_SPACE:
         log_line(LOG_WARNING, "%s", d->ensemble->reason ? d->ensemble->reason : "no space left on the disk");
-        service_watch_space(sv);
+        service_watch_disk(sv);
         return;
     case DECIDE_REASON:
         store_save_ensemble(sv->store, d->ensemble);

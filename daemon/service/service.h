@@ -162,7 +162,7 @@ void workers_tell(struct service *sv, const struct decision *d);
 
 /* ---- disk_full.c ---- */
 /* Tries now and then whether the state folder takes writes again; then the scheduler hears of it. */
-void service_watch_space(struct service *sv);
+void service_watch_disk(struct service *sv);
 
 /* ---- strays.c ---- */
 /* At a start: says which folders belong to none of the ensembles that were loaded. ERR_DATABASE: none was loaded, and there are some. */

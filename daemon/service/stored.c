@@ -54,7 +54,7 @@ static void measure(void *arg)
 {
     struct stored *u = arg;
     for (int i = 0; i < u->n; i++)
-        u->bytes[i] = tree_bytes(u->path[i]);
+        u->bytes[i] = folder_bytes(u->path[i]);
 }
 
 void stored_changed(struct service *sv, struct ensemble *en)

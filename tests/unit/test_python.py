@@ -20,7 +20,7 @@ from unittest import mock
 ROOT = sys.argv[1]
 sys.path.insert(0, os.path.join(ROOT, "client/python"))
 
-from shoal import ensembles, errors, frames, inputs, place, program, transport
+from shoal import ensembles, errors, frames, inputs, program, socket_path, transport
 from shoal.decode import decode, fields_of
 from shoal.results import Energy, Results, Value, Window
 from shoal.rows import Rows
@@ -177,10 +177,10 @@ class Place(unittest.TestCase):
             os.makedirs(os.path.dirname(there))
             open(there, "wb").close()
             with mock.patch.dict(os.environ, {"XDG_RUNTIME_DIR": run, "XDG_STATE_HOME": state, "HOME": "relative", "SHOAL_SOCKET": ""}):
-                self.assertEqual(place.find_socket(None), (there, f"{run}/shoald/api.sock, {there}, {place.SYSTEM_SOCKET}"))
-                self.assertEqual(place.find_socket("given"), ("given", "given"))
+                self.assertEqual(socket_path.find_socket(None), (there, f"{run}/shoald/api.sock, {there}, {socket_path.SYSTEM_SOCKET}"))
+                self.assertEqual(socket_path.find_socket("given"), ("given", "given"))
                 os.environ["SHOAL_SOCKET"] = "named"
-                self.assertEqual(place.find_socket(None)[0], "named")
+                self.assertEqual(socket_path.find_socket(None)[0], "named")
 
 
 class Asked:

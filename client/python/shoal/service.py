@@ -18,10 +18,10 @@ from shoal.decode import decode
 from shoal.ensembles import Ensemble, Event, File, Files, Ladder, Page, Removed, Summary, Usage, Users, Version
 from shoal.errors import OutOfTime, Unreachable, refusal
 from shoal.inputs import StrPath
-from shoal.place import find_socket
 from shoal.program import FAILED, TRY_LATER, Program, options
 from shoal.results import Results
 from shoal.rows import Rows
+from shoal.socket_path import find_socket
 from shoal.transport import Answer, Transport, parse_object
 
 if TYPE_CHECKING:

@@ -295,7 +295,7 @@ static void read_system(struct estimate_request *q)
     struct err unread = {0};
     buf_printf(&folder, "%s/input", q->ensemble.directory);
     struct source *src = source_disk_new(folder.data, true);
-    if (memory_to_begin(BYTES_OF_TEXT * (uint64_t)tree_bytes(folder.data), "looking for restraints in the inputs",
+    if (memory_to_begin(BYTES_OF_TEXT * (uint64_t)folder_bytes(folder.data), "looking for restraints in the inputs",
                         &q->remark) == 0 &&
         spec_phase_system(q->spec, 0, src, &q->sys, &unread) == 0)
         look_at_system(q, src);

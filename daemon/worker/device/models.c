@@ -58,7 +58,7 @@ static int read_input(struct shared_model *s, struct err *e)
 {
     struct buf input = {0};
     buf_printf(&input, "%s/input", s->directory);
-    int rc = memory_to_begin(BYTES_OF_TEXT * (uint64_t)tree_bytes(input.data), "an ensemble", e);
+    int rc = memory_to_begin(BYTES_OF_TEXT * (uint64_t)folder_bytes(input.data), "an ensemble", e);
     if (rc) {
         buf_free(&input);
         return rc;
