@@ -25,35 +25,6 @@
 #define SOCKET "/api.sock"
 #define SOCKET_MOST 100 /* bytes: what every system's sockets can have for a path */
 
-static volatile sig_atomic_t signalled;
-
-static void on_signal(int number)
-{
-    signalled = number;
-}
-
-static void take_signals(void)
-{
-    static const int numbers[] = {SIGTERM, SIGINT, SIGUSR1, SIGHUP};
-    struct sigaction before;
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        if (!sigaction(numbers[i], NULL, &before) && before.sa_handler != SIG_IGN) /* as by nohup */
-            sigaction(numbers[i], &(struct sigaction){.sa_handler = on_signal}, NULL);
-}
-
-bool here_signalled(void)
-{
-    return signalled != 0;
-}
-
-void here_sleep(double seconds)
-{
-    const double until = client_now() + seconds;
-    const struct timespec moment = {.tv_nsec = (long)(LOOK_S * 1e9)};
-    while (!signalled && client_now() < until)
-        nanosleep(&moment, NULL);
-}
-
 /* ---- places ---- */
 
 static int make_folder(const char *folder, bool works, struct err *e)
@@ -230,7 +201,7 @@ int here_open(struct here *h, const struct client *c, bool works, struct err *e)
 {
     *h = (struct here){.folder = c->here, .lock = -1, .stops = works && c->run_for > 0 ? client_now() + c->run_for : 0};
     if (works)
-        take_signals();
+        here_take_signals();
     int rc = make_folder(c->here, works, e);
     if (!rc)
         rc = here_lock(&h->lock, c, works, &h->socket, e);
@@ -246,9 +217,9 @@ int here_open(struct here *h, const struct client *c, bool works, struct err *e)
 
 int here_over(struct here *h, struct err *e)
 {
-    if (signalled)
+    if (here_signalled())
         return err_set(e, ERR_BUSY, "signal %d (%s): run the same command again, and it goes on from here",
-                       (int)signalled, strsignal(signalled));
+                       here_signalled(), strsignal(here_signalled()));
     if (h->stops && client_now() >= h->stops)
         return err_set(e, ERR_BUSY, "the time of --for is over: run the same command again, and it goes on from here");
     return has_ended(h) ? tell_end(h, e) : 0;
@@ -293,8 +264,8 @@ static void wait_for_end(struct here *h)
     kill(h->service, SIGTERM);
     while (!has_ended(h)) {
         if (client_now() - began < SAME_S)
-            signalled = 0;
-        else if (signalled)
+            here_forget_signal();
+        else if (here_signalled())
             kill(h->service, SIGKILL);
         nanosleep(&moment, NULL);
     }

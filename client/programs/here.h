@@ -44,13 +44,19 @@ int here_open(struct here *h, const struct client *c, bool works, struct err *e)
 int here_over(struct here *h, struct err *e);
 /* Whether a device of the service works. ERR_DEVICE, with each one's trouble: none has for half a minute. */
 int here_works(struct here *h, const struct client *c, struct err *e);
-/* Whether a signal asks the command to stop. */
-bool here_signalled(void);
-/* Waits so long, or until a signal comes. */
-void here_sleep(double seconds);
 /* Stops the service, which makes its checkpoints, and waits for its end. ERR_UNREACHABLE: it did not end in order.
  * Half-opened is fine. */
 int here_close(struct here *h, struct err *e);
+
+/* signals.c */
+/* From here on signals that ask the command to stop are noted, but for those that are ignored. */
+void here_take_signals(void);
+/* The number of the signal that asks the command to stop; 0: none. */
+int here_signalled(void);
+/* As if none had come. */
+void here_forget_signal(void);
+/* Waits so long, or until a signal comes. */
+void here_sleep(double seconds);
 
 /* here_lock.c */
 /* Locks the lock of c's DIR, and removes the socket of a holder that was killed. 1: another process of this machine has it, and

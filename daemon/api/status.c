@@ -151,3 +151,8 @@ const char *api_progress_line(struct ensemble *en)
     buf_free(&line);
     return en->told;
 }
+
+struct reply api_status(struct api_call *c)
+{
+    return api_reply_ensemble(c->request, 200, c->ensemble, NULL);
+}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Inside the reader of campaigns: campaign.c reads campaign.yaml, columns.c the tables that it names.
+ * Inside the reader of campaigns: campaign.c reads campaign.yaml, columns.c the tables that it names; reading.c has what
+ * both need.
  */
 #ifndef SHOAL_DAEMON_CAMPAIGN_INTERNAL_H
 #define SHOAL_DAEMON_CAMPAIGN_INTERNAL_H
@@ -14,7 +15,7 @@ struct campaign_reading {
     struct err *e;
 };
 
-/* ---- campaign.c ---- */
+/* ---- reading.c ---- */
 /* ERR_SPEC: "file:line: text". */
 int campaign_bad(struct campaign_reading *r, const char *file, int line, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));

@@ -46,17 +46,6 @@ static uint32_t uid_of(int fd)
     return who.uid;
 }
 
-static void connection_free(struct connection *c)
-{
-    *c->all_link = c->all_next;
-    if (c->all_next)
-        c->all_next->all_link = c->all_link;
-    quota_return(&c->charge);
-    if (c->refused.code)
-        c->server->refused--;
-    free(c);
-}
-
 static void forget(struct server *s, struct connection *c)
 {
     struct connection **at = &s->pending;
@@ -143,15 +132,6 @@ void server_accept_stop(struct server *s)
 {
     uv_poll_stop(&s->listening);
     uv_timer_stop(&s->accept_again);
-}
-
-void server_forget_pending(struct server *s)
-{
-    while (s->pending) {
-        struct connection *c = s->pending;
-        s->pending = c->next;
-        connection_free(c);
-    }
 }
 
 void server_on_connection(void *arg, struct MHD_Connection *c, void **context, enum MHD_ConnectionNotificationCode code)

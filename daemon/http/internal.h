@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Inside the server: server.c drives libmicrohttpd, accept.c lets connections in, request.c answers,
+ * Inside the server: server.c opens and closes it, drive.c drives libmicrohttpd, accept.c lets connections in, request.c answers,
  * stream.c sends bodies that are made piece by piece.
  */
 #ifndef SHOAL_DAEMON_HTTP_INTERNAL_H
@@ -71,15 +71,17 @@ struct server {
     bool paused;                /* no descriptors: accepting waits */
 };
 
-/* server.c */
+/* drive.c */
+void connection_free(struct connection *c);
+void server_on_poll(uv_poll_t *p, int status, int events);
+/* For connections that libmicrohttpd gave up before it began with them. */
+void server_forget_pending(struct server *s);
 void server_run(struct server *s);
 void server_resume(struct server *s, struct MHD_Connection *c);
 
 /* accept.c */
 void server_accept_start(struct server *s);
 void server_accept_stop(struct server *s);
-/* For connections that libmicrohttpd gave up before it began with them. */
-void server_forget_pending(struct server *s);
 /* Cuts off those whose request takes too long to come, however they dribble it. */
 void server_cut_slow(struct server *s);
 void server_on_connection(void *arg, struct MHD_Connection *c, void **context,

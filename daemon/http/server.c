@@ -18,42 +18,7 @@
 #define MORE_CONNECTIONS 1024
 #define LAST_TURNS 20 /* of libmicrohttpd at most, for answers when it stops */
 
-/* ---- driving libmicrohttpd ---- */
-
-static void on_timer(uv_timer_t *t);
-
-void server_run(struct server *s)
-{
-    uv_idle_stop(&s->soon);
-    MHD_run(s->mhd);
-    server_forget_pending(s);
-    MHD_UNSIGNED_LONG_LONG ms;
-    if (MHD_get_timeout(s->mhd, &ms) == MHD_YES)
-        uv_timer_start(&s->timer, on_timer, ms, 0);
-    else
-        uv_timer_stop(&s->timer);
-}
-
-static void on_timer(uv_timer_t *t)
-{
-    server_run(t->data);
-}
-
-static void on_poll(uv_poll_t *p, int status, int events)
-{
-    server_run(p->data);
-}
-
-static void on_soon(uv_idle_t *i)
-{
-    server_run(i->data);
-}
-
-void server_resume(struct server *s, struct MHD_Connection *c)
-{
-    MHD_resume_connection(c);
-    uv_idle_start(&s->soon, on_soon);
-}
+/* ---- connections that are not looked at ---- */
 
 /* Nothing of what lies in the socket was read for long. libmicrohttpd looks after those whose socket is full. */
 static bool stopped_reading(struct server *s, struct stream *st)
@@ -163,7 +128,7 @@ static void start_handles(struct server *s, int epoll_fd)
     uv_idle_init(s->loop, &s->soon);
     s->listening.data = s->poll.data = s->timer.data = s->hangup.data = s->accept_again.data = s->soon.data = s;
     s->handles = 6;
-    uv_poll_start(&s->poll, UV_READABLE, on_poll);
+    uv_poll_start(&s->poll, UV_READABLE, server_on_poll);
     uv_timer_start(&s->hangup, on_hangup, HANGUP_MS, HANGUP_MS);
     server_accept_start(s);
 }

@@ -48,7 +48,7 @@ void spec_restraints_close(struct spec *s);
 int spec_read_observables(struct reader *r, struct spec *s, struct view v);
 int spec_make_observables(const struct spec *s, struct source *src, struct system *sys, struct err *e);
 void spec_observables_close(struct spec *s);
-/* For its kinds: "observables[1].rdf.max"; and that max is a whole number of bins, `most` at most. ERR_SPEC. */
+/* observable_numbers.c: "observables[1].rdf.max"; and that max is a whole number of bins, `most` at most. ERR_SPEC. */
 void observable_place(char place[96], const struct observable_choice *c, const char *key);
 int observable_bins(struct reader *r, const struct observable_choice *c, struct view max, struct view bin, int most);
 
