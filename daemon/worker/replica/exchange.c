@@ -64,6 +64,11 @@ bool exchange_on(const struct replica *r)
     return r->setup.exchange && r->spec && r->spec->settings.exchange;
 }
 
+bool replica_exchanging(const struct replica *r)
+{
+    return exchange_on(r) && r->stage < (uint64_t)r->spec->nstages && r->spec->stages[r->stage].exchange_every;
+}
+
 int exchange_members(const struct replica *r)
 {
     return r->setup.exchange->members;

@@ -7,6 +7,8 @@
 #include "daemon/worker/replica/timeline.h"
 #include "engine/io/output.h"
 
+#define PROGRESS_SECONDS 1.0
+
 /* While a frame is made: whole numbers, bits and what is written, each growing by doubling. */
 #define FRAME_BYTES_OF_ATOM 96
 #define GRO_BYTES_OF_ATOM 256
@@ -21,16 +23,6 @@ static int frame_job(void *arg, struct err *e)
     xtc_frame(&r->outputs.files[OUTPUT_TRAJECTORY].rows, r->shared->system.natoms, (const double(*)[3])r->x,
               r->frame.box, (uint64_t)r->frame.steps, r->frame.time);
     return outputs_flush_file(&r->outputs, OUTPUT_TRAJECTORY, e);
-}
-
-int CO_FN replica_finish_frame(struct replica *r, struct err *e)
-{
-    if (!r->frame.begun)
-        return 0;
-    r->frame.awaited = true;
-    int rc = job_finish(&r->frame.job, e);
-    r->frame.begun = r->frame.awaited = false;
-    return rc;
 }
 
 int CO_FN replica_frame(struct replica *r, struct err *e)
@@ -66,6 +58,23 @@ struct final_file {
 };
 
 /* Its text is long: it is not made on the thread that feeds the device. */
+int CO_FN replica_progress(struct replica *r, struct err *e)
+{
+    double t = replica_now();
+    size_t pending = r->outputs.files[OUTPUT_DHDL].rows.len + r->outputs.files[OUTPUT_ENERGY].rows.len;
+    bool due = t - r->reported >= PROGRESS_SECONDS;
+    if (due || pending > REPLICA_FLUSH_BYTES) {
+        int rc = replica_flush(r, e);
+        if (rc)
+            return rc;
+    }
+    if (due) {
+        r->reported = t;
+        replica_report(r, (struct replica_report){.kind = REPORT_PROGRESS});
+    }
+    return 0;
+}
+
 static int final_job(void *arg, struct err *e)
 {
     const struct final_file *f = arg;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Inside a replica: what its story (replica.c), its timesteps (dynamics.c) and its keeping on disk (keep.c) share.
+ * Inside a replica, from below: its work (work.c); exchanges of windows (exchange.c), its disk (disk.c), whether volume
+ * moves have room (volume.c); rows and frames (frames.c), phases (phase.c); checkpoints (checkpoints.c); what it takes
+ * over (origin.c); where it goes on (restore.c); its timesteps (dynamics.c); its story (replica.c).
  */
 #ifndef SHOAL_DAEMON_WORKER_REPLICA_INTERNAL_H
 #define SHOAL_DAEMON_WORKER_REPLICA_INTERNAL_H
@@ -49,6 +51,7 @@ struct replica {
     double saved;                    /* wall clock of the last checkpoint */
 };
 
+#define REPLICA_STATE_HEAD 4096                 /* bytes of a state beside those of its atoms, at most */
 #define REPLICA_FLUSH_BYTES ((size_t)256 << 10) /* rows that wait for the disk, at most about */
 
 /* What a stage returns where the replica is to stop: a checkpoint was made. */
@@ -127,6 +130,8 @@ int CO_FN replica_enter(struct replica *r, uint64_t stage, struct err *e);
 void replica_fit_target(struct replica *r, struct checkpoint *c);
 /* It is where the checkpoint is. */
 void replica_go_on_from(struct replica *r, const struct checkpoint *c);
+/* Its files, each cut to its offset. */
+int CO_FN replica_open_at(struct replica *r, const uint64_t *offset, struct err *e);
 /* Its files, empty but for the header of dhdl.xvg, which is pending. */
 int CO_FN replica_open_files(struct replica *r, struct err *e);
 /* Goes on from where the samples in r->origin end, with rows of their frames; a checkpoint is made. *found false: there are none.
