@@ -189,7 +189,10 @@ int sched_remove(struct sched *s, struct ensemble *en, struct err *e);
 /* When SCHED_TICK should come next, ms; INT64_MAX: nothing waits for time to pass. */
 int64_t sched_wake(const struct sched *s, int64_t now);
 /* Whether the device is put aside. */
-bool sched_sick(const struct sched_worker *w);
+static inline bool sched_sick(const struct sched_worker *w)
+{
+    return w->strikes >= SCHED_STRIKES;
+}
 
 /* What a look is made for: windows [of the ensemble] with their steps of production and as many replicas as share them. Returns what
  * all of these are to have made after it. */

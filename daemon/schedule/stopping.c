@@ -14,15 +14,6 @@
 
 #define STOP_LOOKS 2
 
-void end_here(struct step *st, struct sched_replica *r)
-{
-    int64_t after = r->ensemble->stop.after, saved = set_furthest(r->set), target = saved > after ? saved : after;
-    if (r->steps <= target) /* it may have been taken back to an older checkpoint meanwhile */
-        return;
-    r->steps = target;
-    decide(st, (struct decision){.kind = DECIDE_TARGET, .ensemble = r->ensemble, .replica = r, .worker = -1});
-}
-
 static void end_set(struct step *st, struct sched_set *set)
 {
     if (set->worker >= 0) {
