@@ -283,3 +283,14 @@ const struct command *command_find(const char *name)
         printable_line(stderr, "shoal: no command '%s'; shoal --help lists them", name);
     return NULL;
 }
+
+int help_main(struct client *c, int argc, char **argv)
+{
+    const struct command *about = argc ? command_find(argv[0]) : NULL;
+    if (!c->json)
+        return !argc   ? help_all(stdout, commands, commands_count)
+               : about ? help_command(stdout, about)
+                       : EXIT_BAD_USAGE;
+    help_json(commands, commands_count);
+    return EXIT_OK;
+}

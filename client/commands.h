@@ -20,7 +20,11 @@ enum { OPTIONS_HELP = -1000 };
 int options_parse(struct client *c, const struct command *command, int argc, char **argv);
 /* Where the name of the command stands: behind the options that are given before it. argc: nowhere. */
 int options_before(int argc, char **argv);
+/* help.c: what there is to say of one command; the exit code. */
 int help_command(FILE *to, const struct command *c);
-int help_all(FILE *to);
+/* Of all commands, which are handed over. */
+int help_all(FILE *to, const struct command *all, int n);
+/* The same as JSON on stdout, with options, states and exit codes. */
+void help_json(const struct command *all, int n);
 
 #endif

@@ -82,13 +82,13 @@ int main(int argc, char **argv)
     int at = options_before(argc, argv);
     const char *first = argc > 1 ? argv[1] : "";
     if (!strcmp(first, "--help") || !strcmp(first, "-h"))
-        return close_output(help_all(stdout));
+        return close_output(help_all(stdout, commands, commands_count));
     if (!strcmp(first, "--version")) {
         printf("shoal %s\n", SHOAL_VERSION);
         return close_output(EXIT_OK);
     }
     if (at == argc)
-        return help_all(stderr);
+        return help_all(stderr, commands, commands_count);
     char *name = argv[at]; /* options may stand before it: behind it they are the command's own */
     memmove(argv + 2, argv + 1, (size_t)(at - 1) * sizeof *argv);
     argv[1] = name;

@@ -2,30 +2,12 @@
 #include "daemon/service/service.h"
 
 #include <stdlib.h>
-#include <time.h>
 
 #include "daemon/service/stored.h"
 #include "engine/base/log.h"
 #include "engine/base/number.h"
 
 #define HELLO_MS 300000 /* a device may be slow to open */
-
-static int64_t read_clock(clockid_t clock)
-{
-    struct timespec t;
-    clock_gettime(clock, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
-int64_t service_now(void)
-{
-    return read_clock(CLOCK_REALTIME);
-}
-
-int64_t service_clock(void)
-{
-    return read_clock(CLOCK_BOOTTIME);
-}
 
 /* ---- decisions ---- */
 
@@ -82,55 +64,6 @@ static void carry_out(struct service *sv, const struct decision *d)
     }
 }
 
-static void tell_status(struct service *sv)
-{
-    if (!sv->on_status)
-        return;
-    int running = 0, up = 0, active = sv->sched.nactive;
-    for (int w = 0; w < sv->sched.nworkers; w++) {
-        up += sv->sched.workers[w].up;
-        running += sv->sched.workers[w].nrunning;
-    }
-    char text[160];
-    snprintf(text, sizeof text, "%s%d of %d %s up, %d %s running, %d %s active", sv->draining ? "draining: " : "", up,
-             sv->sched.nworkers, number_word(sv->sched.nworkers, "worker", "workers"), running,
-             number_word(running, "replica", "replicas"), active, number_word(active, "ensemble", "ensembles"));
-    sv->on_status(sv->on_stopped_arg, text);
-}
-
-static void on_tick(uv_timer_t *t);
-
-static void set_tick(struct service *sv)
-{
-    int64_t now = service_clock(), wake = sched_wake(&sv->sched, now);
-    if (wake == INT64_MAX || sv->stopped)
-        uv_timer_stop(&sv->tick);
-    else
-        uv_timer_start(&sv->tick, on_tick, wake > now ? (uint64_t)(wake - now) : 1, 0);
-}
-
-int service_step(struct service *sv, struct sched_event *ev, struct err *e)
-{
-    struct decisions out = {0};
-    ev->now = service_clock();
-    ev->time = service_now();
-    int rc = sched_step(&sv->sched, ev, &out, e);
-    for (int i = 0; i < out.n; i++)
-        carry_out(sv, &out.item[i]);
-    if (out.n || ev->kind == SCHED_WORKER_UP || ev->kind == SCHED_WORKER_DOWN)
-        tell_status(sv);
-    decisions_free(&out);
-    if (ev->kind != SCHED_PROGRESS)
-        set_tick(sv);
-    return rc;
-}
-
-static void on_tick(uv_timer_t *t)
-{
-    struct err e = {0};
-    service_step(t->data, &(struct sched_event){.kind = SCHED_TICK}, &e);
-}
-
 /* ---- ensembles ---- */
 
 int64_t service_next_replica(const struct service *sv)
@@ -171,17 +104,9 @@ bool service_ready(const struct service *sv, struct err *e)
 
 /* ---- life ---- */
 
-void service_stop_if_drained(struct service *sv)
-{
-    if (!sv->draining || sv->stopped || supervisor_alive(sv->supervisor))
-        return;
-    sv->stopped = true; /* the limit goes on: jobs may be at work */
-    sv->on_stopped(sv->on_stopped_arg);
-}
-
 int service_open(struct service *sv, uv_loop_t *loop, const struct service_config *c, struct err *e)
 {
-    *sv = (struct service){.loop = loop, .config = *c};
+    *sv = (struct service){.loop = loop, .config = *c, .carry_out = carry_out};
     struct store_numbers last;
     int rc = store_open(&sv->store, c->state, c->portable, e);
     if (rc)
@@ -262,16 +187,6 @@ int service_start(struct service *sv, struct err *e)
     return rc;
 }
 
-static void on_drain_limit(uv_timer_t *t)
-{
-    struct service *sv = t->data;
-    if (supervisor_alive(sv->supervisor) && !sv->late) {
-        log_line(LOG_WARNING, "workers have not checkpointed in %d s: killing them", sv->config.drain_seconds);
-        supervisor_kill(sv->supervisor);
-    }
-    sv->late = true;
-}
-
 bool service_finish_offloaded(struct service *sv)
 {
     while ((sv->offloaded > 0 || sv->estimates || !store_settled(sv->store)) && !sv->late)
@@ -284,20 +199,6 @@ void service_leave(struct service *sv)
     log_line(LOG_WARNING, "%d %s not done after %d s: leaving without", sv->offloaded,
              number_word(sv->offloaded, "job is", "jobs are"), sv->config.drain_seconds);
     store_finish(sv->store);
-}
-
-void service_drain(struct service *sv)
-{
-    struct err e = {0};
-    if (sv->draining)
-        return;
-    sv->draining = true;
-    service_step(sv, &(struct sched_event){.kind = SCHED_DRAIN}, &e);
-    service_stop_estimates(sv);
-    supervisor_drain(sv->supervisor);
-    uv_timer_start(&sv->drain_limit, on_drain_limit, (uint64_t)sv->config.drain_seconds * 1000, 0);
-    tell_status(sv);
-    service_stop_if_drained(sv);
 }
 
 void service_close(struct service *sv)

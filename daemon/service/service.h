@@ -61,6 +61,7 @@ struct service {
     json_t **loads;       /* [devices], what each does now, as its worker told; NULL: nothing */
     void *by_id, *by_key; /* trees of ensembles; find.c */
     int64_t next_ensemble, next_replica, next_seq;
+    void (*carry_out)(struct service *sv, const struct decision *d); /* set by service_open, called by service_step */
     uv_timer_t tick;
     int offloaded;                /* in the thread pool */
     struct estimation *estimates; /* run or wait for their turn, oldest first */
@@ -83,6 +84,8 @@ int service_open(struct service *sv, uv_loop_t *loop, const struct service_confi
 int service_start(struct service *sv, struct err *e);
 /* Stop admitting, checkpoint, then on_stopped. */
 void service_drain(struct service *sv);
+/* Says how many workers are up and replicas run, where the service manager listens. */
+void service_tell_status(struct service *sv);
 /* Draining, and no worker is left: on_stopped. */
 void service_stop_if_drained(struct service *sv);
 /* Runs the loop until jobs of the thread pool and estimates, which hold ensembles, are done, those that follow a commit too; false: the
