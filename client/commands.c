@@ -286,11 +286,12 @@ const struct command *command_find(const char *name)
 
 int help_main(struct client *c, int argc, char **argv)
 {
-    const struct command *about = argc ? command_find(argv[0]) : NULL;
-    if (!c->json)
-        return !argc   ? help_all(stdout, commands, commands_count)
-               : about ? help_command(stdout, about)
-                       : EXIT_BAD_USAGE;
-    help_json(commands, commands_count);
-    return EXIT_OK;
+    if (c->json) {
+        help_json(commands, commands_count);
+        return EXIT_OK;
+    }
+    if (!argc)
+        return help_all(stdout, commands, commands_count);
+    const struct command *about = command_find(argv[0]);
+    return about ? help_command(stdout, about) : EXIT_BAD_USAGE;
 }

@@ -4,7 +4,6 @@
  */
 #include <string.h>
 
-#include "client/command/handlers.h"
 #include "client/command/option_rows.h"
 #include "client/commands.h"
 #include "client/show/show.h"

@@ -21,7 +21,7 @@ struct extension {
     bool windows;              /* are to be added; else production becomes longer */
     bool more;                 /* the time comes in addition; else production is to be so long */
     bool nearest;              /* the time need not be whole steps */
-    struct buf asked;          /* of the reader, as extension.h has it */
+    struct buf asked;          /* of the reader, as spec/extension.h has it */
     size_t spec_bytes;         /* of the spec that was read */
     int revision;              /* of the ensemble in the database when the spec was asked for */
     struct err err;

@@ -19,7 +19,7 @@ struct walk {
 
 static void walk_folder(struct walk *w, int fd);
 
-/* What a file takes. An input that ensembles of one user share (prepare.c) has one name more than those; its content is in the database
+/* What a file takes. An input that ensembles of one user share (service/prepare.c) has one name more than those; its content is in the database
  * too. */
 static int64_t bytes_of(const struct stat *st)
 {

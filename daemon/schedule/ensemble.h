@@ -142,7 +142,7 @@ struct ensemble {
     char *spec_name;
     int nlabels;
     struct ensemble_label *labels;
-    struct quota_charge counted, peopled, stored; /* of its owner: one ensemble, its replicas, its bytes (stored.h) */
+    struct quota_charge counted, peopled, stored; /* of its owner: one ensemble, its replicas, its bytes */
     int holders;                                  /* beside the scheduler: it outlives its removal until they let go */
     int64_t atoms;
     int windows, repeats;

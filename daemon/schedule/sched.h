@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The scheduler: events in, decisions out. No I/O, no clock, no globals: time comes with the event, and the caller carries
- * out the decisions in their order (service.c). It owns the ensembles handed to it.
+ * out the decisions in their order (service/service.c). It owns the ensembles handed to it.
  *
  * 1. A worker is never given more replicas than slots, but for a set that has more than there are: it gets the worker for itself. A
  *    slot that becomes free is offered at once. A set of replicas gets all the slots that it needs or none; it starts, stops, yields
@@ -23,7 +23,7 @@
  * 6. A set of which no replica makes a step for stall_ms is stuck: its worker is killed, and it alone is blamed.
  * 7. An ensemble whose replicas have all ended is finishing until its results are written, whatever happened to them.
  *    Its owner can have them written again; that waits behind results that were never written and behind live estimates
- *    (estimates.c).
+ *    (service/estimates.c).
  * 8. Targets become later, by an extension, or move to where the last checkpoint is (stopping.c). A replica that reaches the one
  *    its worker was told, while it has got a later one, goes on from its checkpoint like any other that waits.
  * 9. Where production is handed out by what windows need, an ensemble whose replicas have all reached their targets is looked at and

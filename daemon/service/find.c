@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Who is found by which name: ids, their prefixes, and the owners' own keys. Ids and keys are looked up in trees
- * (search.h); a name or the beginning of an id is compared with those of all ensembles.
+ * (tsearch(3)); a name or the beginning of an id is compared with those of all ensembles.
  */
 #include "daemon/service/service.h"
 

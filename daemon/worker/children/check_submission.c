@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * shoal-worker check-submission: shoald's reader of what users send. A submission, or with --extension what is asked of an
- * ensemble's spec, comes on stdin, the answer goes to stdout (daemon/spec/submission.h, extension.h). The process has limits of
+ * ensemble's spec, comes on stdin, the answer goes to stdout (daemon/spec/submission.h, spec/extension.h). The process has limits of
  * processor time and memory, opens no file and no socket, and ends with the service.
  */
 #include <getopt.h>
