@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "client/command/handlers.h"
+#include "client/command/option_rows.h"
 #include "engine/base/printable.h"
 #include "engine/base/suggest.h"
 
@@ -280,4 +282,16 @@ const struct command *command_find(const char *name)
     else
         printable_line(stderr, "shoal: no command '%s'; shoal --help lists them", name);
     return NULL;
+}
+
+int help_main(struct client *c, int argc, char **argv)
+{
+    if (c->json) {
+        help_json(commands, commands_count);
+        return EXIT_OK;
+    }
+    if (!argc)
+        return help_all(stdout, commands, commands_count);
+    const struct command *about = command_find(argv[0]);
+    return about ? help_command(stdout, about) : EXIT_BAD_USAGE;
 }

@@ -5,35 +5,10 @@
 #ifndef SHOAL_CLIENT_COMMANDS_H
 #define SHOAL_CLIENT_COMMANDS_H
 
-#include <stdint.h>
 #include <stdio.h>
 
-#include "client/client.h"
+#include "client/command/command.h"
 
-enum option {
-#define OPTION(symbol, name, letter, argument, help) OPTION_##symbol,
-#include "client/options.def"
-#undef OPTION
-    OPTION_COUNT
-};
-
-struct option_row {
-    const char *name, *argument, *help; /* argument NULL: a flag */
-    char letter;                        /* 0: none */
-};
-extern const struct option_row option_rows[OPTION_COUNT];
-
-enum needs { NEEDS_NOTHING, NEEDS_SERVICE, NEEDS_WORKER /* shoal-worker does it, in the foreground */ };
-
-struct command {
-    const char *name, *words, *summary;
-    const char *details;  /* sentences, paragraphs between line ends; "" where the summary says all */
-    const char *examples; /* lines */
-    enum needs needs;
-    uint64_t options;
-    int least, most; /* words */
-    int (*run)(struct client *c, int argc, char **argv);
-};
 extern const struct command commands[];
 extern const int commands_count;
 
@@ -45,10 +20,11 @@ enum { OPTIONS_HELP = -1000 };
 int options_parse(struct client *c, const struct command *command, int argc, char **argv);
 /* Where the name of the command stands: behind the options that are given before it. argc: nowhere. */
 int options_before(int argc, char **argv);
-/* The same options, by their long names, and words for another program: NULL-terminated, all owned by the caller. */
-char **options_argv(const struct client *c, const char *program, int argc, char **argv);
-
+/* help.c: what there is to say of one command; the exit code. */
 int help_command(FILE *to, const struct command *c);
-int help_all(FILE *to);
+/* Of all commands, which are handed over. */
+int help_all(FILE *to, const struct command *all, int n);
+/* The same as JSON on stdout, with options, states and exit codes. */
+void help_json(const struct command *all, int n);
 
 #endif

@@ -4,8 +4,9 @@
  */
 #include <string.h>
 
+#include "client/command/option_rows.h"
 #include "client/commands.h"
-#include "client/show.h"
+#include "client/show/show.h"
 
 static const struct {
     int code;
@@ -139,15 +140,17 @@ static const struct {
     {"About", {"version", "help"}},
 };
 
-static void print_group(FILE *to, const char *title, const char *const *names)
+static void print_group(FILE *to, const char *title, const char *const *names, const struct command *all, int n)
 {
     enum { INDENT = 21 };
     fprintf(to, "\n%s:\n", title);
     for (; *names; names++)
-        entry(to, INDENT, *names, command_find(*names)->summary);
+        for (int i = 0; i < n; i++)
+            if (!strcmp(all[i].name, *names))
+                entry(to, INDENT, *names, all[i].summary);
 }
 
-int help_all(FILE *to)
+int help_all(FILE *to, const struct command *all, int n)
 {
     wrap(to, 0, 2, "shoal COMMAND [OPTIONS]: free energies from ensembles of simulations");
     fputs(
@@ -157,7 +160,7 @@ int help_all(FILE *to)
         "  shoal results ID --json\n",
         to);
     for (size_t i = 0; i < sizeof groups / sizeof *groups; i++)
-        print_group(to, groups[i].title, groups[i].names);
+        print_group(to, groups[i].title, groups[i].names, all, n);
     fputs("\n", to);
     wrap(to, 0, 0,
          "shoal COMMAND --help says more. An ID is an ensemble's id or a unique beginning of it, its key or its name.");
@@ -202,22 +205,17 @@ static json_t *states_json(void)
     return states;
 }
 
-int help_main(struct client *c, int argc, char **argv)
+void help_json(const struct command *all, int n)
 {
-    if (!c->json) {
-        const struct command *about = argc ? command_find(argv[0]) : NULL;
-        return !argc ? help_all(stdout) : about ? help_command(stdout, about) : EXIT_BAD_USAGE;
-    }
     json_t *list = json_array(), *options = json_array(), *codes = json_array();
-    for (int i = 0; i < commands_count; i++)
-        json_array_append_new(list, command_json(&commands[i]));
+    for (int i = 0; i < n; i++)
+        json_array_append_new(list, command_json(&all[i]));
     for (int i = 0; i < OPTION_COUNT; i++)
         json_array_append_new(options, option_json(&option_rows[i]));
     for (size_t i = 0; i < sizeof exits / sizeof *exits; i++)
         json_array_append_new(codes, json_pack("{s:i,s:s}", "code", exits[i].code, "text", exits[i].text));
-    json_t *all = json_pack("{s:o,s:o,s:o,s:o}", "commands", list, "options", options, "states", states_json(),
-                            "exit_codes", codes);
-    client_print(all);
-    json_decref(all);
-    return EXIT_OK;
+    json_t *whole = json_pack("{s:o,s:o,s:o,s:o}", "commands", list, "options", options, "states", states_json(),
+                              "exit_codes", codes);
+    client_print(whole);
+    json_decref(whole);
 }

@@ -6,10 +6,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "client/ask/http.h"
+#include "client/ask/socket_path.h"
+#include "client/campaign/campaign.h"
 #include "client/commands.h"
-#include "client/here.h"
-#include "client/place.h"
-#include "client/report.h"
+#include "client/programs/here.h"
 
 /* With --here: campaign run has work done, all other commands look at it. */
 static bool works(const struct client *c, char **argv)
@@ -21,7 +22,7 @@ static bool works(const struct client *c, char **argv)
 static bool takes_folders(const struct client *c, int words, char **argv)
 {
     return (words && !strcmp(c->command->name, "campaign") && !strcmp(argv[0], "gather")) ||
-           (words && !strcmp(c->command->name, "report") && report_is_campaign(argv[0]));
+           (words && !strcmp(c->command->name, "report") && campaign_is_file(argv[0]));
 }
 
 /* With a service of its own, which has stopped before the exit code says how it went. */
@@ -55,7 +56,7 @@ static int run(struct client *c, int words, char **argv)
     if (c->here)
         return run_here(c, words, argv);
     if (c->command->needs == NEEDS_SERVICE) {
-        place_socket(c->socket, &path, &tried);
+        socket_path_find(c->socket, &path, &tried);
         c->socket = path.data;
         c->http = http_new(path.data, tried.data);
     }
@@ -81,13 +82,13 @@ int main(int argc, char **argv)
     int at = options_before(argc, argv);
     const char *first = argc > 1 ? argv[1] : "";
     if (!strcmp(first, "--help") || !strcmp(first, "-h"))
-        return close_output(help_all(stdout));
+        return close_output(help_all(stdout, commands, commands_count));
     if (!strcmp(first, "--version")) {
         printf("shoal %s\n", SHOAL_VERSION);
         return close_output(EXIT_OK);
     }
     if (at == argc)
-        return help_all(stderr);
+        return help_all(stderr, commands, commands_count);
     char *name = argv[at]; /* options may stand before it: behind it they are the command's own */
     memmove(argv + 2, argv + 1, (size_t)(at - 1) * sizeof *argv);
     argv[1] = name;

@@ -7,17 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "client/command/option_rows.h"
 #include "client/commands.h"
-#include "client/spacing.h"
+#include "client/propose/spacing.h"
 #include "engine/base/number.h"
 #include "engine/base/printable.h"
 #include "engine/base/suggest.h"
-
-const struct option_row option_rows[OPTION_COUNT] = {
-#define OPTION(symbol, name, letter, argument, help) {name, argument, help, letter},
-#include "client/options.def"
-#undef OPTION
-};
 
 static bool takes(const struct command *command, int option)
 {
@@ -386,22 +381,4 @@ int options_before(int argc, char **argv)
     while (at < argc && argv[at][0] == '-' && argv[at][1])
         at += wants_next(argv[at]) ? 2 : 1;
     return at < argc ? at : argc;
-}
-
-char **options_argv(const struct client *c, const char *program, int argc, char **argv)
-{
-    char **out = xcalloc((size_t)(argc + 2 * c->ngiven + 3), sizeof *out);
-    int n = 0;
-    out[n++] = xstrdup(program);
-    out[n++] = xstrdup(c->command->name);
-    for (int i = 0; i < c->ngiven; i++) {
-        struct buf name = {0};
-        buf_printf(&name, "--%s", option_rows[c->given[i].option].name);
-        out[n++] = name.data;
-        if (c->given[i].value)
-            out[n++] = xstrdup(c->given[i].value);
-    }
-    for (int i = 0; i < argc; i++)
-        out[n++] = xstrdup(argv[i]);
-    return out;
 }

@@ -12,11 +12,11 @@
 #include <unistd.h>
 
 #include "daemon/api/api.h"
-#include "daemon/devices.h"
-#include "daemon/notify.h"
+#include "daemon/host/devices.h"
+#include "daemon/host/notify.h"
+#include "daemon/host/paths.h"
 #include "daemon/options.h"
-#include "daemon/paths.h"
-#include "daemon/usage.h"
+#include "daemon/service/stored.h"
 #include "engine/base/log.h"
 
 /* Bytes of a block of memory. Larger ones go back to the system when they are freed, however many were held at once. */
@@ -28,7 +28,7 @@ struct daemon {
     struct service service;
     struct api api;
     struct quota *quota;
-    struct usage usage;
+    struct stored stored;
     struct server *server;
     char *state, *socket, *worker;
     json_t *left_out;
@@ -57,7 +57,7 @@ static void close_all(struct daemon *d)
     close_signal(&d->hangup);
     uv_close((uv_handle_t *)&d->watchdog, NULL);
     uv_close((uv_handle_t *)&d->extend, NULL);
-    usage_stop(&d->usage);
+    stored_stop(&d->stored);
     service_close(&d->service);
 }
 
@@ -164,7 +164,7 @@ static int start(struct daemon *d, struct options *o, struct err *e)
     int fd;
     if (find_places(d, o, &fd, e))
         return -(int)e->code;
-    d->left_out = devices_choose(d->worker, o);
+    d->left_out = devices_choose(d->worker, o->devices, &o->ndevices);
     d->quota = quota_new();
     options_limit(o, d->quota, server_connections_possible());
     struct service_config c = {.state = d->state,
@@ -190,7 +190,7 @@ static int start(struct daemon *d, struct options *o, struct err *e)
     d->service.on_status = on_status;
     d->api.service = &d->service;
     start_handles(d);
-    usage_start(&d->usage, &d->service);
+    stored_start(&d->stored, &d->service);
     rc = service_start(&d->service, e);
     if (rc == 0)
         rc = start_server(d, o, fd, e);
@@ -230,7 +230,7 @@ int main(int argc, char **argv)
              o.ndevices);
     notify("READY=1");
     uv_run(&d.loop, UV_RUN_DEFAULT);
-    if (!service_finish_jobs(&d.service)) {
+    if (!service_finish_offloaded(&d.service)) {
         service_leave(&d.service);
         if (d.own_socket)
             unlink(d.socket);

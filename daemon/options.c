@@ -122,8 +122,8 @@ static bool same_gpu(const char *a, const char *b)
 
 static int add_device(struct options *o, const char *name, struct err *e)
 {
-    if (o->ndevices == OPTIONS_DEVICES_MAX)
-        return err_set(e, ERR_USAGE, "--device: at most %d", OPTIONS_DEVICES_MAX);
+    if (o->ndevices == DEVICES_MAX)
+        return err_set(e, ERR_USAGE, "--device: at most %d", DEVICES_MAX);
     for (int i = 0; i < o->ndevices; i++)
         if (same_gpu(o->devices[i], name))
             return err_set(e, ERR_USAGE, "--device %s: that GPU is %s already: expected each once", name,

@@ -5,15 +5,14 @@
 #ifndef SHOAL_DAEMON_OPTIONS_H
 #define SHOAL_DAEMON_OPTIONS_H
 
-#include "daemon/quota.h"
-
-#define OPTIONS_DEVICES_MAX 64
+#include "daemon/host/devices.h"
+#include "daemon/quota/quota.h"
 
 struct options {
-    const char *socket, *state, *worker; /* NULL: by the rules of paths.h */
-    const char *user, *group;            /* NULL: by the rules of privileges.h */
-    const char *devices[OPTIONS_DEVICES_MAX];
-    bool portable, idle; /* service.h */
+    const char *socket, *state, *worker; /* NULL: by the rules of host/paths.h */
+    const char *user, *group;            /* NULL: by the rules of host/privileges.h */
+    const char *devices[DEVICES_MAX];
+    bool portable, idle; /* service/service.h */
     int ndevices, slots, drain_seconds, slice_seconds, stall_seconds;
     int64_t each[QUOTA_COUNT];            /* limits of one user; -1: the default */
     int64_t connections;                  /* of all users; -1: the default */

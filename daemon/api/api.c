@@ -44,14 +44,6 @@ static const struct api_command commands[] = {
      {{"time", API_TEXT}, {"until", API_TEXT}, {"windows", API_TEXT}, {"nearest", API_FLAG}}},
 };
 
-struct reply reply_missing(struct request *r, const struct err *e, json_t *files)
-{
-    json_t *object = err_json(e);
-    if (files)
-        json_object_set_new(json_object_get(object, "error"), "files", files);
-    return reply_json(r, err_http(e->code), object);
-}
-
 /* ---- parameters ---- */
 
 struct parsing {

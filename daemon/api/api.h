@@ -7,8 +7,8 @@
 #define SHOAL_DAEMON_API_API_H
 
 #include "daemon/api/check.h"
-#include "daemon/server.h"
-#include "daemon/service.h"
+#include "daemon/http/server.h"
+#include "daemon/service/service.h"
 
 struct api {
     struct service *service;
@@ -68,11 +68,11 @@ struct reply reply_missing(struct request *r, const struct err *e, json_t *files
 /* submit.c */
 struct reply api_submit(struct api_call *c);
 struct reply api_validate(struct api_call *c);
-/* ensemble.c */
+/* about.c */
 struct reply api_version(struct api_call *c);
 struct reply api_live(struct api_call *c);
 struct reply api_ready(struct api_call *c);
-struct reply api_status(struct api_call *c);
+/* owner.c */
 struct reply api_cancel(struct api_call *c);
 struct reply api_pause(struct api_call *c);
 struct reply api_resume(struct api_call *c);
@@ -81,7 +81,9 @@ struct reply api_reestimate(struct api_call *c);
 struct reply api_remove(struct api_call *c);
 /* Its owner has moved it: answers with the ensemble once that is committed. */
 void api_moved(struct service *sv, struct request *r, struct ensemble *en);
-/* status.c: an answer with the ensemble, `more` members (NULL: none; borrowed), and all its replicas. */
+/* status.c */
+struct reply api_status(struct api_call *c);
+/* An answer with the ensemble, `more` members (NULL: none; borrowed), and all its replicas. */
 struct reply api_reply_ensemble(struct request *r, int status, struct ensemble *en, json_t *more);
 /* What those who follow an ensemble are told each second, as a line: it and its replicas that run. The ensemble keeps it. */
 const char *api_progress_line(struct ensemble *en);
@@ -98,7 +100,7 @@ struct reply api_usage(struct api_call *c);
 struct reply api_files(struct api_call *c);
 struct reply api_file(struct api_call *c);
 
-/* How things look in answers (ensemble.c). New references. An ensemble is without its replicas. */
+/* How things look in answers (json.c). New references. An ensemble is without its replicas. */
 json_t *api_ensemble_json(const struct ensemble *en);
 json_t *api_time_json(int64_t ms);
 /* The same as text, which the ensemble keeps: it may be a little late of one that has not ended. */

@@ -136,13 +136,13 @@ static void run(struct check *k)
     const char *argv[] = {c->worker, "check-submission", "--seconds", k->seconds, "--mib",
                           k->mib,    options[k->kind],   NULL};
     memcpy(k->argv, argv, sizeof argv);
-    struct child_job job = {.argv = k->argv,
-                            .input = body,
-                            .input_len = len,
-                            .output_max = len + OUTPUT_MORE,
-                            .limit_ms = (uint64_t)c->seconds * 1000 * WALL};
+    struct child_run reader = {.argv = k->argv,
+                               .input = body,
+                               .input_len = len,
+                               .output_max = len + OUTPUT_MORE,
+                               .limit_ms = (uint64_t)c->seconds * 1000 * WALL};
     take_out(&c->waiting, k);
-    k->child = child_start(c->loop, &job, on_child, k, &e);
+    k->child = child_start(c->loop, &reader, on_child, k, &e);
     if (!k->child) {
         finish(k, &e, NULL, NULL, 0);
         return;

@@ -8,8 +8,8 @@
 
 #include <jansson.h>
 
-#include "daemon/child.h"
-#include "daemon/server.h"
+#include "daemon/http/server.h"
+#include "daemon/processes/child.h"
 
 struct check;
 
@@ -26,10 +26,10 @@ struct checks {
 };
 
 /* On the loop thread. err: it could not be read, or (with the answer's "files" in `head`) is wrong; else `head` is what
- * submission.h or extension.h describes, borrowed, and `texts` the `len` bytes after it. */
+ * spec/submission.h or spec/extension.h describes, borrowed, and `texts` the `len` bytes after it. */
 typedef void check_done_fn(void *arg, const struct err *err, const json_t *head, const char *texts, size_t len);
 
-/* A submission that is only looked at; one whose texts are wanted too; what is asked of an ensemble's spec (extension.h). */
+/* A submission that is only looked at; one whose texts are wanted too; what is asked of an ensemble's spec (spec/extension.h). */
 enum check_kind { CHECK_VALIDATE, CHECK_SUBMIT, CHECK_EXTEND };
 
 /* Reads a request's body, or `input`, which is taken, where there is one. `done` may be called at once. */

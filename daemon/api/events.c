@@ -148,7 +148,7 @@ static void send_next(struct events *v)
         v->again = false;
         if (v->follow && !reader)
             en->reader = &v->watcher;
-        service_job(v->service, read_rows, rows_read, v);
+        service_offload(v->service, read_rows, rows_read, v);
     } else if (ensemble_shown_ended(en)) {
         stream_end(v->stream);
     }

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/usage.h"
+#include "daemon/service/stored.h"
 #include "engine/base/number.h"
 #include "engine/base/printable.h"
 
@@ -21,7 +21,7 @@ struct extension {
     bool windows;              /* are to be added; else production becomes longer */
     bool more;                 /* the time comes in addition; else production is to be so long */
     bool nearest;              /* the time need not be whole steps */
-    struct buf asked;          /* of the reader, as extension.h has it */
+    struct buf asked;          /* of the reader, as spec/extension.h has it */
     size_t spec_bytes;         /* of the spec that was read */
     int revision;              /* of the ensemble in the database when the spec was asked for */
     struct err err;
@@ -118,7 +118,7 @@ static void windows_read(struct extension *x, const json_t *head, const char *sp
         charge(&g, en, &x->err);
     if (!x->err.code)
         sv->next_replica += g.replicas;
-    answer(x, &(struct sched_event){.kind = SCHED_WIDEN,
+    answer(x, &(struct sched_event){.kind = SCHED_ADD_WINDOWS,
                                     .ensemble = x->ensemble,
                                     .window = windows,
                                     .origin = origin,
@@ -198,6 +198,6 @@ struct reply api_extend(struct api_call *c)
                             .more = by != NULL,
                             .nearest = nearest,
                             .revision = c->ensemble->shown.revision};
-    service_job(c->service, read_spec, spec_read, x);
+    service_offload(c->service, read_spec, spec_read, x);
     return reply_later(c->request);
 }

@@ -119,7 +119,7 @@ static void on_fill(void *arg, struct stream *s)
     struct file *f = arg;
     f->stream = s;
     f->reading = true;
-    service_job(f->service, chunk_work, chunk_done, f);
+    service_offload(f->service, chunk_work, chunk_done, f);
 }
 
 static void on_over(void *arg)
@@ -158,7 +158,7 @@ struct reply api_file(struct api_call *c)
                        .folder = service_path(c->service, c->ensemble, NULL),
                        .path = xstrdup(c->tail),
                        .fd = -1};
-    service_job(c->service, open_work, open_done, f);
+    service_offload(c->service, open_work, open_done, f);
     return reply_later(c->request);
 }
 
@@ -248,6 +248,6 @@ struct reply api_files(struct api_call *c)
 {
     struct listing *l = xcalloc(1, sizeof *l);
     *l = (struct listing){.request = c->request, .folder = service_path(c->service, c->ensemble, NULL)};
-    service_job(c->service, list_work, list_done, l);
+    service_offload(c->service, list_work, list_done, l);
     return reply_later(c->request);
 }

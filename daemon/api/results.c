@@ -12,7 +12,7 @@ struct results_reply {
     struct service *service;
     struct request *request;
     struct ensemble *ensemble; /* held */
-    int moves;                 /* of it when it was asked */
+    int owner_acts;            /* of it when it was asked */
     bool committed;            /* what it was then, so that its spec in the database is the one it has */
     char *path;
     struct buf text;
@@ -28,7 +28,7 @@ static void free_reply(struct results_reply *r)
     free(r);
 }
 
-/* What is wrong while somebody moves the ensemble passes; of the state's folder the caller knows nothing. */
+/* What is wrong while somebody acts on the ensemble passes; of the state's folder the caller knows nothing. */
 static void refuse(struct results_reply *r, const struct err *why)
 {
     const struct ensemble *en = r->ensemble;
@@ -36,7 +36,7 @@ static void refuse(struct results_reply *r, const struct err *why)
     struct err e = *why;
     if (en->removed)
         err_set(&e, ERR_NOT_FOUND, "no ensemble %s: it was removed", en->id);
-    else if (en->moves != r->moves || !r->committed)
+    else if (en->owner_acts != r->owner_acts || !r->committed)
         err_set(&e, ERR_BUSY, "ensemble %s was changed while its results were made: try again", en->id);
     else if (cause)
         err_set(&e, ERR_IO, "ensemble %s: read results.json%s", en->id, cause);
@@ -57,9 +57,9 @@ static void read_done(void *arg);
 static void made(void *arg, const struct err *err, const struct buf *text)
 {
     struct results_reply *r = arg;
-    if (!err && r->ensemble->moves == r->moves) {
+    if (!err && r->ensemble->owner_acts == r->owner_acts) {
         r->estimated = true;
-        service_job(r->service, read_work, read_done, r);
+        service_offload(r->service, read_work, read_done, r);
         return;
     }
     refuse(r, err ? err : &(struct err){.code = ERR_BUSY});
@@ -94,7 +94,7 @@ static void live_made(void *arg, const struct err *err, const struct buf *text)
 /* A cancelled ensemble has results when somebody asks; those it may have on disk are of an earlier end, unless we made them. */
 static bool on_disk(const struct ensemble *en)
 {
-    return en->sm.state != ENSEMBLE_CANCELLED || en->estimated == en->moves;
+    return en->sm.state != ENSEMBLE_CANCELLED || en->estimated == en->owner_acts;
 }
 
 struct reply api_results(struct api_call *c)
@@ -111,7 +111,7 @@ struct reply api_results(struct api_call *c)
     *r = (struct results_reply){.service = c->service,
                                 .request = c->request,
                                 .ensemble = ensemble_hold(en),
-                                .moves = en->moves,
+                                .owner_acts = en->owner_acts,
                                 .committed = en->shown.revision == en->revision};
     if (!over) {
         service_results(c->service, en, true, live_made, r);
@@ -119,7 +119,7 @@ struct reply api_results(struct api_call *c)
     }
     r->path = service_path(c->service, en, "results.json");
     if (on_disk(en))
-        service_job(c->service, read_work, read_done, r);
+        service_offload(c->service, read_work, read_done, r);
     else
         service_results(c->service, en, false, made, r);
     return reply_later(c->request);

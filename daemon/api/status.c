@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * An ensemble with its replicas, of which it may have many thousands. Their text is made a slice at a time, as the client takes it, so that
- * one answer neither holds up the loop nor takes much memory. What they wait for is found once for all of them (explain.c).
+ * one answer neither holds up the loop nor takes much memory. What they wait for is found once for all of them (schedule/explain.c).
  */
 #include "daemon/api/api.h"
 
@@ -150,4 +150,9 @@ const char *api_progress_line(struct ensemble *en)
     buf_free(&ensemble);
     buf_free(&line);
     return en->told;
+}
+
+struct reply api_status(struct api_call *c)
+{
+    return api_reply_ensemble(c->request, 200, c->ensemble, NULL);
 }

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/usage.h"
+#include "daemon/service/stored.h"
 
 struct submit {
     struct api *api;
@@ -55,7 +55,7 @@ static int64_t number_of(const json_t *facts, const char *key)
     return json_integer_value(json_object_get(facts, key));
 }
 
-/* The texts follow each other, each with a NUL, as submission.h says. False: they are not what the head tells. */
+/* The texts follow each other, each with a NUL, as spec/submission.h says. False: they are not what the head tells. */
 static bool take_texts(const json_t *facts, const char *texts, size_t len, struct submission *sub)
 {
     const json_t *files = json_object_get(facts, "files");

@@ -7,57 +7,13 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "daemon/spec/schema.h"
+#include "daemon/spec/document/schema.h"
 #include "engine/base/gzip.h"
 
 extern const char campaign_schema_text[];
 extern const size_t campaign_schema_text_len;
 
-int campaign_bad(struct campaign_reading *r, const char *file, int line, const char *fmt, ...)
-{
-    va_list ap;
-    va_start(ap, fmt);
-    err_vset(r->e, ERR_SPEC, fmt, ap);
-    va_end(ap);
-    return err_prefix(r->e, "%s:%d", file, line);
-}
-
-void campaign_warn(struct campaign_reading *r, const char *file, int line, const char *fmt, ...)
-{
-    struct campaign *c = r->c;
-    struct buf text = {0};
-    char what[500];
-    va_list ap;
-    va_start(ap, fmt);
-    vsnprintf(what, sizeof what, fmt, ap);
-    va_end(ap);
-    buf_printf(&text, "%s:%d: %s", file, line, what);
-    c->warnings = xrealloc(c->warnings, (size_t)c->nwarnings + 1, sizeof *c->warnings);
-    c->warnings[c->nwarnings++] = text.data;
-}
-
-char *campaign_path(const struct campaign *c, const char *name)
-{
-    struct buf path = {0};
-    if (*name == '/' || !strcmp(c->folder, "."))
-        buf_printf(&path, "%s", name);
-    else
-        buf_printf(&path, "%s/%s", c->folder, name);
-    return path.data;
-}
-
-int campaign_line(struct view v)
-{
-    return v.node ? v.node->line : 1;
-}
-
 /* ---- words for specs ---- */
-
-void values_add(struct values *v, const char *name, const char *value)
-{
-    v->items = xrealloc(v->items, (size_t)v->n + 1, sizeof *v->items);
-    v->items[v->n++] = (struct variable){.name = xstrdup(name), .value = xstrdup(value)};
-}
 
 static void values_free(struct values *v)
 {
@@ -139,10 +95,11 @@ static const char *const edge_columns[] = {"ligand_i", "ligand_j", NULL};
 
 static int read_system_row(struct campaign_reading *r, const struct open_table *t, int row, int name)
 {
-    struct campaign_system *s = add_system(r, sheet_cell(&t->sheet, row, name), t->path, t->sheet.lines[row]);
+    struct campaign_system *s =
+        add_system(r, delimited_cell(&t->delimited, row, name), t->path, t->delimited.lines[row]);
     if (!s || table_energy(r, t, row, "experiment", &s->experiment) || table_error(r, t, row, &s->error))
         return -(int)r->e->code;
-    table_values(&t->sheet, row, system_columns, &s->values);
+    table_values(&t->delimited, row, system_columns, &s->values);
     return 0;
 }
 
@@ -150,14 +107,14 @@ static int read_system_table(struct campaign_reading *r, struct view v)
 {
     static const char *const energies[] = {"experiment", "error", NULL};
     struct open_table t = {0};
-    int rc = table_open(r, v, &t), name = rc ? -1 : sheet_column(&t.sheet, "name");
+    int rc = table_open(r, v, &t), name = rc ? -1 : delimited_column(&t.delimited, "name");
     if (!rc && name < 0)
-        rc = campaign_bad(r, t.path, t.sheet.line, "no column name");
+        rc = campaign_bad(r, t.path, t.delimited.line, "no column name");
     if (!rc)
         rc = table_check_energies(r, &t, energies);
     if (!rc)
         table_warn_of_energies(r, &t, system_columns, "experiment (kcal/mol) and error (kcal/mol)");
-    for (int row = 0; !rc && row < t.sheet.rows; row++)
+    for (int row = 0; !rc && row < t.delimited.rows; row++)
         rc = read_system_row(r, &t, row, name);
     table_close(&t);
     return rc;
@@ -243,17 +200,18 @@ static int read_edge_table(struct campaign_reading *r, struct view v)
     struct open_table t = {0};
     struct campaign_edge *edge;
     int rc = table_open(r, v, &t);
-    int i = rc ? -1 : sheet_column(&t.sheet, "ligand_i"), j = rc ? -1 : sheet_column(&t.sheet, "ligand_j");
+    int i = rc ? -1 : delimited_column(&t.delimited, "ligand_i"),
+        j = rc ? -1 : delimited_column(&t.delimited, "ligand_j");
     if (!rc && (i < 0 || j < 0))
-        rc = campaign_bad(r, t.path, t.sheet.line, "expected columns ligand_i and ligand_j");
+        rc = campaign_bad(r, t.path, t.delimited.line, "expected columns ligand_i and ligand_j");
     if (!rc)
         table_warn_of_energies(r, &t, edge_columns,
                                "experiments in the table of systems, from which those of edges follow");
-    for (int row = 0; !rc && row < t.sheet.rows; row++) {
-        const char *ligand[2] = {sheet_cell(&t.sheet, row, i), sheet_cell(&t.sheet, row, j)};
-        rc = add_edge(r, ligand, t.path, t.sheet.lines[row], &edge);
+    for (int row = 0; !rc && row < t.delimited.rows; row++) {
+        const char *ligand[2] = {delimited_cell(&t.delimited, row, i), delimited_cell(&t.delimited, row, j)};
+        rc = add_edge(r, ligand, t.path, t.delimited.lines[row], &edge);
         if (!rc)
-            table_values(&t.sheet, row, edge_columns, &edge->values);
+            table_values(&t.delimited, row, edge_columns, &edge->values);
     }
     table_close(&t);
     return rc;

@@ -23,20 +23,20 @@ int table_open(struct campaign_reading *r, struct view v, struct open_table *s)
     if (rc)
         rc = err_set(r->e, ERR_MISSING_FILE, "%s:%d: %s", r->c->file, campaign_line(v), why.msg);
     else
-        rc = sheet_parse(&s->sheet, s->path, text.data ? text.data : "", r->e);
+        rc = delimited_parse(&s->delimited, s->path, text.data ? text.data : "", r->e);
     buf_free(&text);
     return rc;
 }
 
 void table_close(struct open_table *s)
 {
-    sheet_free(&s->sheet);
+    delimited_free(&s->delimited);
     free(s->path);
 }
 
 /* "experiment", or "experiment (kcal/mol)", whose unit is the one of a number without: *factor to kJ/mol, 0 where there
  * is none. -1: no such column. */
-static int energy_column(const struct sheet *s, const char *head, double *factor)
+static int energy_column(const struct delimited *s, const char *head, double *factor)
 {
     size_t n = strlen(head);
     for (int i = 0; i < s->columns; i++) {
@@ -59,17 +59,18 @@ static int energy_column(const struct sheet *s, const char *head, double *factor
 /* A heading that is one of those but for its spelling would be a value for specs, and the column missed. */
 int table_check_energies(struct campaign_reading *r, const struct open_table *s, const char *const *energies)
 {
-    for (int i = 0; i < s->sheet.columns; i++)
+    for (int i = 0; i < s->delimited.columns; i++)
         for (int k = 0; energies[k]; k++) {
-            const char *head = s->sheet.heads[i], *after = head + strspn(head, " ");
+            const char *head = s->delimited.heads[i], *after = head + strspn(head, " ");
             size_t n = strlen(energies[k]);
             double factor;
             if (strncasecmp(after, energies[k], n) != 0)
                 continue;
             after += n + strspn(after + n, " ");
-            if ((!*after || *after == '(' || *after == '[') && energy_column(&s->sheet, energies[k], &factor) != i)
-                return campaign_bad(r, s->path, s->sheet.line, "%.60s: expected %s, or %s (kcal/mol), and that once",
-                                    head, energies[k], energies[k]);
+            if ((!*after || *after == '(' || *after == '[') && energy_column(&s->delimited, energies[k], &factor) != i)
+                return campaign_bad(r, s->path, s->delimited.line,
+                                    "%.60s: expected %s, or %s (kcal/mol), and that once", head, energies[k],
+                                    energies[k]);
         }
     return 0;
 }
@@ -78,8 +79,8 @@ int table_energy(struct campaign_reading *r, const struct open_table *s, int row
 {
     double factor, number;
     struct quantity q = {0};
-    int column = energy_column(&s->sheet, head, &factor);
-    const char *cell = column < 0 ? "" : sheet_cell(&s->sheet, row, column);
+    int column = energy_column(&s->delimited, head, &factor);
+    const char *cell = column < 0 ? "" : delimited_cell(&s->delimited, row, column);
     *out = NAN;
     if (!*cell)
         return 0;
@@ -88,7 +89,7 @@ int table_energy(struct campaign_reading *r, const struct open_table *s, int row
     else if (value_quantity(cell, "kJ/mol", false, &q) == QUANTITY_OK)
         *out = q.value;
     else
-        return campaign_bad(r, s->path, s->sheet.lines[row],
+        return campaign_bad(r, s->path, s->delimited.lines[row],
                             "%s: %.60s: expected a free energy, such as 2.00 kcal/mol%s", head, cell,
                             factor > 0 ? " or a number" : "; or the unit in the heading, as in experiment (kcal/mol)");
     return 0;
@@ -97,7 +98,7 @@ int table_energy(struct campaign_reading *r, const struct open_table *s, int row
 int table_error(struct campaign_reading *r, const struct open_table *s, int row, double *out)
 {
     int rc = table_energy(r, s, row, "error", out);
-    return !rc && *out < 0 ? campaign_bad(r, s->path, s->sheet.lines[row], "error: expected 0 or more") : rc;
+    return !rc && *out < 0 ? campaign_bad(r, s->path, s->delimited.lines[row], "error: expected 0 or more") : rc;
 }
 
 /* With or without a unit. */
@@ -112,21 +113,21 @@ static bool is_other(const char *head, const char *const *others)
 }
 
 /* Every column but `others` is a value for specs. */
-void table_values(const struct sheet *s, int row, const char *const *others, struct values *values)
+void table_values(const struct delimited *s, int row, const char *const *others, struct values *values)
 {
     for (int i = 0; i < s->columns; i++)
         if (!is_other(s->heads[i], others))
-            values_add(values, s->heads[i], sheet_cell(s, row, i));
+            values_add(values, s->heads[i], delimited_cell(s, row, i));
 }
 
 /* Of columns but `others`: what looks like an experiment there is a word for specs, and compared with nothing. */
 void table_warn_of_energies(struct campaign_reading *r, const struct open_table *s, const char *const *others,
                             const char *expected)
 {
-    for (int i = 0; i < s->sheet.columns; i++)
-        if (!is_other(s->sheet.heads[i], others) && heading_means_energy(s->sheet.heads[i]))
+    for (int i = 0; i < s->delimited.columns; i++)
+        if (!is_other(s->delimited.heads[i], others) && heading_means_energy(s->delimited.heads[i]))
             campaign_warn(
-                r, s->path, s->sheet.line,
+                r, s->path, s->delimited.line,
                 "column '%.60s' is a value for specs, not an experiment: gather compares nothing with it; expected %s",
-                s->sheet.heads[i], expected);
+                s->delimited.heads[i], expected);
 }

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "daemon/spec/value.h"
+#include "daemon/spec/document/value.h"
 
 /* "NAME (UNIT)" or "NAME [UNIT]". */
 static bool has_energy_unit(const char *head)

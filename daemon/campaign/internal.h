@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Inside the reader of campaigns: campaign.c reads campaign.yaml, columns.c the tables that it names.
+ * Inside the reader of campaigns: campaign.c reads campaign.yaml, columns.c the tables that it names; reading.c has what
+ * both need.
  */
 #ifndef SHOAL_DAEMON_CAMPAIGN_INTERNAL_H
 #define SHOAL_DAEMON_CAMPAIGN_INTERNAL_H
 
 #include "daemon/campaign/campaign.h"
-#include "daemon/campaign/sheet.h"
-#include "daemon/spec/schema.h"
+#include "daemon/campaign/delimited.h"
+#include "daemon/spec/document/schema.h"
 
 struct campaign_reading {
     struct campaign *c;
     struct err *e;
 };
 
-/* ---- campaign.c ---- */
+/* ---- reading.c ---- */
 /* ERR_SPEC: "file:line: text". */
 int campaign_bad(struct campaign_reading *r, const char *file, int line, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
@@ -30,7 +31,7 @@ void values_add(struct values *v, const char *name, const char *value);
 
 /* ---- columns.c ---- */
 struct open_table {
-    struct sheet sheet;
+    struct delimited delimited;
     char *path;
 };
 
@@ -46,7 +47,7 @@ int table_energy(struct campaign_reading *r, const struct open_table *t, int row
 /* The same of the column "error", which must not be negative. */
 int table_error(struct campaign_reading *r, const struct open_table *t, int row, double *out);
 /* Every column but `others` (NULL at the end) is a word for specs. */
-void table_values(const struct sheet *s, int row, const char *const *others, struct values *values);
+void table_values(const struct delimited *s, int row, const char *const *others, struct values *values);
 /* Warns of columns but `others` that look like experiments: gather compares nothing with them. */
 void table_warn_of_energies(struct campaign_reading *r, const struct open_table *t, const char *const *others,
                             const char *expected);

@@ -5,7 +5,7 @@
 #ifndef SHOAL_DAEMON_CAMPAIGN_TEMPLATE_H
 #define SHOAL_DAEMON_CAMPAIGN_TEMPLATE_H
 
-#include "daemon/spec/node.h"
+#include "daemon/spec/document/node.h"
 #include "engine/base/buf.h"
 
 /* A part and the file it is from; both borrowed. tree may be NULL: nothing. */

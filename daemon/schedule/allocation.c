@@ -9,7 +9,8 @@
  *    reached. So a round is a function of the samples alone, however often anything was interrupted, and so are all bytes.
  * 3. Replicas of one window have one target.
  * 4. A look that comes to nothing hands out alike: the ensemble gets its steps in any case.
- * 5. A window that is added later (ladder.c) brings an even share of its own, and begins with the floor as the others did.
+ * 5. A window that is added later (add_windows.c) brings an even share of its own, and begins with the floor as the
+ *    others did.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -127,7 +128,7 @@ static void note_shares(struct step *st, struct ensemble *e, const struct alloca
                   trouble ? trouble : "");
 }
 
-static void hand_out(struct step *st, const struct sched_event *ev)
+void hand_out(struct step *st, const struct sched_event *ev)
 {
     struct ensemble *e = ev->ensemble;
     struct allocate_window *w = xcalloc((size_t)e->windows, sizeof *w);
@@ -153,18 +154,4 @@ void look(struct step *st, struct ensemble *e)
     e->looking = true;
     e->finish_after = 0;
     decide(st, (struct decision){.kind = DECIDE_LOOK, .ensemble = e, .worker = -1});
-}
-
-void on_look(struct step *st, const struct sched_event *ev)
-{
-    struct ensemble *e = ev->ensemble;
-    e->looking = false;
-    if (!ensemble_ended(e) && finish_later(st, e, ev->code, ev->message))
-        return;
-    if (e->reason && !e->wants_space)
-        set_reason(st, e, NULL);
-    bool reached = ensemble_count(e, REPLICA_DONE) + ensemble_count(e, REPLICA_FAILED) == e->nreplicas;
-    if (reached && !ensemble_ended(e) && allocation_open(e))
-        hand_out(st, ev);
-    finish_if_ended(st, e);
 }

@@ -12,55 +12,6 @@
 #include "daemon/schedule/internal.h"
 
 #include "engine/base/buf.h"
-#include "engine/base/number.h"
-
-#define PROBE_MS 5000 /* a device is put aside for so long; doubles */
-#define PROBE_MAX_MS 600000
-
-bool sched_sick(const struct sched_worker *w)
-{
-    return w->strikes >= SCHED_STRIKES;
-}
-
-static int64_t pause_of(const struct sched_worker *w)
-{
-    int64_t ms = PROBE_MS;
-    for (int i = SCHED_STRIKES; i < w->strikes && ms < PROBE_MAX_MS; i++)
-        ms *= 2;
-    return ms < PROBE_MAX_MS ? ms : PROBE_MAX_MS;
-}
-
-/* Said to those whose replicas crashed there. */
-static void tell_sick(struct step *st, struct sched_worker *w, int worker)
-{
-    for (int i = 0; i < st->s->nactive; i++) {
-        struct ensemble *e = st->s->active[i];
-        struct sched_set *hurt = NULL;
-        for (int k = 0; k < e->nsets && !hurt; k++)
-            if (e->sets[k].crashed >> worker & 1 || e->sets[k].worker == worker)
-                hurt = &e->sets[k];
-        if (hurt)
-            note(st, hurt->replicas, "device",
-                 "%s is put aside after %d %s in a row (%s): tried again in %lld s, then ever more rarely", w->device,
-                 w->strikes, number_word(w->strikes, "crash", "crashes"), w->trouble, (long long)(pause_of(w) / 1000));
-    }
-}
-
-void strike(struct step *st, int worker, const char *message)
-{
-    struct sched_worker *w = &st->s->workers[worker];
-    w->strikes++;
-    ensemble_string(&w->trouble, message ? message : "no reason given");
-    w->probe_at = st->now + pause_of(w);
-    if (w->strikes == SCHED_STRIKES)
-        tell_sick(st, w, worker);
-}
-
-void device_is_well(struct sched_worker *w)
-{
-    w->strikes = 0;
-    ensemble_string(&w->trouble, NULL);
-}
 
 /* There may be as many sets as slots; the one that needs more is alone. */
 static void set_slots(struct sched_worker *w, int slots)

@@ -19,7 +19,7 @@
  *
  * An ensemble has revisions. The first is what was submitted; each extension gives its replicas later targets and makes the next.
  * A done replica has reached its target: one that has a later one is not done any more. A revision may also have more windows
- * (ladder.c).
+ * (add_windows.c).
  */
 #ifndef SHOAL_DAEMON_SCHEDULE_ENSEMBLE_H
 #define SHOAL_DAEMON_SCHEDULE_ENSEMBLE_H
@@ -27,7 +27,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "daemon/quota.h"
+#include "daemon/quota/quota.h"
 #include "engine/base/sm.h"
 
 enum ensemble_state {
@@ -43,7 +43,7 @@ enum replica_state {
 
 extern const struct sm_kind ensemble_states, replica_states;
 
-/* What clients are shown: only what is committed. news.c keeps it. */
+/* What clients are shown: only what is committed. daemon/service/events.c keeps it. */
 struct replica_view {
     uint32_t state; /* enum replica_state */
     int failures;
@@ -142,7 +142,7 @@ struct ensemble {
     char *spec_name;
     int nlabels;
     struct ensemble_label *labels;
-    struct quota_charge counted, peopled, stored; /* of its owner: one ensemble, its replicas, its bytes (usage.h) */
+    struct quota_charge counted, peopled, stored; /* of its owner: one ensemble, its replicas, its bytes */
     int holders;                                  /* beside the scheduler: it outlives its removal until they let go */
     int64_t atoms;
     int windows, repeats;
@@ -180,9 +180,9 @@ struct ensemble {
     int64_t delayed;                   /* no set of it has a not_before that is later; the scheduler's clock, ms */
     bool crashed;                      /* a set of it may be suspect */
     int64_t usage;                     /* slots x ms: what its turn is measured by, among its owner's */
-    int moves;                         /* times that its owner moved it since it was loaded */
-    int estimated;                     /* results.json is of so many moves, -1: it may be of fewer */
-    struct ensemble_estimate estimate; /* the newest live one; live.c keeps these three */
+    int owner_acts;                    /* acts of its owner on it since it was loaded */
+    int estimated;                     /* results.json is of so many acts, -1: it may be of fewer */
+    struct ensemble_estimate estimate; /* the newest live one; service/estimates_so_far.c keeps these three */
     int64_t live_steps;                /* of its checkpoints, summed, when that was begun */
     int64_t live_after;                /* earliest next one; the scheduler's clock, ms */
     bool prepared;                     /* its folder holds the input files */
@@ -206,10 +206,10 @@ struct sched_set *ensemble_add_set(struct ensemble *e, int nreplicas);
 struct ensemble *ensemble_of_windows(int windows, int repeats, bool exchange, int64_t first, int64_t steps);
 /* Gives up the scheduler's hold, or one of ensemble_hold; the last frees it. NULL is fine. */
 void ensemble_free(struct ensemble *e);
-/* ladder.c: gives it windows, of which origin[windows] says which they were (-1: new), for all repeats. Replicas that were there
+/* add_windows.c: gives it windows, of which origin[windows] says which they were (-1: new), for all repeats. Replicas that were there
  * keep their numbers and states, new ones are numbered from `first`; none may have a worker. All go on from no checkpoint in their
  * folders: what they sampled is in others. */
-void ensemble_widen(struct ensemble *e, int windows, const int *origin, int64_t first);
+void ensemble_add_windows(struct ensemble *e, int windows, const int *origin, int64_t first);
 /* Whether it wants slots for those of its replicas that have not ended. */
 bool ensemble_wants(const struct ensemble *e);
 /* Whether its free energy is good enough: its replicas end where they are. */

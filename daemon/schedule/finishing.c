@@ -177,3 +177,17 @@ void on_estimated(struct step *st, const struct sched_event *ev)
     free(failure);
     move_ensemble(st, e, good ? ENSEMBLE_DONE : ENSEMBLE_FAILED);
 }
+
+void on_look(struct step *st, const struct sched_event *ev)
+{
+    struct ensemble *e = ev->ensemble;
+    e->looking = false;
+    if (!ensemble_ended(e) && finish_later(st, e, ev->code, ev->message))
+        return;
+    if (e->reason && !e->wants_space)
+        set_reason(st, e, NULL);
+    bool reached = ensemble_count(e, REPLICA_DONE) + ensemble_count(e, REPLICA_FAILED) == e->nreplicas;
+    if (reached && !ensemble_ended(e) && allocation_open(e))
+        hand_out(st, ev);
+    finish_if_ended(st, e);
+}

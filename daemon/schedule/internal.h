@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Inside the scheduler: sched.c takes events and knows ensembles, owners.c obeys their owners, ladder.c adds windows, stopping.c ends
- * those that are good enough, allocation.c hands production out by what windows need, finishing.c ends those whose replicas have ended,
- * sets.c moves sets in and out of slots, failures.c says what becomes of those that failed, devices.c keeps an eye on workers, pack.c
- * chooses, users.c counts.
+ * Inside the scheduler, from below: users.c counts, decisions.c writes down what is decided, pack.c chooses, sets.c moves
+ * sets in and out of slots, failures.c says what becomes of those that failed, allocation.c hands production out by what
+ * windows need, finishing.c ends those whose replicas have ended; reports.c hears what workers say of replicas, devices.c
+ * of themselves, owners.c obeys owners, add_windows.c adds windows, stopping.c ends those that are good enough; sched.c
+ * takes events.
  */
 #ifndef SHOAL_DAEMON_SCHEDULE_INTERNAL_H
 #define SHOAL_DAEMON_SCHEDULE_INTERNAL_H
+
+#include <stddef.h>
 
 #include "daemon/schedule/sched.h"
 
@@ -17,7 +20,7 @@ struct step {
     struct decisions *out;
 };
 
-/* ---- sched.c ---- */
+/* ---- decisions.c ---- */
 void decide(struct step *st, struct decision d);
 void note(struct step *st, struct sched_replica *r, const char *kind, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
@@ -27,6 +30,10 @@ void move_ensemble(struct step *st, struct ensemble *e, enum ensemble_state to);
 void move_replica(struct step *st, struct sched_replica *r, enum replica_state to);
 /* All replicas of the ensemble that are in state `from`: one decision, however many there are. */
 void move_all(struct step *st, struct ensemble *e, enum replica_state from, enum replica_state to);
+/* An ensemble that has not ended takes its place among the active ones. */
+void sched_activate(struct sched *s, struct ensemble *e);
+/* An array with room for one more than n. */
+void *sched_grown(void *items, int n, int *cap, size_t size);
 /* Has the ensemble's input folder written, unless that is under way. */
 void prepare(struct step *st, struct ensemble *e);
 void set_reason(struct step *st, struct ensemble *e, const char *reason);
@@ -44,9 +51,9 @@ int on_retry(struct step *st, const struct sched_event *ev, struct err *err);
 /* ERR_BUSY: its results are being written. */
 int on_extend(struct step *st, const struct sched_event *ev, struct err *err);
 
-/* ---- ladder.c ---- */
+/* ---- add_windows.c ---- */
 /* ERR_CONFLICT: not from its state; ERR_BUSY. */
-int on_widen(struct step *st, const struct sched_event *ev, struct err *err);
+int on_add_windows(struct step *st, const struct sched_event *ev, struct err *err);
 
 /* ---- sets.c ---- */
 /* Gives free slots to whose turn it is. */
@@ -64,13 +71,21 @@ void reopen_set(struct step *st, struct sched_set *set);
 void fail_set(struct step *st, struct sched_set *set);
 /* Where the ensemble's replicas wait. */
 enum replica_state waiting_state(const struct ensemble *e);
+/* The replica's target is where its checkpoint is, and no earlier than the ensemble may end. */
+void end_here(struct step *st, struct sched_replica *r);
+/* The replica's slot is free. */
+void let_go(struct step *st, struct sched_replica *r);
+/* Whether a replica of the set has a slot. */
+bool set_is_held(const struct sched_set *set);
+/* The set has no worker any more, and none of its replicas a slot. */
+void leave_worker(struct step *st, struct sched_set *set);
+
+/* ---- reports.c ---- */
 /* What a worker says of a replica. */
 int on_replica(struct step *st, const struct sched_event *ev, struct err *err);
 
 /* ---- stopping.c ---- */
 void on_live(struct step *st, const struct sched_event *ev);
-/* The replica's target is where its checkpoint is, and no earlier than the ensemble may end. */
-void end_here(struct step *st, struct sched_replica *r);
 
 /* ---- allocation.c ---- */
 /* Production by even sampling, steps of each replica: what one that was stopped early goes on from is what it has. */
@@ -81,8 +96,8 @@ int64_t allocation_first(const struct ensemble *e);
 bool allocation_open(const struct ensemble *e);
 /* All that was handed out is done: asks for a look at the samples. */
 void look(struct step *st, struct ensemble *e);
-/* That look. */
-void on_look(struct step *st, const struct sched_event *ev);
+/* Hands out what that look says, or to all alike. */
+void hand_out(struct step *st, const struct sched_event *ev);
 
 /* ---- finishing.c ---- */
 /* An ensemble whose replicas have all ended is finishing. */
@@ -90,6 +105,8 @@ void finish_if_ended(struct step *st, struct ensemble *e);
 /* Has the results of an ensemble that has ended computed again. One that was cancelled has them made when they are
  * asked for. ERR_CONFLICT: it has not ended. */
 int on_reestimate(struct step *st, struct ensemble *e, struct err *err);
+/* What became of a look at its samples (allocation.c). */
+void on_look(struct step *st, const struct sched_event *ev);
 /* What became of its results. */
 void on_estimated(struct step *st, const struct sched_event *ev);
 /* Where an estimate of all there is, or a look at it, failed for want of something that the machine lacks: it is done again by
@@ -106,14 +123,15 @@ void blame_set(struct step *st, struct sched_set *set, int worker, bool alone, c
 /* It got somewhere: what counted against it is forgotten as far as that shows it wrong. */
 void forgive_progress(struct sched_set *set);
 
-/* ---- devices.c ---- */
-int on_worker_up(struct step *st, const struct sched_event *ev, struct err *err);
-int on_worker_slots(struct step *st, const struct sched_event *ev, struct err *err);
-void on_worker_down(struct step *st, const struct sched_event *ev);
 /* A crash, or a failure of the device itself. */
 void strike(struct step *st, int worker, const char *message);
 /* A checkpoint was made there. */
 void device_is_well(struct sched_worker *w);
+
+/* ---- devices.c ---- */
+int on_worker_up(struct step *st, const struct sched_event *ev, struct err *err);
+int on_worker_slots(struct step *st, const struct sched_event *ev, struct err *err);
+void on_worker_down(struct step *st, const struct sched_event *ev);
 /* Workers whose replicas are stuck are ended. */
 void end_stuck(struct step *st);
 

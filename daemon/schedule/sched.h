@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The scheduler: events in, decisions out. No I/O, no clock, no globals: time comes with the event, and the caller carries
- * out the decisions in their order (service.c). It owns the ensembles handed to it.
+ * out the decisions in their order (service/service.c). It owns the ensembles handed to it.
  *
  * 1. A worker is never given more replicas than slots, but for a set that has more than there are: it gets the worker for itself. A
  *    slot that becomes free is offered at once. A set of replicas gets all the slots that it needs or none; it starts, stops, yields
@@ -23,7 +23,7 @@
  * 6. A set of which no replica makes a step for stall_ms is stuck: its worker is killed, and it alone is blamed.
  * 7. An ensemble whose replicas have all ended is finishing until its results are written, whatever happened to them.
  *    Its owner can have them written again; that waits behind results that were never written and behind live estimates
- *    (estimates.c).
+ *    (service/estimates.c).
  * 8. Targets become later, by an extension, or move to where the last checkpoint is (stopping.c). A replica that reaches the one
  *    its worker was told, while it has got a later one, goes on from its checkpoint like any other that waits.
  * 9. Where production is handed out by what windows need, an ensemble whose replicas have all reached their targets is looked at and
@@ -61,7 +61,7 @@ enum sched_kind {
     SCHED_EXTEND,
     /* ensemble: it is to have `window` windows, of which `origin` says which they were, by a spec with the text `spec`; its new replicas are
      * numbered from `replica`; message: in words */
-    SCHED_WIDEN,
+    SCHED_ADD_WINDOWS,
     /* ensemble: a live estimate was made of at least `step` steps of each replica, of the windows that revision `ladder` made; ok: it
      * has a number, with the error `error` (kJ/mol); message: its verdict */
     SCHED_LIVE,
@@ -95,7 +95,7 @@ struct sched_event {
     double time_ps, error;
     const int64_t *targets; /* [windows of the ensemble], steps */
     int ladder;
-    const int *origin; /* as of ensemble_widen */
+    const int *origin; /* as of ensemble_add_windows */
     const char *spec;
 };
 
@@ -189,7 +189,10 @@ int sched_remove(struct sched *s, struct ensemble *en, struct err *e);
 /* When SCHED_TICK should come next, ms; INT64_MAX: nothing waits for time to pass. */
 int64_t sched_wake(const struct sched *s, int64_t now);
 /* Whether the device is put aside. */
-bool sched_sick(const struct sched_worker *w);
+static inline bool sched_sick(const struct sched_worker *w)
+{
+    return w->strikes >= SCHED_STRIKES;
+}
 
 /* What a look is made for: windows [of the ensemble] with their steps of production and as many replicas as share them. Returns what
  * all of these are to have made after it. */

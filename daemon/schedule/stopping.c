@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Ensembles that end when their free energy is good enough. What is asked is a live estimate; those come at growing intervals
- * (live.c), and it has to hold at STOP_LOOKS of them in a row: who stops as soon as an error looks small stops more often when it
- * looks smaller than it is. Every replica's target then becomes where its checkpoint is (of those that exchange windows, where the
- * furthest is): it starts once more for its final files.
+ * Ensembles that end when their free energy is good enough. What is asked is a live estimate; those come at growing
+ * intervals (service/estimates_so_far.c), and it has to hold at STOP_LOOKS of them in a row: who stops as soon as an
+ * error looks small stops more often when it looks smaller than it is. Every replica's target then becomes where its
+ * checkpoint is (of those that exchange windows, where the furthest is): it starts once more for its final files.
  */
 #include <stddef.h>
 #include <stdio.h>
@@ -13,15 +13,6 @@
 #include "engine/base/units.h"
 
 #define STOP_LOOKS 2
-
-void end_here(struct step *st, struct sched_replica *r)
-{
-    int64_t after = r->ensemble->stop.after, saved = set_furthest(r->set), target = saved > after ? saved : after;
-    if (r->steps <= target) /* it may have been taken back to an older checkpoint meanwhile */
-        return;
-    r->steps = target;
-    decide(st, (struct decision){.kind = DECIDE_TARGET, .ensemble = r->ensemble, .replica = r, .worker = -1});
-}
 
 static void end_set(struct step *st, struct sched_set *set)
 {

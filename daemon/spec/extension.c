@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/spec/add_windows.h"
 #include "daemon/spec/spec.h"
-#include "daemon/spec/widen.h"
 #include "engine/base/json/err_json.h"
 
 static json_t *longer(const json_t *request, const char *file, const char *spec, struct err *e)
@@ -25,9 +25,9 @@ static json_t *longer(const json_t *request, const char *file, const char *spec,
 
 static json_t *wider(const char *windows, const char *file, struct buf *spec, struct err *e)
 {
-    struct widening x;
+    struct added_windows x;
     json_t *origin = json_array();
-    int rc = spec_widen(spec, file, windows, &x, e);
+    int rc = spec_add_windows(spec, file, windows, &x, e);
     for (int i = 0; i < x.windows; i++)
         json_array_append_new(origin, json_integer(x.origin[i]));
     free(x.origin);

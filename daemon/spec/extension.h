@@ -8,7 +8,7 @@
 
 #include "engine/base/buf.h"
 
-/* The body is {"spec": its text, "spec_name", and "windows": as spec_widen takes them, or "time": as spec_production takes it,
+/* The body is {"spec": its text, "spec_name", and "windows": as spec_add_windows takes them, or "time": as spec_production takes it,
  * "nearest": bool, "more": bool}. Appends the answer, one line of JSON, to *out:
  *   {"error": {code, message}}, or
  *   {"steps": that are added (more), else over all stages}, or

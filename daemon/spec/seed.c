@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "daemon/spec/reader.h"
+#include "daemon/spec/sections/reader.h"
 
 #include <inttypes.h>
 #include <string.h>

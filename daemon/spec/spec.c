@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/spec/reader.h"
+#include "daemon/spec/sections/reader.h"
 #include "engine/base/buf.h"
 #include "engine/base/statistics/allocate.h"
 #include "engine/base/number.h"

@@ -7,7 +7,7 @@
 #ifndef SHOAL_DAEMON_SPEC_SPEC_H
 #define SHOAL_DAEMON_SPEC_SPEC_H
 
-#include "daemon/spec/selection.h"
+#include "daemon/spec/sections/selection.h"
 #include "engine/base/buf.h"
 #include "engine/io/io.h"
 #include "engine/derive/fold.h"
@@ -71,7 +71,7 @@ struct coordination_choice {
     int nbiases, line;
 };
 
-/* Groups whose deviations from the start structure are followed, see daemon/spec/fold.h. */
+/* Groups whose deviations from the start structure are followed, see daemon/spec/sections/fold.h. */
 struct fold_choice {
     struct selection group[FOLD_GROUPS];
     bool given[FOLD_GROUPS]; /* else chosen by names */

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/spec/advice.h"
+#include "daemon/spec/advice/advice.h"
 #include "daemon/spec/predict.h"
 #include "engine/base/json/err_json.h"
 #include "engine/base/path.h"

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/spec/fold.h"
-#include "daemon/spec/reader.h"
+#include "daemon/spec/sections/fold.h"
+#include "daemon/spec/sections/reader.h"
 #include "engine/base/buf.h"
 #include "engine/base/suggest.h"
 #include "engine/observe/observe.h"

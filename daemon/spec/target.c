@@ -5,8 +5,8 @@
  */
 #include <math.h>
 
+#include "daemon/spec/document/value.h"
 #include "daemon/spec/spec.h"
-#include "daemon/spec/value.h"
 
 #define LONGEST_PS 1e9 /* as the schema has it for one stage */
 

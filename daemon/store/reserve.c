@@ -11,7 +11,7 @@
 #include "engine/base/buf.h"
 
 #define RESERVE_BYTES                                                                                                  \
-    (2 << 20) /* less than what must be free before replicas go on (daemon/space.c): they get none of it */
+    (2 << 20) /* less than what must be free before replicas go on (daemon/service/disk_full.c): they get none of it */
 
 void reserve_find(struct store *s)
 {

@@ -8,7 +8,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include "daemon/notify.h"
+#include "daemon/host/notify.h"
 #include "engine/base/log.h"
 
 #define APPLICATION_ID 0x53686f61 /* "Shoa" */
@@ -22,35 +22,6 @@ extern const char sql_0001[], sql_0002[], sql_0003[], sql_0004[], sql_0005[], sq
 static const char *const migrations[STORE_SCHEMA] = {sql_0001, sql_0002, sql_0003, sql_0004, sql_0005,
                                                      sql_0006, sql_0007, sql_0008, sql_0009, sql_0010};
 
-int store_said(sqlite3 *db, struct err *e)
-{
-    int primary = db ? sqlite3_errcode(db) & 0xff : SQLITE_NOMEM;
-    bool of_system = primary == SQLITE_FULL || primary == SQLITE_IOERR || primary == SQLITE_CANTOPEN;
-    int number = of_system ? sqlite3_system_errno(db) : 0;
-    if (number)
-        return err_set(e, ERR_DATABASE, "%s (%s)", sqlite3_errmsg(db), strerror(number));
-    return err_set(e, ERR_DATABASE, "%s", db ? sqlite3_errmsg(db) : "out of memory");
-}
-
-bool store_lacks_space(sqlite3 *db, int rc)
-{
-    const int number = rc == SQLITE_OK ? 0 : sqlite3_system_errno(db);
-    return (rc & 0xff) == SQLITE_FULL || number == ENOSPC || number == EDQUOT;
-}
-
-int store_error(sqlite3 *db, struct err *e, const char *doing)
-{
-    store_said(db, e);
-    return err_prefix(e, "%s", doing);
-}
-
-int store_exec(sqlite3 *db, const char *sql, struct err *e)
-{
-    if (sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK)
-        return 0;
-    return store_said(db, e);
-}
-
 static int get_number(sqlite3 *db, const char *sql, int64_t *out, struct err *e)
 {
     sqlite3_stmt *q;
@@ -61,18 +32,6 @@ static int get_number(sqlite3 *db, const char *sql, int64_t *out, struct err *e)
         *out = sqlite3_column_int64(q, 0);
     sqlite3_finalize(q);
     return rc;
-}
-
-void store_write_begin(struct store *s)
-{
-    if (s->portable)
-        uv_mutex_lock(&s->read_lock);
-}
-
-void store_write_end(struct store *s)
-{
-    if (s->portable)
-        uv_mutex_unlock(&s->read_lock);
 }
 
 /* WAL needs memory that processes of one machine share: on network filesystems it corrupts.

@@ -2,7 +2,7 @@
  *
  * shoal-worker: the program that simulates. shoald starts it with `serve`; the other commands need no daemon.
  */
-#include "daemon/worker/commands.h"
+#include "daemon/worker/command/commands.h"
 
 #include <signal.h>
 #include <stdbool.h>
@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "engine/base/log.h"
-#include "engine/base/printable.h"
 
 static const struct command {
     const char *name, *help;
@@ -31,12 +30,6 @@ static const struct command {
 };
 
 #define COMMAND_COUNT (sizeof commands / sizeof *commands)
-
-int exit_with(const char *command, const struct err *e)
-{
-    printable_line(stderr, "shoal %s: %s", command, e->msg);
-    return err_exit(e->code);
-}
 
 int version_main(int argc, char **argv)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * shoal-worker serve: runs what shoald says over the socket on descriptor 3 (daemon/frames.h).
+ * shoal-worker serve: runs what shoald says over the socket on descriptor 3 (daemon/processes/frames.h).
  *
  * It ends with status 0 after a drain (asked by a frame or by SIGTERM or SIGINT: every replica makes a checkpoint
  * first) or when shoald is gone; with another status when the device is lost or a message makes no sense: shoald starts
@@ -19,16 +19,16 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "daemon/frames.h"
-#include "daemon/worker/checkpoint.h"
-#include "daemon/worker/commands.h"
-#include "daemon/worker/device.h"
-#include "daemon/worker/exchange.h"
-#include "daemon/worker/load.h"
-#include "daemon/worker/meshes.h"
-#include "daemon/worker/packing.h"
-#include "daemon/worker/replica.h"
-#include "daemon/worker/runner.h"
+#include "daemon/processes/frames.h"
+#include "daemon/worker/command/commands.h"
+#include "daemon/worker/device/device.h"
+#include "daemon/worker/device/load.h"
+#include "daemon/worker/device/meshes.h"
+#include "daemon/worker/device/packing.h"
+#include "daemon/worker/files/checkpoint.h"
+#include "daemon/worker/replica/exchange.h"
+#include "daemon/worker/replica/replica.h"
+#include "daemon/worker/threads/runner.h"
 #include "engine/base/log.h"
 #include "engine/base/number.h"
 

@@ -11,7 +11,7 @@
  * were measured on an H200, with the inputs of tests/bench (tests/bench/LOG.md has the figures), and would be others elsewhere:
  *
  *   MESH_MANY             from 8 on bricks are large, planes have 96 threads, and no launch begins early; it is also what the way of the
- *                         mesh begins with, which the daemon goes on to measure (daemon/worker/mesh_choice.h). SOLVENT, 5,166 atoms:
+ *                         mesh begins with, which the daemon goes on to measure (daemon/worker/device/mesh_choice.h). SOLVENT, 5,166 atoms:
  *                         x 8 14.5 us by the card, 15.1 by a block; x 12 11.5 and 10.3
  *   pairs_alone (2)       twice as many blocks of lists, wider buffers, longer between their searches
  *   whole_lanes, regions  lanes of a trio and blocks of a region: as many as fill the multiprocessors with those of all replicas. 1,017

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A worker that computes nothing and goes wrong on request, to test how shoald supervises.
 
-It speaks frames (daemon/frames.h) and obeys the file named by FAKE_RULES, read again at every start of a replica:
+It speaks frames (daemon/processes/frames.h) and obeys the file named by FAKE_RULES, read again at every start of a replica:
 {"steps": per replica, and so many more as its target is later than the spec's (0: its target), "per_second": steps, "segment": steps between checkpoints, "model": device model,
  "drain_seconds": how long a drain takes, "protocol": what the hello says,
  "rules": [{"window": 1, "name": "ensemble's name", "device": "cpu:1", "salt": of the start, "at": step, "times": n,

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""shoal-worker by itself: this program is its shoald and speaks frames with it (daemon/frames.h).
+"""shoal-worker by itself: this program is its shoald and speaks frames with it (daemon/processes/frames.h).
 
 Usage: worker.py SHOAL_WORKER
 """

@@ -19,7 +19,7 @@
 
 #include <cmocka.h>
 
-#include "daemon/worker/device.h"
+#include "daemon/worker/device/device.h"
 #include "engine/run/model.h"
 #include "tests/lib/dev_fault.h"
 #include "tests/lib/replica_task.h"

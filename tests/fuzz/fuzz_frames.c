@@ -7,7 +7,7 @@
 #include <assert.h>
 #include <stdint.h>
 
-#include "daemon/frames.h"
+#include "daemon/processes/frames.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

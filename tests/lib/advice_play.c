@@ -9,7 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "daemon/spec/advice.h"
+#include "daemon/spec/advice/advice.h"
 #include "engine/base/buf.h"
 
 #define CALM_WINDOWS "{coulomb: [0, 1, 1, 1, 1, 1], vdw: [0, 0, 0.25, 0.5, 0.75, 1]}"

@@ -5,8 +5,8 @@
 #ifndef SHOAL_TESTS_LIB_REPLICA_TASK_H
 #define SHOAL_TESTS_LIB_REPLICA_TASK_H
 
-#include "daemon/worker/replica.h"
-#include "daemon/worker/runner.h"
+#include "daemon/worker/replica/replica.h"
+#include "daemon/worker/threads/runner.h"
 
 static inline void replica_task_ended(void *replica)
 {

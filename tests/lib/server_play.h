@@ -7,7 +7,7 @@
 
 #include <sys/un.h>
 
-#include "daemon/server.h"
+#include "daemon/http/server.h"
 
 struct server_play {
     uv_loop_t loop;

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """How far a device may be from references in double precision: the CPU device, which computes in double too, and GPUs, which
-compute in mixed precision (single-precision pairs, sums in fixed point). daemon/worker/energy_check.c has the latter in C."""
+compute in mixed precision (single-precision pairs, sums in fixed point). daemon/worker/offline/energy_check.c has the latter in C."""
 import collections
 
 Tolerances = collections.namedtuple('Tolerances', (

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Holds the schemas of what people write to what the interpreter in daemon/spec/schema.c knows, and to being documented: every
+"""Holds the schemas of what people write to what the interpreter in daemon/spec/document/schema.c knows, and to being documented: every
 key has a description, and every key that holds a value an example.
 
 Usage: check_schema.py SCHEMA.json...

@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "daemon/worker/results.h"
+#include "daemon/worker/files/outputs.h"
 #include "engine/io/output.h"
 #include "engine/series/dhdl.h"
 #include "engine/series/energy.h"

@@ -8,7 +8,7 @@
 #ifndef SHOAL_TESTS_UNIT_FAKE_SIM_H
 #define SHOAL_TESTS_UNIT_FAKE_SIM_H
 
-#include "daemon/worker/models.h"
+#include "daemon/worker/device/models.h"
 
 struct fake {
     struct spec spec;    /* of the one ensemble there is */

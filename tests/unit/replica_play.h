@@ -5,7 +5,7 @@
 #ifndef SHOAL_TESTS_UNIT_REPLICA_PLAY_H
 #define SHOAL_TESTS_UNIT_REPLICA_PLAY_H
 
-#include "daemon/worker/replica.h"
+#include "daemon/worker/replica/replica.h"
 #include "tests/unit/fake_sim.h"
 
 #define FILES FAKE_FILES

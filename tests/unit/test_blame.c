@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "daemon/spec/advice.h"
+#include "daemon/spec/advice/advice.h"
 #include "daemon/spec/spec.h"
 
 enum { TOPOLOGY, COORDINATES, SPEC, FILES };

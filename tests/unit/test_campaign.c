@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "daemon/campaign/campaign.h"
-#include "daemon/campaign/sheet.h"
+#include "daemon/campaign/delimited.h"
 
 static struct node *tree(const char *file, const char *text)
 {
@@ -147,35 +147,36 @@ static void test_places(void **state)
     node_free(trees[1]);
 }
 
-static void test_sheets(void **state)
+static void test_delimited(void **state)
 {
-    struct sheet s;
+    struct delimited s;
     struct err e = {0};
-    assert_int_equal(
-        sheet_parse(&s, "t.csv", "# who\nname, experiment (kcal/mol) ,note\n\n a ,1.5,\"x, \"\"y\"\"\"\r\nb,,\n", &e),
-        0);
+    assert_int_equal(delimited_parse(&s, "t.csv",
+                                     "# who\nname, experiment (kcal/mol) ,note\n\n a ,1.5,\"x, \"\"y\"\"\"\r\nb,,\n",
+                                     &e),
+                     0);
     assert_int_equal(s.rows, 2);
-    assert_int_equal(sheet_column(&s, "experiment (kcal/mol)"), 1);
-    assert_int_equal(sheet_column(&s, "other"), -1);
-    assert_string_equal(sheet_cell(&s, 0, 0), "a");
-    assert_string_equal(sheet_cell(&s, 0, 2), "x, \"y\"");
-    assert_string_equal(sheet_cell(&s, 1, 1), "");
+    assert_int_equal(delimited_column(&s, "experiment (kcal/mol)"), 1);
+    assert_int_equal(delimited_column(&s, "other"), -1);
+    assert_string_equal(delimited_cell(&s, 0, 0), "a");
+    assert_string_equal(delimited_cell(&s, 0, 2), "x, \"y\"");
+    assert_string_equal(delimited_cell(&s, 1, 1), "");
     assert_int_equal(s.lines[1], 5);
-    sheet_free(&s);
-    assert_int_equal(sheet_parse(&s, "t.csv",
-                                 "\xef\xbb\xbf"
-                                 "name,experiment\r\na,1\r\n",
-                                 &e),
+    delimited_free(&s);
+    assert_int_equal(delimited_parse(&s, "t.csv",
+                                     "\xef\xbb\xbf"
+                                     "name,experiment\r\na,1\r\n",
+                                     &e),
                      0); /* as Excel saves it */
-    assert_int_equal(sheet_column(&s, "name"), 0);
-    sheet_free(&s);
-    assert_int_equal(sheet_parse(&s, "t.tsv", "name\tb\nx\ty\nz\n", &e), -ERR_SPEC);
+    assert_int_equal(delimited_column(&s, "name"), 0);
+    delimited_free(&s);
+    assert_int_equal(delimited_parse(&s, "t.tsv", "name\tb\nx\ty\nz\n", &e), -ERR_SPEC);
     assert_string_equal(e.msg, "t.tsv:3: 1 value; expected 2, as line 1 has headings");
-    assert_int_equal(sheet_parse(&s, "t.tsv", "name\tname\nx\ty\n", &e), -ERR_SPEC);
+    assert_int_equal(delimited_parse(&s, "t.tsv", "name\tname\nx\ty\n", &e), -ERR_SPEC);
     assert_string_equal(e.msg, "t.tsv:1: two columns are called name");
-    assert_int_equal(sheet_parse(&s, "t.tsv", "name,b\n\"x,1\n", &e), -ERR_SPEC);
+    assert_int_equal(delimited_parse(&s, "t.tsv", "name,b\n\"x,1\n", &e), -ERR_SPEC);
     assert_string_equal(e.msg, "t.tsv:2: a \" is not closed");
-    assert_int_equal(sheet_parse(&s, "t.tsv", "name\n", &e), -ERR_SPEC);
+    assert_int_equal(delimited_parse(&s, "t.tsv", "name\n", &e), -ERR_SPEC);
 }
 
 static void test_keys(void **state)
@@ -200,7 +201,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_merge),  cmocka_unit_test(test_what_was_read_is_written),
         cmocka_unit_test(test_words),  cmocka_unit_test(test_words_that_stand_for_nothing),
-        cmocka_unit_test(test_places), cmocka_unit_test(test_sheets),
+        cmocka_unit_test(test_places), cmocka_unit_test(test_delimited),
         cmocka_unit_test(test_keys)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,7 +12,7 @@
 
 #include <jansson.h>
 
-#include "client/gather.h"
+#include "client/gather/gather.h"
 #include "tests/lib/oscillators.h"
 
 enum { NODES = 12, EDGES = 22, NETWORKS = 300, REPEATS = 10 };

@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "client/campaign.h"
+#include "client/campaign/campaign.h"
 
 #define WINDOW(l) "{\"repeat\": 0, \"lambda\": {\"coulomb\": " #l ", \"vdw\": 0}}"
 #define STEP(from, to, a, b)                                                                                           \

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "daemon/child.h"
+#include "daemon/processes/child.h"
 
 static struct child_result last;
 static int times;
@@ -28,8 +28,8 @@ static struct child *begin(uv_loop_t *loop, const char *script, const void *inpu
     struct err e = {0};
     argv[2] = script;
     times = 0;
-    struct child_job job = {.argv = argv, .input = input, .input_len = len, .output_max = max, .limit_ms = ms};
-    struct child *c = child_start(loop, &job, on_done, NULL, &e);
+    struct child_run run = {.argv = argv, .input = input, .input_len = len, .output_max = max, .limit_ms = ms};
+    struct child *c = child_start(loop, &run, on_done, NULL, &e);
     assert_non_null(c);
     return c;
 }
@@ -101,12 +101,12 @@ static void test_killed(void **state)
 static void test_no_program(void **state)
 {
     const char *argv[] = {"/nonexistent/program", NULL};
-    struct child_job job = {.argv = argv, .limit_ms = 1000};
+    struct child_run run = {.argv = argv, .limit_ms = 1000};
     struct err e = {0};
     uv_loop_t loop;
     uv_loop_init(&loop);
     times = 0;
-    assert_null(child_start(&loop, &job, on_done, NULL, &e));
+    assert_null(child_start(&loop, &run, on_done, NULL, &e));
     assert_int_equal(e.code, ERR_INTERNAL);
     assert_non_null(strstr(e.msg, "/nonexistent/program"));
     uv_run(&loop, UV_RUN_DEFAULT);

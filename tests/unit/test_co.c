@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #undef NDEBUG
-#include "daemon/worker/co.h"
+#include "daemon/worker/threads/co.h"
 
 #include <assert.h>
 #include <setjmp.h>

@@ -23,8 +23,8 @@
 
 #include <cmocka.h>
 
-#include "daemon/worker/confine.h"
-#include "daemon/worker/sanitizers.h"
+#include "daemon/worker/children/confine.h"
+#include "daemon/worker/threads/sanitizers.h"
 
 static int refused(long rc)
 {

@@ -17,8 +17,8 @@
 
 #include <cmocka.h>
 
-#include "daemon/worker/exchange.h"
-#include "daemon/worker/swaps.h"
+#include "daemon/worker/replica/exchange.h"
+#include "daemon/worker/replica/swaps.h"
 #include "tests/lib/oscillators.h"
 #include "tests/lib/replica_task.h"
 #include "tests/unit/fake_sim.h"

@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "daemon/worker/fold.h"
+#include "daemon/worker/children/fold.h"
 #include "engine/base/buf.h"
 
 enum { ATOMS = 4 };

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "daemon/frames.h"
+#include "daemon/processes/frames.h"
 
 static void put_raw(struct buf *b, const char *text, uint32_t len)
 {

@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "daemon/worker/runner.h"
+#include "daemon/worker/threads/runner.h"
 #include "engine/run/sim.h"
 
 enum { TASKS = 40, ROUNDS = 50 };

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "client/members.h"
+#include "client/ask/members.h"
 
 static const char *const wanted[] = {"a", "b", NULL};
 

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "daemon/worker/mesh_choice.h"
+#include "daemon/worker/device/mesh_choice.h"
 
 enum {
     BEGIN = 2 * MESH_LOOKS + 2

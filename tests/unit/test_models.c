@@ -18,8 +18,8 @@
 
 #include <cmocka.h>
 
-#include "daemon/worker/models.h"
-#include "daemon/worker/runner.h"
+#include "daemon/worker/device/models.h"
+#include "daemon/worker/threads/runner.h"
 #include "engine/run/model.h"
 
 enum { SIDE = 26 }; /* waters along an edge: 52,728 atoms */

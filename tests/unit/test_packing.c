@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
-#include "daemon/worker/load.h"
-#include "daemon/worker/packing.h"
+#include "daemon/worker/device/load.h"
+#include "daemon/worker/device/packing.h"
 
 enum { START = 24, LOOKS = 50 };
 

@@ -18,7 +18,7 @@
 
 #include <cmocka.h>
 
-#include "daemon/paths.h"
+#include "daemon/host/paths.h"
 
 static char folder[] = "/tmp/test_places.XXXXXX", path[64], victim[64];
 static enum { NOTHING, A_LINK, A_NAME } becomes;

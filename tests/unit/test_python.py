@@ -20,7 +20,7 @@ from unittest import mock
 ROOT = sys.argv[1]
 sys.path.insert(0, os.path.join(ROOT, "client/python"))
 
-from shoal import ensembles, errors, frames, inputs, place, program, transport
+from shoal import ensembles, errors, frames, inputs, program, socket_path, transport
 from shoal.decode import decode, fields_of
 from shoal.results import Energy, Results, Value, Window
 from shoal.rows import Rows
@@ -177,10 +177,10 @@ class Place(unittest.TestCase):
             os.makedirs(os.path.dirname(there))
             open(there, "wb").close()
             with mock.patch.dict(os.environ, {"XDG_RUNTIME_DIR": run, "XDG_STATE_HOME": state, "HOME": "relative", "SHOAL_SOCKET": ""}):
-                self.assertEqual(place.find_socket(None), (there, f"{run}/shoald/api.sock, {there}, {place.SYSTEM_SOCKET}"))
-                self.assertEqual(place.find_socket("given"), ("given", "given"))
+                self.assertEqual(socket_path.find_socket(None), (there, f"{run}/shoald/api.sock, {there}, {socket_path.SYSTEM_SOCKET}"))
+                self.assertEqual(socket_path.find_socket("given"), ("given", "given"))
                 os.environ["SHOAL_SOCKET"] = "named"
-                self.assertEqual(place.find_socket(None)[0], "named")
+                self.assertEqual(socket_path.find_socket(None)[0], "named")
 
 
 class Asked:
@@ -235,22 +235,22 @@ DHDL = r"""# a comment
 """
 
 
-class Sheets(unittest.TestCase):
+class DhdlFiles(unittest.TestCase):
     def test_rows(self):
-        sheet = frames.read_sheet(DHDL, "d")
-        self.assertEqual((sheet.temperature, sheet.lambdas, sheet.state, sheet.rows[1]), (300.0, ("vdw-lambda",), (0.5,), (0.2, 4.5, -2.0, 0.0, 0.76)))
-        self.assertEqual((sheet.columns(frames.GRADIENT), sheet.columns(frames.DELTA), sheet.columns("pV")), ([1], [2, 3], [4]))
+        dhdl = frames.read_dhdl(DHDL, "d")
+        self.assertEqual((dhdl.temperature, dhdl.lambdas, dhdl.state, dhdl.rows[1]), (300.0, ("vdw-lambda",), (0.5,), (0.2, 4.5, -2.0, 0.0, 0.76)))
+        self.assertEqual((dhdl.columns(frames.GRADIENT), dhdl.columns(frames.DELTA), dhdl.columns("pV")), ([1], [2, 3], [4]))
 
     def test_errors(self):
         for old, new, message in (("0.76", "", "d:9: expected 5 columns, read 4"), ("4.5", "4.5.6", "d:9: expected numbers, read '0.2000 4.5.6"),
                                   (r"\xl\f{} state 1: vdw-lambda = 0.5000", "", 'd: expected a subtitle with temperature and lambda state, read "T = 300')):
             with self.assertRaises(errors.Malformed) as caught:
-                frames.read_sheet(DHDL.replace(old, new, 1), "d")
+                frames.read_dhdl(DHDL.replace(old, new, 1), "d")
             self.assertIn(message, str(caught.exception))
 
     def test_without_pandas(self):
         with mock.patch.dict(sys.modules, {"pandas": None}), self.assertRaisesRegex(ImportError, "install python3-pandas"):
-            frames.dhdl_frame(frames.read_sheet(DHDL, "d"))
+            frames.dhdl_frame(frames.read_dhdl(DHDL, "d"))
 
 
 if __name__ == "__main__":

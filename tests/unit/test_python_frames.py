@@ -34,15 +34,15 @@ def compare(frames, paths):
     from alchemlyb import concat
     from alchemlyb.parsing.gmx import extract_dHdl, extract_u_nk
 
-    sheets = [frames.read_sheet(read(path), path) for path in paths]
+    dhdls = [frames.read_dhdl(read(path), path) for path in paths]
     for ours, theirs in ((frames.dhdl_frame, extract_dHdl), (frames.u_nk_frame, extract_u_nk)):
-        made = [ours(sheet) for sheet in sheets]
-        wanted = [theirs(path, T=sheet.temperature) for path, sheet in zip(paths, sheets)]
+        made = [ours(dhdl) for dhdl in dhdls]
+        wanted = [theirs(path, T=dhdl.temperature) for path, dhdl in zip(paths, dhdls)]
         for one, other in [*zip(made, wanted), (frames.join(made), concat(wanted))]:
             pandas.testing.assert_frame_equal(one, other, rtol=1e-13, atol=0)
             assert one.attrs == other.attrs and type(one.columns) is type(other.columns), (one.attrs, other.attrs)
             assert len(one) > 0 and list(one.index.names) == list(other.index.names)
-    return frames.join([frames.dhdl_frame(sheet) for sheet in sheets]), frames.join([frames.u_nk_frame(sheet) for sheet in sheets])
+    return frames.join([frames.dhdl_frame(dhdl) for dhdl in dhdls]), frames.join([frames.u_nk_frame(dhdl) for dhdl in dhdls])
 
 
 def main():
@@ -69,7 +69,7 @@ def main():
         with open(f"{folder}/one.xvg", "w", encoding="utf-8") as f:
             f.write(ONE)
         compare(frames, [f"{folder}/one.xvg"])
-        hot = frames.read_sheet(ONE.replace("310.5", "400"), "hot")
+        hot = frames.read_dhdl(ONE.replace("310.5", "400"), "hot")
         try:
             frames.join([dhdl, frames.dhdl_frame(hot)])
         except ValueError as e:

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "daemon/quota.h"
+#include "daemon/quota/quota.h"
 
 enum { ANN = 1001, BOB = 1002, ROOT = 0 };
 

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "client/reach.h"
+#include "client/ensembles/reach.h"
 
 static const char spec[] =
     "name: id_rsa2\n"

@@ -227,7 +227,7 @@ static void worker_acts(struct world *w, int k, bool calm)
 }
 
 /* A window more, somewhere in the ladder. */
-static void widen(struct world *w, int i)
+static void add_windows(struct world *w, int i)
 {
     static int64_t number = 1 << 30;
     struct ensemble *e = w->ensembles[i];
@@ -237,7 +237,7 @@ static void widen(struct world *w, int i)
         return;
     for (int k = 0; k <= windows; k++)
         origin[k] = k < at ? k : k == at ? -1 : k - 1;
-    world_step(w, (struct sched_event){.kind = SCHED_WIDEN,
+    world_step(w, (struct sched_event){.kind = SCHED_ADD_WINDOWS,
                                        .ensemble = e,
                                        .window = windows + 1,
                                        .origin = origin,
@@ -287,7 +287,7 @@ static void something_happens(struct world *w)
                                            .ok = draw(2),
                                            .message = "too much"});
     } else if (what == 20 && w->nensembles) {
-        widen(w, (int)draw((uint32_t)w->nensembles));
+        add_windows(w, (int)draw((uint32_t)w->nensembles));
     } else if (what == 8 && w->full) {
         w->full = false;
         world_step(w, (struct sched_event){.kind = SCHED_SPACE});

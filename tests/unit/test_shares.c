@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "client/shares.h"
+#include "client/need/shares.h"
 
 enum { PARTS = 4 };
 #define STEP 2e-6 /* ns */

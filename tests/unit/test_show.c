@@ -11,7 +11,8 @@
 
 #include <cmocka.h>
 
-#include "client/client.h"
+#include "client/ask/http.h"
+#include "client/results/results.h"
 #include "engine/base/suggest.h"
 
 static void assert_text(struct buf *b, const char *expected)
@@ -262,7 +263,7 @@ static void test_results(void **state)
     struct buf b = {0};
     json_t *results = json_loads(text, 0, NULL);
     assert_non_null(results);
-    results_show(&(struct sheet){&b, 0, false}, results);
+    results_show(&(struct out){&b, 0, false}, results);
     json_decref(results);
     assert_text(&b,
                 "G(last window) - G(first window); status partial: window 1 failed\n"

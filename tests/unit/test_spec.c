@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "daemon/spec/node.h"
+#include "daemon/spec/document/node.h"
 #include "engine/base/buf.h"
 #include "tests/lib/spec_read.h"
 

@@ -22,10 +22,10 @@
 
 #include <cmocka.h>
 
-#include "daemon/frames.h"
-#include "daemon/worker/commands.h"
-#include "daemon/worker/exchange.h"
-#include "daemon/worker/replica_parts.h"
+#include "daemon/processes/frames.h"
+#include "daemon/worker/command/commands.h"
+#include "daemon/worker/replica/exchange.h"
+#include "daemon/worker/replica/internal.h"
 #include "tests/lib/dev_count.h"
 #include "tests/lib/replica_task.h"
 

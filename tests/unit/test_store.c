@@ -237,7 +237,7 @@ static void a_wider_ladder_comes_back(void **state)
     store_put_event(r.store, &(struct event){.seq = 1, .ensemble = e, .replica = &e->replicas[1], .kind = "grow"});
     e->replicas[1].saved_step = 400;
     e->sets[1].failures = 5;
-    ensemble_widen(e, 3, origin, 90);
+    ensemble_add_windows(e, 3, origin, 90);
     e->revision = e->ladder = 2;
     store_save_ladder(r.store, e, "wider");
     commit(&r);

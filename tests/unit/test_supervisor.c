@@ -16,7 +16,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "daemon/supervisor.h"
+#include "daemon/processes/supervisor.h"
 #include "engine/base/buf.h"
 #include "engine/base/log.h"
 

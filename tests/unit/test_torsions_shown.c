@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "client/torsions.h"
+#include "client/results/torsions.h"
 #include "engine/base/buf.h"
 
 #define RESULTS(repeats, wells)                                                                                        \
@@ -25,7 +25,7 @@
 static void shows(const char *results, const char *wells, const char *advice)
 {
     struct buf out = {0};
-    const struct sheet s = {.out = &out};
+    const struct out s = {.out = &out};
     json_t *json = json_loads(results, 0, NULL);
     assert_non_null(json);
     torsions_show(json, &s);

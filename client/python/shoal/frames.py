@@ -23,7 +23,7 @@ GRADIENT = "dH/d\\xl\\f{} "         # legends of dH/dlambda
 
 
 @dataclass(frozen=True)
-class Sheet:
+class Dhdl:
     """One dhdl.xvg: rows[i] is a time (ps) and what the legends say (kJ/mol)."""
 
     temperature: float  # K
@@ -51,7 +51,7 @@ def read_xvg(text: str, name: str) -> tuple[dict[str, str], list[str], list[tupl
     return texts, legends, rows
 
 
-def read_sheet(text: str, name: str) -> Sheet:
+def read_dhdl(text: str, name: str) -> Dhdl:
     """Malformed, with name and line."""
     texts, legends, rows = read_xvg(text, name)
     subtitle = texts.get("subtitle", "")
@@ -59,7 +59,7 @@ def read_sheet(text: str, name: str) -> Sheet:
     if not parts:
         raise Malformed(f"{name}: expected a subtitle with temperature and lambda state, read \"{subtitle}\"")
     lambdas = tuple(parts[2].strip("()").split(", "))
-    return Sheet(float(parts[1]), lambdas, _state(parts[3]), tuple(legends), tuple(rows))
+    return Dhdl(float(parts[1]), lambdas, _state(parts[3]), tuple(legends), tuple(rows))
 
 
 def _row(line: str, width: int, where: str) -> tuple[float, ...]:
@@ -76,33 +76,33 @@ def _state(text: str) -> tuple[float, ...]:
     return tuple(float(word) for word in text.strip("()").split(","))
 
 
-def dhdl_frame(sheet: Sheet) -> DataFrame:
+def dhdl_frame(dhdl: Dhdl) -> DataFrame:
     """As alchemlyb.parsing.gmx.extract_dHdl: a column for each component of lambda."""
-    names = [name.removesuffix("-lambda") for name in sheet.lambdas]
-    return _frame(sheet, import_pandas().Index(names), sheet.columns(GRADIENT), None)
+    names = [name.removesuffix("-lambda") for name in dhdl.lambdas]
+    return _frame(dhdl, import_pandas().Index(names), dhdl.columns(GRADIENT), None)
 
 
-def u_nk_frame(sheet: Sheet) -> DataFrame:
+def u_nk_frame(dhdl: Dhdl) -> DataFrame:
     """As alchemlyb.parsing.gmx.extract_u_nk: a column for each window, named by its lambdas; of windows alike the first."""
     columns: dict[Any, int] = {}
-    for c in sheet.columns(DELTA):
-        state = _state(sheet.legends[c - 1].removeprefix(DELTA))
+    for c in dhdl.columns(DELTA):
+        state = _state(dhdl.legends[c - 1].removeprefix(DELTA))
         columns.setdefault(state[0] if len(state) == 1 else state, c)
-    pv = sheet.columns("pV")
+    pv = dhdl.columns("pV")
     names = import_pandas().Index(list(columns), dtype=object, tupleize_cols=False)
-    return _frame(sheet, names, list(columns.values()), pv[0] if pv else None)
+    return _frame(dhdl, names, list(columns.values()), pv[0] if pv else None)
 
 
-def _frame(sheet: Sheet, names: Any, columns: Sequence[int], added: int | None) -> DataFrame:
+def _frame(dhdl: Dhdl, names: Any, columns: Sequence[int], added: int | None) -> DataFrame:
     """Columns in kT, with another one, if any, added to each. Rows that have a NaN are left out."""
     pandas = import_pandas()
-    beta = 1 / (R * sheet.temperature)
-    rows = [row for row in sheet.rows if not any(map(math.isnan, row))]
+    beta = 1 / (R * dhdl.temperature)
+    rows = [row for row in dhdl.rows if not any(map(math.isnan, row))]
     data = [[beta * row[c] + (beta * row[added] if added is not None else 0) for c in columns] for row in rows]
     times = pandas.array([row[0] for row in rows], dtype="Float64")
-    index = pandas.MultiIndex.from_arrays([times, *([value] * len(times) for value in sheet.state)], names=["time", *sheet.lambdas])
+    index = pandas.MultiIndex.from_arrays([times, *([value] * len(times) for value in dhdl.state)], names=["time", *dhdl.lambdas])
     frame = pandas.DataFrame(data, index=index, columns=names, dtype=float)
-    frame.attrs = {"temperature": sheet.temperature, "energy_unit": "kT"}
+    frame.attrs = {"temperature": dhdl.temperature, "energy_unit": "kT"}
     return frame
 
 

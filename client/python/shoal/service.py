@@ -18,10 +18,10 @@ from shoal.decode import decode
 from shoal.ensembles import Ensemble, Event, File, Files, Ladder, Page, Removed, Summary, Usage, Users, Version
 from shoal.errors import OutOfTime, Unreachable, refusal
 from shoal.inputs import StrPath
-from shoal.place import find_socket
 from shoal.program import FAILED, TRY_LATER, Program, options
 from shoal.results import Results
 from shoal.rows import Rows
+from shoal.socket_path import find_socket
 from shoal.transport import Answer, Transport, parse_object
 
 if TYPE_CHECKING:
@@ -317,7 +317,7 @@ class Service:
         """Energies at all windows in kT: as alchemlyb.parsing.gmx.extract_u_nk. All rows: none are discarded."""
         return self._frames(which, window, repeat, frames.u_nk_frame)
 
-    def _frames(self, which: str | Ensemble, window: int | None, repeat: int, make: Callable[[frames.Sheet], DataFrame]) -> DataFrame:
+    def _frames(self, which: str | Ensemble, window: int | None, repeat: int, make: Callable[[frames.Dhdl], DataFrame]) -> DataFrame:
         frames.import_pandas()  # before anything is fetched
         found = {}
         for file in self.files(which):
@@ -327,7 +327,7 @@ class Service:
         if not found:
             wanted = "any window" if window is None else f"window {window}"
             raise refusal("NOT_FOUND", f"{_word(which)}: no dhdl.xvg of {wanted} in repeat {repeat}")
-        return frames.join([make(frames.read_sheet(self.read(which, path).decode(), path)) for _, path in sorted(found.items())])
+        return frames.join([make(frames.read_dhdl(self.read(which, path).decode(), path)) for _, path in sorted(found.items())])
 
 
 def _submission(spec: str, name: str, files: Mapping[str, str], key: str | None, labels: Mapping[str, str] | None) -> dict[str, object]:

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * shoal campaign: what can be done with the file of one.
+ */
+#include "client/campaign/campaign.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "client/ask/answer.h"
+#include "client/ask/ensembles.h"
+#include "client/command/command.h"
+#include "client/command/handlers.h"
+#include "client/command/option_rows.h"
+#include "client/gather/gather.h"
+#include "engine/base/suggest.h"
+
+/* Their keys, as those of an object. */
+static json_t *keys_of(const struct campaign *k)
+{
+    json_t *keys = json_object();
+    const json_t *one;
+    size_t i;
+    json_array_foreach (json_object_get(k->plan, "ensembles"), i, one)
+        json_object_set_new(keys, answer_text(one, "key"), json_true());
+    return keys;
+}
+
+/* What the command chooses by the campaign's label, and of a part of the campaign. */
+static int labelled(struct client *c, const struct campaign *k, const char *command,
+                    int (*run)(struct client *, int, char **))
+{
+    struct buf label = {0};
+    struct client choice = campaign_choice(k, c, "campaign", &label);
+    json_t *keys = campaign_is_part(c) ? keys_of(k) : NULL;
+    choice.command = &(struct command){.name = command};
+    choice.among = keys;
+    int rc = run(&choice, 0, NULL);
+    json_decref(keys);
+    buf_free(&label);
+    return rc;
+}
+
+/* As another command does it to what has the campaign's label. */
+static int each(struct client *c, const char *file, const char *command, int (*run)(struct client *, int, char **))
+{
+    struct campaign k;
+    int rc = campaign_open(&k, c, file, true);
+    if (rc == EXIT_OK)
+        rc = labelled(c, &k, command, run);
+    campaign_close(&k);
+    return rc;
+}
+
+static int wait_all(struct client *c, const char *file)
+{
+    return each(c, file, "wait", wait_main);
+}
+
+static int pause_all(struct client *c, const char *file)
+{
+    return each(c, file, "pause", pause_main);
+}
+
+static int resume_all(struct client *c, const char *file)
+{
+    return each(c, file, "resume", resume_main);
+}
+
+static int retry_all(struct client *c, const char *file)
+{
+    return each(c, file, "retry", retry_main);
+}
+
+static int remove_all(struct client *c, const char *file)
+{
+    return each(c, file, "rm", rm_main);
+}
+
+static int extend_all(struct client *c, const char *file)
+{
+    return each(c, file, "extend", extend_main);
+}
+
+/* Of all of it pilots too, which have another label: by their ids. */
+static int cancel_all(struct client *c, const char *file)
+{
+    struct campaign k;
+    struct err e = {0};
+    int rc = campaign_open(&k, c, file, true), n = 0;
+    if (rc == EXIT_OK && campaign_look(&k, c, &e))
+        rc = client_fail(c, &e);
+    char **ids = xcalloc(json_object_size(k.present) + 1, sizeof *ids);
+    const json_t *one;
+    const char *key;
+    json_object_foreach (k.present, key, one)
+        if (!campaign_is_part(c) && !ensemble_ended(answer_text(one, "state")))
+            ids[n++] = (char *)answer_text(one, "id");
+    struct client choice = *c;
+    choice.command = &(struct command){.name = "cancel"};
+    if (rc == EXIT_OK)
+        rc = n ? cancel_main(&choice, n, ids) : labelled(c, &k, "cancel", cancel_main);
+    free(ids);
+    campaign_close(&k);
+    return rc;
+}
+
+/* Options that go with some actions alone. */
+static int check_options(const struct client *c, const char *action, struct err *e)
+{
+    const bool works = c->here && !strcmp(action, "run");
+    bool device = false;
+    for (int i = 0; i < c->ngiven; i++)
+        device |= c->given[i].option == OPTION_DEVICE;
+    if (!works && (device || c->run_for > 0))
+        return err_set(e, ERR_USAGE, "--%s: expected with campaign run --here DIR alone", device ? "device" : "for");
+    if (c->replace && strcmp(action, "submit") != 0)
+        return err_set(e, ERR_USAGE, "--replace goes with campaign submit, not with campaign %s", action);
+    if (works && c->timeout > 0)
+        return err_set(e, ERR_USAGE, "--timeout with --here: expected --for, after which the service of --here stops");
+    return 0;
+}
+
+static const struct {
+    const char *name;
+    int (*run)(struct client *c, const char *file);
+} actions[] = {{"plan", campaign_plan},     {"submit", campaign_submit}, {"run", campaign_run},
+               {"status", campaign_status}, {"wait", wait_all},          {"gather", campaign_gather},
+               {"report", campaign_report}, {"pause", pause_all},        {"resume", resume_all},
+               {"retry", retry_all},        {"extend", extend_all},      {"cancel", cancel_all},
+               {"rm", remove_all}};
+enum { ACTIONS = sizeof actions / sizeof *actions };
+
+int campaign_main(struct client *c, int argc, char **argv)
+{
+    const char *known[ACTIONS];
+    struct err e = {0};
+    struct buf all = {0};
+    for (int i = 0; i < ACTIONS; i++) {
+        if (!strcmp(actions[i].name, argv[0]))
+            return check_options(c, argv[0], &e) ? client_fail(c, &e) : actions[i].run(c, argv[1]);
+        known[i] = actions[i].name;
+    }
+    for (int i = 0; i < ACTIONS; i++)
+        buf_printf(&all, "%s%s", !i ? "" : i + 1 < ACTIONS ? ", " : " or ", known[i]);
+    const char *near = suggest_nearest(argv[0], known, ACTIONS);
+    err_set(&e, ERR_USAGE, "%.60s: expected %s%s%s%s", argv[0], all.data, near ? "; did you mean " : "",
+            near ? near : "", near ? "?" : "");
+    buf_free(&all);
+    return client_fail(c, &e);
+}

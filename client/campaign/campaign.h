@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What is done with campaigns.
+ */
+#ifndef SHOAL_CLIENT_CAMPAIGN_CAMPAIGN_H
+#define SHOAL_CLIENT_CAMPAIGN_CAMPAIGN_H
+
+#include "client/campaign/model/model.h"
+
+/* Where the campaign says `ladder`: asks the service what pilots came to, and reopens it with windows for all that is
+ * known. */
+int campaign_place(struct campaign *k, const struct client *c, struct err *e);
+/* Runs pilots until all windows are placed, and leaves the campaign open with its ladders: no repeat is submitted.
+ * Returns the exit code, after saying why not. */
+int campaign_prove(struct campaign *k, struct client *c, const char *file);
+/* gaps.c: how many ensembles got windows where they had gaps, all of them having ended. */
+int campaign_grow(const struct campaign *k, const struct client *c, struct err *e);
+/* The windows that repeats with these results are to have, [{component: lambda}], a new reference: those that any of
+ * them has, and one in the middle of each step whose neighbours overlap less than results need. */
+json_t *campaign_gap_windows(json_t *const *results, int n);
+/* Says which windows were chosen, and by which pilot. */
+void campaign_say_ladders(const struct campaign *k, const struct client *c);
+/* Opens it, and hands over what the service does not have yet; *answer (a new reference) says how many those are, NULL: nothing was
+ * tried. EXIT_OK: the service has all of it as planned; else an exit code, after saying why not. */
+int campaign_send(struct campaign *k, struct client *c, const char *file, json_t **answer);
+
+/* Has pilots place the windows of a spec, and shows them. Returns the exit code. */
+int ladder_of_spec(struct client *c, const char *file);
+/* Whether a word is the file of a campaign or a spec, not an ensemble. */
+bool campaign_is_file(const char *word);
+
+/* What can be done with one; exit codes. */
+int campaign_plan(struct client *c, const char *file);
+int campaign_submit(struct client *c, const char *file);
+int campaign_status(struct client *c, const char *file);
+/* The table of campaign status, of what was seen at the last look. */
+void campaign_status_show(const struct client *c, const struct campaign *k);
+int campaign_run(struct client *c, const char *file);
+
+#endif

@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * campaign submit: what of it is right and the service does not have yet; the rest is told of (campaign run submits nothing unless all of
+ * it is right). What the service has under a key with other content stays as it is, and is told of, unless --replace says otherwise.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "client/ask/answer.h"
+#include "client/ask/ensembles.h"
+#include "client/ask/http.h"
+#include "client/campaign/campaign.h"
+#include "client/ensembles/confirm.h"
+#include "engine/base/gzip.h"
+#include "engine/base/number.h"
+#include "engine/base/printable.h"
+#include "engine/base/json/text_json.h"
+
+enum { TOLD = 5 }; /* differences that are told with their first line, and what else is told by name */
+enum { REMOVE_TRIES = 300, REMOVE_US = 200000 };
+
+struct submitting {
+    const struct client *c;
+    const struct campaign *k;
+    json_t *missing; /* planned ensembles */
+    json_t *made;    /* what the service answered */
+    json_t *files;   /* of inputs number `inputs` */
+    int inputs, failed;
+    struct err first; /* of those that were refused */
+};
+
+/* ---- sending ---- */
+
+static json_t *read_files(const json_t *paths, struct err *e)
+{
+    json_t *files = json_object();
+    const json_t *pair;
+    size_t i;
+    json_array_foreach (paths, i, pair) {
+        struct buf text = {0};
+        if (!gzip_read_file(&text, json_string_value(json_array_get(pair, 1)), e))
+            json_object_set_new(files, json_string_value(json_array_get(pair, 0)),
+                                text_json(text.data ? text.data : "", text.len));
+        buf_free(&text);
+    }
+    return files;
+}
+
+/* A file that is gone since it was looked at is missed by the service. */
+static void fill(void *arg, int i, struct buf *path, struct buf *body)
+{
+    struct submitting *s = arg;
+    const json_t *one = json_array_get(s->missing, (size_t)i);
+    int inputs = (int)answer_whole(one, "inputs");
+    struct err e = {0};
+    if (inputs != s->inputs) {
+        json_decref(s->files);
+        s->files = read_files(json_array_get(json_object_get(s->k->plan, "inputs"), (size_t)inputs), &e);
+        s->inputs = inputs;
+    }
+    json_t *all = json_pack("{s:O,s:O,s:O,s:O,s:O}", "spec", json_object_get(one, "spec"), "spec_name",
+                            json_object_get(one, "spec_name"), "id", json_object_get(one, "key"), "labels",
+                            json_object_get(one, "labels"), "files", s->files);
+    char *text = json_dumps(all, JSON_COMPACT);
+    buf_printf(path, "/v1/ensembles");
+    buf_add(body, text, strlen(text));
+    free(text);
+    json_decref(all);
+}
+
+/* One that was there, as another command may have submitted it just now. */
+static bool is_ours(const struct campaign *k, const json_t *there)
+{
+    const json_t *labels = json_object_get(there, "labels");
+    const char *kind = json_object_get(labels, "pilot") ? "pilot" : "campaign";
+    return !strcmp(answer_text(labels, kind), answer_text(k->plan, "name"));
+}
+
+static void done(void *arg, int i, long status, const struct buf *reply)
+{
+    struct submitting *s = arg;
+    struct err e = {0};
+    const char *key = answer_text(json_array_get(s->missing, (size_t)i), "key");
+    json_t *answer = answer_object(status, reply, &e);
+    if (answer && status == 200 && !is_ours(s->k, answer))
+        err_set(&e, ERR_CONFLICT, "%s has this key, and not the label campaign=%s; another name would tell them apart",
+                answer_text(answer, "id"), answer_text(s->k->plan, "name"));
+    if (answer && status == 201)
+        json_array_append(s->made, answer);
+    json_decref(answer);
+    if (!e.code)
+        return;
+    if (!s->failed++)
+        s->first = e;
+    printable_line(stderr, "shoal: %s: %s", key, e.msg);
+}
+
+/* ---- what differs ---- */
+
+static json_t *stored(const struct client *c, const char *id, const char *name)
+{
+    struct buf path = {0}, reply = {0};
+    struct err e = {0};
+    long status = 0;
+    client_path(&path, id, "/files/input/");
+    http_escape_path(&path, name);
+    int rc = http_request(c->http, "GET", path.data, NULL, &status, &reply, &e);
+    json_t *text = rc || status != 200 ? NULL : text_json(reply.data, reply.len);
+    buf_free(&path);
+    buf_free(&reply);
+    return text;
+}
+
+/* Appends the first line in which two texts differ. False: they do not. but_drawn: but for a seed that the service may have drawn. */
+static bool first_difference(const char *there, const char *here, const char *name, bool but_drawn, struct buf *out)
+{
+    for (int line = 1; *there || *here; line++) {
+        size_t a = strcspn(there, "\n"), b = strcspn(here, "\n");
+        bool drawn = but_drawn && strstr(here, "seed: random") && strstr(here, "seed: random") < here + b;
+        if ((a != b || memcmp(there, here, a) != 0) && !drawn) {
+            buf_printf(out, "%s, line %d: \"%.*s\" was submitted, \"%.*s\" is planned", name, line,
+                       (int)(a < 100 ? a : 100), there, (int)(b < 100 ? b : 100), here);
+            return true;
+        }
+        there += a + (there[a] == '\n');
+        here += b + (here[b] == '\n');
+    }
+    return false;
+}
+
+static bool files_differ(const struct client *c, const struct campaign *k, const json_t *one, const char *id,
+                         struct buf *out)
+{
+    struct err e = {0};
+    json_t *files =
+               read_files(json_array_get(json_object_get(k->plan, "inputs"), (size_t)answer_whole(one, "inputs")), &e),
+           *text;
+    const char *name;
+    bool found = false;
+    json_object_foreach (files, name, text) {
+        json_t *there = found ? NULL : stored(c, id, name);
+        if (there)
+            found = first_difference(json_string_value(there), json_string_value(text), name, false, out);
+        json_decref(there);
+    }
+    json_decref(files);
+    return found;
+}
+
+/* One that was submitted with other content. */
+static void tell_difference(const struct client *c, const struct campaign *k, const json_t *one)
+{
+    const char *id = answer_text(campaign_present(k, one), "id");
+    struct buf out = {0};
+    json_t *spec = stored(c, id, "spec.yaml");
+    const char *there = json_string_value(spec), *here = answer_text(one, "spec");
+    if (!(there && first_difference(there, here, "its spec", true, &out)) && !files_differ(c, k, one, id, &out) &&
+        !(there && first_difference(there, here, "its spec", false, &out)))
+        buf_printf(&out, "other files");
+    printable_line(stderr, "shoal: %s is %s, which has other content: %s", answer_text(one, "key"), id, out.data);
+    json_decref(spec);
+    buf_free(&out);
+}
+
+static int tell_differences(const struct client *c, const struct campaign *k)
+{
+    const json_t *one;
+    size_t i;
+    int n = 0;
+    json_array_foreach (json_object_get(k->plan, "ensembles"), i, one)
+        if (campaign_differs(k, one) && n++ < TOLD)
+            tell_difference(c, k, one);
+    if (n > TOLD)
+        fprintf(stderr, "shoal: %d more %s other content; `shoal campaign plan --json` lists them\n", n - TOLD,
+                number_word(n - TOLD, "has", "have"));
+    if (n)
+        fprintf(stderr,
+                "shoal: what was submitted stays as it is; `shoal campaign submit %s --replace` removes it, with its "
+                "results, and submits what is planned\n",
+                k->file);
+    return n;
+}
+
+/* ---- what makes room ---- */
+
+/* Ended, then gone: its replicas stop soon after it was cancelled. */
+static int remove_one(const struct client *c, const json_t *there, struct err *e)
+{
+    struct buf path = {0}, cancel = {0};
+    client_path(&path, answer_text(there, "id"), "");
+    buf_printf(&cancel, "%s/cancel", path.data);
+    json_t *answer = ensemble_ended(answer_text(there, "state")) ? json_null() : client_ask(c, "POST", cancel.data, e);
+    for (int tries = 0; answer && tries < REMOVE_TRIES; tries++) {
+        json_decref(answer);
+        *e = (struct err){0};
+        answer = client_ask(c, "DELETE", path.data, e);
+        if (answer || e->code != ERR_CONFLICT)
+            break;
+        usleep(REMOVE_US);
+        answer = json_null();
+    }
+    json_decref(answer);
+    buf_free(&path);
+    buf_free(&cancel);
+    return -(int)e->code;
+}
+
+/* Those that differ are no longer present. ERR_CONFLICT: the answer to the question was no, or one does not stop. */
+static int replace(const struct client *c, struct campaign *k, struct err *e)
+{
+    json_t *old = json_array(), *one;
+    size_t i;
+    json_array_foreach (json_object_get(k->plan, "ensembles"), i, one)
+        if (campaign_differs(k, one))
+            json_array_append(old, (json_t *)campaign_present(k, one));
+    if (json_array_size(old) &&
+        !ask_about(c, "remove these ensembles with all their files, for ever, and submit them with other content", old))
+        err_set(e, ERR_CONFLICT, "%s: nothing is replaced, and nothing is submitted", k->file);
+    json_array_foreach (old, i, one) {
+        if (e->code || remove_one(c, one, e))
+            break;
+        client_say(c, "%s, which was %s, is removed", answer_text(one, "key"), answer_text(one, "id"));
+        json_object_del(k->present, answer_text(one, "key"));
+    }
+    json_decref(old);
+    return -(int)e->code;
+}
+
+/* ---- all of it ---- */
+
+/* Whether it can be submitted; what is wrong with it is among the errors of the plan. */
+static bool is_right(const json_t *planned)
+{
+    return json_is_string(json_object_get(planned, "spec"));
+}
+
+static int count_wrong(const struct campaign *k)
+{
+    const json_t *one;
+    size_t i;
+    int n = 0;
+    json_array_foreach (json_object_get(k->plan, "ensembles"), i, one)
+        n += !is_right(one);
+    return n;
+}
+
+static int send_missing(struct submitting *s)
+{
+    struct err e = {0};
+    const json_t *one;
+    size_t i;
+    json_array_foreach (json_object_get(s->k->plan, "ensembles"), i, one)
+        if (is_right(one) && !campaign_present(s->k, one))
+            json_array_append(s->missing, (json_t *)one);
+    struct http_batch batch = {
+        .method = "POST", .count = (int)json_array_size(s->missing), .arg = s, .fill = fill, .done = done};
+    if (http_batch(s->c->http, &batch, &e))
+        printable_line(stderr, "shoal: %s", e.msg);
+    return e.code ? err_exit(e.code) : s->failed ? err_exit(s->first.code) : EXIT_OK;
+}
+
+/* Which ensembles have a hole; the errors before say why. */
+static void tell_wrong(const struct campaign *k, int wrong)
+{
+    const json_t *one;
+    struct buf keys = {0};
+    size_t i;
+    int n = 0;
+    json_array_foreach (json_object_get(k->plan, "ensembles"), i, one)
+        if (!is_right(one) && n++ < TOLD)
+            buf_printf(&keys, "%s%s", keys.len ? ", " : "", answer_text(one, "key"));
+    if (wrong)
+        printable_line(stderr,
+                       "shoal: %d %s not submitted, for what is said above: %s%s; said again once that is right, this "
+                       "submits them",
+                       wrong, number_word(wrong, "ensemble was", "ensembles were"), keys.data,
+                       wrong > TOLD ? ", .." : "");
+    buf_free(&keys);
+}
+
+static int submit_all(const struct client *c, const struct campaign *k, json_t **answer)
+{
+    struct submitting s = {.c = c, .k = k, .missing = json_array(), .made = json_array(), .inputs = -1};
+    size_t planned = json_array_size(json_object_get(k->plan, "ensembles"));
+    int rc = send_missing(&s), differ = tell_differences(c, k);
+    const int wrong = count_wrong(k);
+    long long before = (long long)(planned - json_array_size(s.made)) - s.failed - wrong;
+    client_say(c, "%zu of %zu %s submitted, %lld %s there before%s; `shoal campaign status %s` tells how they do",
+               json_array_size(s.made), planned, number_word((int64_t)planned, "ensemble", "ensembles"), before,
+               number_word(before, "was", "were"), differ ? ", some with other content" : "", k->file);
+    tell_wrong(k, wrong);
+    *answer = json_pack("{s:O,s:I,s:I,s:i,s:i,s:i}", "submitted", s.made, "planned", (json_int_t)planned, "present",
+                        (json_int_t)before, "differ", differ, "refused", s.failed, "wrong", wrong);
+    json_decref(s.missing);
+    json_decref(s.made);
+    json_decref(s.files);
+    return rc != EXIT_OK ? rc : wrong ? EXIT_BAD_SPEC : differ ? EXIT_REFUSED : EXIT_OK;
+}
+
+/* Whether what is wrong keeps all of it from being submitted: it is wrong with no ensemble alone, or nothing else is left. */
+static bool is_hopeless(const struct campaign *k, bool holes, bool part)
+{
+    const json_t *budget = json_object_get(k->plan, "budget"), *all = json_object_get(k->plan, "ensembles"), *one;
+    const int wrong = count_wrong(k);
+    double ns = 0;
+    size_t i;
+    if (!json_array_size(json_object_get(k->plan, "errors")))
+        return false;
+    json_array_foreach (all, i, one)
+        ns += answer_number(json_object_get(one, "production"), "ns") * (double)answer_whole(one, "replicas");
+    bool beyond = json_is_object(budget) && ns > answer_number(budget, "ns") * (1 + 1e-9);
+    return !holes || beyond || (!wrong && !part) || wrong == (int)json_array_size(all);
+}
+
+/* holes: what is right is submitted, also where not all of it is. */
+static int send(struct campaign *k, struct client *c, const char *file, bool holes, json_t **answer)
+{
+    struct err e = {0};
+    const json_t *one;
+    size_t i;
+    int rc = campaign_open(k, c, file, false);
+    *answer = NULL;
+    if (rc == EXIT_OK)
+        rc = campaign_place(k, c, &e);
+    if (e.code)
+        return client_fail(c, &e);
+    if (rc != EXIT_OK)
+        return rc;
+    const bool part = campaign_is_part(c), bad = count_wrong(k) || !part;
+    json_array_foreach (json_object_get(k->plan, "errors"), i, one)
+        if (bad)
+            printable_line(stderr, "shoal: %s", json_string_value(one));
+    if (!holes && part && json_is_object(json_object_get(k->plan, "budget")))
+        err_set(&e, ERR_USAGE, "%s: a part is meant, but its budget is for all of its ensembles together", file);
+    else if (is_hopeless(k, holes, part))
+        err_set(&e, ERR_SPEC,
+                holes ? "%s: nothing of it can be submitted" : "%s: nothing is submitted before all of it is right",
+                file);
+    if (!e.code && !campaign_look(k, c, &e) && c->replace)
+        replace(c, k, &e);
+    if (e.code)
+        return client_fail(c, &e);
+    json_array_foreach (json_object_get(k->plan, "warnings"), i, one)
+        client_say(c, "warning: %s", json_string_value(one));
+    return submit_all(c, k, answer);
+}
+
+int campaign_send(struct campaign *k, struct client *c, const char *file, json_t **answer)
+{
+    return send(k, c, file, false, answer);
+}
+
+int campaign_submit(struct client *c, const char *file)
+{
+    struct campaign k;
+    json_t *answer;
+    int rc = send(&k, c, file, true, &answer);
+    if (answer)
+        campaign_say_ladders(&k, c);
+    if (answer && k.waiting)
+        client_say(c,
+                   "%d %s for a pilot that places its windows: say this again when the pilots have ended, or "
+                   "`shoal campaign run %s`, which waits for them",
+                   k.waiting, number_word(k.waiting, "leg waits", "legs wait"), file);
+    if (answer && c->json)
+        client_print(answer);
+    else if (answer)
+        printf("%zu\n", json_array_size(json_object_get(answer, "submitted")));
+    json_decref(answer);
+    campaign_close(&k);
+    return rc;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Questions before something is lost for ever.
+ */
+#ifndef SHOAL_CLIENT_ENSEMBLES_CONFIRM_H
+#define SHOAL_CLIENT_ENSEMBLES_CONFIRM_H
+
+#include "client/command/client.h"
+
+/* Asks on a terminal whether it may be done to these ensembles (or planned ones): "WHAT: NAME, NAME, ..? [y/N]". True without a
+ * question where --yes is given or nobody is there to be asked. A no is answered by what --yes would do. */
+bool ask_about(const struct client *c, const char *what, const json_t *ensembles);
+
+#endif

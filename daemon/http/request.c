@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A request lives until it is answered *and* libmicrohttpd has finished with it.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/http/internal.h"
+#include "engine/base/json/err_json.h"
+
+struct request *request_new(struct server *s, struct MHD_Connection *c, const char *method, const char *path)
+{
+    const union MHD_ConnectionInfo *who = MHD_get_connection_info(c, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    struct connection *from = who->socket_context;
+    struct request *r = xcalloc(1, sizeof *r);
+    *r = (struct request){.server = s,
+                          .connection = c,
+                          .from = from,
+                          .uid = from->uid,
+                          .refused = from->refused,
+                          .method = xstrdup(method),
+                          .path = xstrdup(path),
+                          .next = s->requests,
+                          .link = &s->requests};
+    if (r->next)
+        r->next->link = &r->next;
+    s->requests = r;
+    from->request = r;
+    return r;
+}
+
+static void free_if_over(struct request *r)
+{
+    if (r->connection || !r->answered)
+        return;
+    if (r->response)
+        MHD_destroy_response(r->response);
+    quota_return(&r->body_charge);
+    buf_free(&r->body);
+    free(r->method);
+    free(r->path);
+    free(r);
+}
+
+void request_over(struct request *r)
+{
+    *r->link = r->next;
+    if (r->next)
+        r->next->link = r->link;
+    r->connection = NULL;
+    quota_return(&r->answer_charge);
+    r->from->request = NULL;
+    r->from->since = uv_now(r->server->loop);
+    r->from = NULL;
+    if (!r->dispatched)
+        r->answered = true; /* nobody will */
+    free_if_over(r);
+}
+
+uint32_t request_uid(const struct request *r)
+{
+    return r->uid;
+}
+
+const char *request_method(const struct request *r)
+{
+    return r->method;
+}
+
+const char *request_path(const struct request *r)
+{
+    return r->path;
+}
+
+const char *request_body(const struct request *r, size_t *len)
+{
+    *len = r->body.len;
+    return r->body.data ? r->body.data : "";
+}
+
+void request_on_gone(struct request *r, void (*gone)(void *arg), void *arg)
+{
+    r->gone = gone;
+    r->gone_arg = arg;
+}
+
+void request_allow(struct request *r, const char *methods)
+{
+    r->allow = methods;
+}
+
+struct query {
+    request_query_fn *each;
+    void *arg;
+    struct err *err;
+};
+
+static enum MHD_Result on_query(void *arg, enum MHD_ValueKind kind, const char *key, const char *value)
+{
+    struct query *q = arg;
+    return q->err->code || q->each(q->arg, key, value, q->err) ? MHD_NO : MHD_YES;
+}
+
+int request_query(struct request *r, request_query_fn *each, void *arg, struct err *e)
+{
+    struct query q = {each, arg, e};
+    if (r->connection)
+        MHD_get_connection_values(r->connection, MHD_GET_ARGUMENT_KIND, on_query, &q);
+    return -(int)e->code;
+}
+
+static int may_take(struct request *r, size_t len)
+{
+    if (r->body.len + len > SERVER_BODY_MAX)
+        return err_set(&r->refused, ERR_TOO_LARGE, "the request's body is larger than %u MiB", SERVER_BODY_MAX >> 20);
+    if (!r->body_charge.user)
+        return quota_take(r->server->config.quota, r->uid, QUOTA_BODY_BYTES, (int64_t)len, &r->body_charge,
+                          &r->refused);
+    return quota_grow(&r->body_charge, (int64_t)len, &r->refused);
+}
+
+void request_take_body(struct request *r, const char *data, size_t len)
+{
+    if (r->refused.code || may_take(r, len))
+        return;
+    buf_add(&r->body, data, len);
+}
+
+/* ---- answers ---- */
+
+int request_charge(struct request *r, size_t bytes, struct err *e)
+{
+    if (!r->connection)
+        return 0;
+    int rc = quota_take(r->server->config.quota, r->uid, QUOTA_ANSWER_BYTES, 0, &r->answer_charge, e);
+    if (rc == 0)
+        quota_set(&r->answer_charge, (int64_t)bytes);
+    return rc;
+}
+
+struct reply request_answer(struct request *r, int status, struct MHD_Response *response)
+{
+    if (!response || r->answered)
+        abort(); /* out of memory, or two answers */
+    if (r->refused.code)
+        MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close");
+    if (r->allow)
+        MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, r->allow);
+    r->answered = true;
+    r->response = response;
+    r->status = status;
+    struct reply done = {r};
+    if (r->suspended) {
+        r->suspended = false;
+        server_resume(r->server, r->connection);
+    } else if (!r->connection) {
+        free_if_over(r);
+    }
+    return done;
+}
+
+struct reply reply_bytes(struct request *r, int status, const char *type, const void *data, size_t len)
+{
+    struct err e = {0};
+    if (status < 400 && request_charge(r, len, &e))
+        return reply_error(r, &e);
+    struct MHD_Response *p = MHD_create_response_from_buffer(len, (void *)data, MHD_RESPMEM_MUST_COPY);
+    if (p)
+        MHD_add_response_header(p, MHD_HTTP_HEADER_CONTENT_TYPE, type);
+    if (p && (status == MHD_HTTP_SERVICE_UNAVAILABLE || status == MHD_HTTP_TOO_MANY_REQUESTS))
+        MHD_add_response_header(p, MHD_HTTP_HEADER_RETRY_AFTER, "5");
+    return request_answer(r, status, p);
+}
+
+struct reply reply_json(struct request *r, int status, json_t *body)
+{
+    char *text = json_dumps(body, JSON_COMPACT | JSON_REAL_PRECISION(10));
+    struct buf b = {0};
+    if (!text)
+        abort();
+    buf_printf(&b, "%s\n", text);
+    struct reply done = reply_bytes(r, status, "application/json", b.data, b.len);
+    buf_free(&b);
+    free(text);
+    json_decref(body);
+    return done;
+}
+
+struct reply reply_error(struct request *r, const struct err *e)
+{
+    return reply_json(r, err_http(e->code), err_json(e));
+}
+
+struct reply reply_later(struct request *r)
+{
+    return (struct reply){r};
+}
+
+enum MHD_Result request_queue(struct request *r)
+{
+    enum MHD_Result rc = MHD_queue_response(r->connection, (unsigned)r->status, r->response);
+    MHD_destroy_response(r->response);
+    r->response = NULL;
+    return rc;
+}

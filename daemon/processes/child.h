@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A program that is run once, as a child: bytes go to its standard input, what it says on standard output is the answer. How
+ * it ends harms nobody else.
+ */
+#ifndef SHOAL_DAEMON_PROCESSES_CHILD_H
+#define SHOAL_DAEMON_PROCESSES_CHILD_H
+
+#include <stdbool.h>
+#include <uv.h>
+
+#include "engine/base/buf.h"
+
+struct child;
+
+struct child_run {
+    const char *const *argv; /* argv[0] is the program's path; NULL ends it */
+    const void *input;       /* must live until it is done */
+    size_t input_len;
+    size_t output_max; /* more ends it */
+    uint64_t limit_ms; /* of wall time; more ends it */
+};
+
+struct child_result {
+    int status, signal;  /* exit status; not 0: the signal that ended it */
+    bool late, too_much; /* killed for it */
+    struct buf out;      /* what it said */
+    struct buf log;      /* the beginning of what it said on standard error */
+};
+
+/* On the loop thread, when it has ended and all was read. May take r->out away (and zero it). */
+typedef void child_done_fn(void *arg, struct child_result *r);
+/* NULL when it cannot be started, ERR_BUSY: for want of descriptors, processes or memory, else ERR_INTERNAL; `done` is not called then. */
+struct child *child_start(uv_loop_t *loop, const struct child_run *run, child_done_fn *done, void *arg, struct err *e);
+/* Ends it; `done` is called all the same, later. */
+void child_kill(struct child *c);
+
+#endif

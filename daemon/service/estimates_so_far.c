@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Live estimates: what the samples of ensembles that have not ended say so far, for whoever looks at these.
+ *
+ * 1. They are of rows that checkpoints vouch for (daemon/worker/children/estimate.c): none of them is ever taken back.
+ * 2. An ensemble's next one is made when its replicas have checkpointed a tenth more steps than at the last: that changes its error
+ *    by a twentieth. So their number grows as the logarithm of what was sampled.
+ * 3. One is made at a time, by a process of its own (estimates.c), and read on the thread pool. Then nothing is estimated for
+ *    three times as long: all of them together take a quarter of a core at most.
+ * 4. An ensemble whose next steps depend on it (schedule/allocation.c) has one made at once, of all that there is.
+ */
+#include "daemon/service/service.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/base/units.h"
+
+#define REST 3            /* times as long as an estimate took */
+#define REST_OF_ONE 20    /* the same of one ensemble */
+#define UNASKED_SECONDS 5 /* for those that may end by it, where none is made for people to look at */
+#define FAILED_MS 60000   /* until one that could not be made is tried again */
+
+struct live_estimation {
+    struct service *sv;
+    struct ensemble *ensemble; /* held */
+    int64_t steps, began;
+    int64_t least; /* steps of the replica that has fewest */
+    int ladder;    /* of the ensemble when it was begun */
+    bool look;     /* the scheduler waits for it */
+    struct buf text;
+    struct ensemble_estimate estimate;
+    int64_t *targets; /* [windows of the ensemble], of a look; NULL: nobody knows */
+    bool failed;
+    struct err err; /* why */
+};
+
+static void look_again(struct service *sv, int64_t ms);
+
+static int64_t interval(const struct service *sv)
+{
+    return 1000 * (int64_t)(sv->config.live_seconds ? sv->config.live_seconds : UNASKED_SECONDS);
+}
+
+static int64_t saved_steps(const struct ensemble *en)
+{
+    int64_t sum = 0;
+    for (int i = 0; i < en->nsets; i++)
+        sum += set_saved(&en->sets[i]);
+    return sum;
+}
+
+static int64_t least_steps(const struct ensemble *en)
+{
+    int64_t least = INT64_MAX;
+    for (int i = 0; i < en->nreplicas; i++)
+        least = en->replicas[i].saved_step < least ? en->replicas[i].saved_step : least;
+    return least;
+}
+
+/* Those that nobody wants to look at are estimated where they may end by it. */
+static bool is_due(const struct service *sv, const struct ensemble *en, int64_t now)
+{
+    return (sv->config.live_seconds || en->stop.error > 0) && en->windows > 1 && !ensemble_ended(en) &&
+           en->sm.state != ENSEMBLE_FINISHING && now >= en->live_after &&
+           saved_steps(en) > en->live_steps + en->live_steps / 10;
+}
+
+/* Users take turns; of a user's ensembles the one that has waited longest. */
+static bool comes_before(const struct service *sv, const struct ensemble *en, const struct ensemble *best)
+{
+    int64_t mine = sv->sched.users[en->user].looked, other = best ? sv->sched.users[best->user].looked : 0;
+    return !best || mine < other || (mine == other && en->live_after < best->live_after);
+}
+
+static struct ensemble *choose(const struct service *sv, int64_t now)
+{
+    struct ensemble *best = NULL;
+    for (int i = 0; i < sv->sched.nactive; i++) {
+        struct ensemble *en = sv->sched.active[i];
+        if (is_due(sv, en, now) && comes_before(sv, en, best))
+            best = en;
+    }
+    return best;
+}
+
+/* ---- its end ---- */
+
+static void take(struct live_estimation *j)
+{
+    struct ensemble *en = j->ensemble;
+    struct err e = {0};
+    en->estimate = j->estimate;
+    struct sched_event ev = {.kind = SCHED_LIVE,
+                             .ensemble = en,
+                             .ok = j->estimate.number,
+                             .error = j->estimate.error * UNIT_KCAL,
+                             .message = j->estimate.verdict,
+                             .ladder = j->ladder,
+                             .step = j->least};
+    if (!ensemble_ended(en) && !j->sv->draining)
+        service_step(j->sv, &ev, &e);
+}
+
+static void tell_of_look(struct live_estimation *j)
+{
+    struct err e = {0};
+    struct sched_event ev = {.kind = SCHED_LOOKED,
+                             .ensemble = j->ensemble,
+                             .targets = j->failed ? NULL : j->targets,
+                             .code = (int)j->err.code,
+                             .message = j->err.code ? j->err.msg : "its samples carry no free energy"};
+    if (!j->sv->draining) /* else the next service looks again */
+        service_step(j->sv, &ev, &e);
+}
+
+static void finish(struct live_estimation *j)
+{
+    struct service *sv = j->sv;
+    struct ensemble *en = j->ensemble;
+    int64_t now = service_clock(), took = now - j->began, pause = j->failed ? FAILED_MS : interval(sv);
+    bool of_these = j->ladder == en->ladder; /* else windows were added meanwhile: their first is still to come */
+    en->live_steps = of_these ? j->steps : 0;
+    en->live_after = now + (REST_OF_ONE * took > pause ? REST_OF_ONE * took : pause);
+    if (!j->failed && of_these)
+        take(j);
+    if (j->look)
+        tell_of_look(j);
+    else
+        look_again(sv, REST * took + 1);
+    ensemble_free(en);
+    buf_free(&j->text);
+    free(j->targets);
+    free(j);
+}
+
+/* NULL stays where the samples do not say what windows need. */
+static void read_targets(struct live_estimation *j, const json_t *results)
+{
+    const json_t *list = json_object_get(results, "production");
+    size_t n = (size_t)j->ensemble->windows;
+    if (json_array_size(list) != n)
+        return;
+    j->targets = xcalloc(n, sizeof *j->targets);
+    for (size_t k = 0; k < n; k++)
+        j->targets[k] = json_integer_value(json_array_get(list, k));
+}
+
+static void read_work(void *arg)
+{
+    struct live_estimation *j = arg;
+    json_t *results = json_loadb(j->text.data, j->text.len, 0, NULL);
+    const json_t *value = json_object_get(json_object_get(results, "estimate"), "magnitude");
+    const json_t *error = json_object_get(json_object_get(results, "uncertainty"), "magnitude");
+    const char *verdict = json_string_value(json_object_get(json_object_get(results, "verdict"), "verdict"));
+    j->failed = !verdict;
+    j->estimate = (struct ensemble_estimate){.made = service_now(),
+                                             .number = json_is_number(value) && json_is_number(error),
+                                             .value = json_number_value(value),
+                                             .error = json_number_value(error)};
+    snprintf(j->estimate.verdict, sizeof j->estimate.verdict, "%s", verdict ? verdict : "");
+    if (j->look)
+        read_targets(j, results);
+    json_decref(results);
+}
+
+static void read_done(void *arg)
+{
+    finish(arg);
+}
+
+static void made(void *arg, const struct err *err, const struct buf *text)
+{
+    struct live_estimation *j = arg;
+    j->failed = err != NULL;
+    if (j->failed) {
+        j->err = *err;
+        finish(j);
+        return;
+    }
+    buf_add(&j->text, text->data, text->len);
+    service_offload(j->sv, read_work, read_done, j);
+}
+
+/* ---- its turn ---- */
+
+static void begin(struct service *sv, struct ensemble *en, bool look)
+{
+    struct live_estimation *j = xcalloc(1, sizeof *j);
+    *j = (struct live_estimation){.sv = sv,
+                                  .ensemble = ensemble_hold(en),
+                                  .steps = saved_steps(en),
+                                  .least = least_steps(en),
+                                  .ladder = en->ladder,
+                                  .began = service_clock(),
+                                  .look = look};
+    service_results(sv, en, true, made, j);
+}
+
+void service_look(struct service *sv, struct ensemble *en)
+{
+    en->owner_acts++; /* a live estimate that is being made is of less */
+    begin(sv, en, true);
+}
+
+static void on_time(uv_timer_t *t)
+{
+    struct service *sv = t->data;
+    struct ensemble *en = sv->draining ? NULL : choose(sv, service_clock());
+    if (!en) {
+        look_again(sv, interval(sv));
+        return;
+    }
+    sv->sched.users[en->user].looked = ++sv->turns;
+    begin(sv, en, false);
+}
+
+static void look_again(struct service *sv, int64_t ms)
+{
+    if (!sv->draining && !sv->stopped)
+        uv_timer_start(&sv->live, on_time, (uint64_t)ms, 0);
+}
+
+void service_estimate_live(struct service *sv)
+{
+    look_again(sv, interval(sv));
+}

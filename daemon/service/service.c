@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/service/service.h"
+
+#include <stdlib.h>
+
+#include "daemon/service/stored.h"
+#include "engine/base/log.h"
+#include "engine/base/number.h"
+
+#define HELLO_MS 300000 /* a device may be slow to open */
+
+/* ---- decisions ---- */
+
+static void carry_out(struct service *sv, const struct decision *d)
+{
+    switch (d->kind) {
+    case DECIDE_PREPARE:
+        service_prepare(sv, d->ensemble);
+        return;
+    case DECIDE_START:
+    case DECIDE_STOP:
+    case DECIDE_DRAIN:
+        workers_tell(sv, d);
+        return;
+    case DECIDE_KILL:
+        supervisor_end(sv->supervisor, d->worker, d->text);
+        return;
+    case DECIDE_SPACE:
+        log_line(LOG_WARNING, "%s", d->ensemble->reason ? d->ensemble->reason : "no space left on the disk");
+        service_watch_disk(sv);
+        return;
+    case DECIDE_REASON:
+        store_save_ensemble(sv->store, d->ensemble);
+        service_show_reason(sv, d->ensemble);
+        return;
+    case DECIDE_NOTE:
+        service_put_event(sv, d->ensemble, d->replica, d->note, -1, d->text);
+        return;
+    case DECIDE_ESTIMATE:
+        service_estimate(sv, d->ensemble);
+        return;
+    case DECIDE_LOOK:
+        service_look(sv, d->ensemble);
+        return;
+    case DECIDE_REPLICA:
+        store_save_replica(sv->store, d->replica);
+        service_put_event(sv, d->ensemble, d->replica, "replica", (int)d->state,
+                          d->state == REPLICA_FAILED || d->state == REPLICA_QUEUED ? d->replica->reason : NULL);
+        return;
+    case DECIDE_REPLICAS:
+        store_move_replicas(sv->store, d->ensemble, (enum replica_state)d->from, (enum replica_state)d->state);
+        service_show_replicas(sv, d->ensemble, (enum replica_state)d->from, (enum replica_state)d->state);
+        return;
+    case DECIDE_TARGET:
+        store_save_replica(sv->store, d->replica);
+        return;
+    case DECIDE_LADDER:
+        store_save_ladder(sv->store, d->ensemble, d->text);
+        return;
+    case DECIDE_ENSEMBLE:
+        store_save_ensemble(sv->store, d->ensemble);
+        service_put_event(sv, d->ensemble, NULL, "ensemble", (int)d->state, d->ensemble->reason);
+        return;
+    }
+}
+
+/* ---- ensembles ---- */
+
+int64_t service_next_replica(const struct service *sv)
+{
+    return sv->next_replica;
+}
+
+void service_add(struct service *sv, struct ensemble *en, const struct submission *sub)
+{
+    struct err e = {0};
+    en->number = sv->next_ensemble++;
+    sv->next_replica += en->nreplicas;
+    service_choose_id(sv, en->id);
+    service_register(sv, en);
+    en->created = en->changed = service_now();
+    store_put_ensemble(sv->store, en, sub);
+    service_put_event(sv, en, NULL, "ensemble", ENSEMBLE_QUEUED, "submitted");
+    service_step(sv, &(struct sched_event){.kind = SCHED_ADD, .ensemble = en}, &e);
+}
+
+bool service_ready(const struct service *sv, struct err *e)
+{
+    bool up = false;
+    for (int w = 0; w < sv->sched.nworkers; w++)
+        up |= sv->sched.workers[w].up;
+    if (sv->missed_since)
+        err_set(e, ERR_BUSY, "the database was removed or replaced: nothing can be stored");
+    else if (sv->draining)
+        err_set(e, ERR_BUSY, "the service is draining");
+    else if (!store_ok(sv->store))
+        err_set(e, ERR_BUSY, "the state folder takes no writes");
+    else if (!up)
+        err_set(e, ERR_BUSY, "no worker is up");
+    else
+        return true;
+    return false;
+}
+
+/* ---- life ---- */
+
+int service_open(struct service *sv, uv_loop_t *loop, const struct service_config *c, struct err *e)
+{
+    *sv = (struct service){.loop = loop, .config = *c, .carry_out = carry_out};
+    struct store_numbers last;
+    int rc = store_open(&sv->store, c->state, c->portable, e);
+    if (rc)
+        return rc;
+    rc = store_numbers(sv->store, &last, e);
+    if (rc) {
+        store_close(sv->store);
+        return rc;
+    }
+    struct supervisor_config sc = {c->worker, c->ndevices, c->devices, c->slots, HELLO_MS};
+    sched_init(&sv->sched, c->ndevices);
+    sv->sched.slice_ms = (int64_t)c->slice_seconds * 1000;
+    sv->sched.stall_ms = (int64_t)c->stall_seconds * 1000;
+    sv->supervisor = supervisor_new(loop, &sc, &workers_ops, sv);
+    sv->loads = xcalloc((size_t)c->ndevices, sizeof *sv->loads);
+    uv_timer_init(loop, &sv->tick);
+    uv_timer_init(loop, &sv->drain_limit);
+    uv_timer_init(loop, &sv->space);
+    uv_timer_init(loop, &sv->presence);
+    uv_timer_init(loop, &sv->live);
+    sv->live.data = sv->tick.data = sv->drain_limit.data = sv->space.data = sv->presence.data = sv;
+    sv->next_ensemble = last.ensemble + 1;
+    sv->next_replica = last.replica + 1;
+    sv->next_seq = last.event + 1;
+    return 0;
+}
+
+struct loaded {
+    struct ensemble **items;
+    int n, cap;
+};
+
+static void collect(void *arg, struct ensemble *en)
+{
+    struct loaded *l = arg;
+    if (l->n == l->cap) {
+        l->cap = l->cap ? 2 * l->cap : 64;
+        l->items = xrealloc(l->items, (size_t)l->cap, sizeof *l->items);
+    }
+    l->items[l->n++] = en;
+}
+
+/* What it has its owner has, whatever the limits are now. */
+static void charge(struct quota *q, struct ensemble *en)
+{
+    quota_hold(q, en->owner, QUOTA_ENSEMBLES, 1, &en->counted);
+    quota_hold(q, en->owner, QUOTA_REPLICAS, en->nreplicas, &en->peopled);
+    quota_hold(q, en->owner, QUOTA_STORED_BYTES, stored_rows(en), &en->stored);
+}
+
+int service_start(struct service *sv, struct err *e)
+{
+    struct loaded l = {0};
+    int rc = store_load(sv->store, collect, &l, e);
+    if (rc == 0)
+        rc = service_find_strays(sv, l.items, l.n, e);
+    if (rc == 0)
+        rc = store_start(sv->store, sv->loop, e);
+    for (int i = 0; i < l.n; i++) {
+        charge(sv->config.quota, l.items[i]);
+        if (rc == 0) {
+            ensemble_show_all(l.items[i]);
+            service_register(sv, l.items[i]);
+            service_step(sv, &(struct sched_event){.kind = SCHED_ADD, .ensemble = l.items[i]}, e);
+        } else {
+            ensemble_free(l.items[i]);
+        }
+    }
+    free(l.items);
+    if (rc == 0)
+        rc = service_go_on_removing(sv, e);
+    if (rc == 0) {
+        service_watch_database(sv);
+        service_estimate_live(sv);
+        if (!sv->config.idle)
+            supervisor_start(sv->supervisor);
+    }
+    return rc;
+}
+
+bool service_finish_offloaded(struct service *sv)
+{
+    while ((sv->offloaded > 0 || sv->estimates || !store_settled(sv->store)) && !sv->late)
+        uv_run(sv->loop, UV_RUN_ONCE);
+    return sv->offloaded == 0 && !sv->estimates;
+}
+
+void service_leave(struct service *sv)
+{
+    log_line(LOG_WARNING, "%d %s not done after %d s: leaving without", sv->offloaded,
+             number_word(sv->offloaded, "job is", "jobs are"), sv->config.drain_seconds);
+    store_finish(sv->store);
+}
+
+void service_close(struct service *sv)
+{
+    sv->stopped = true;
+    supervisor_close(sv->supervisor);
+    uv_close((uv_handle_t *)&sv->tick, NULL);
+    uv_close((uv_handle_t *)&sv->drain_limit, NULL);
+    uv_close((uv_handle_t *)&sv->space, NULL);
+    uv_close((uv_handle_t *)&sv->presence, NULL);
+    uv_close((uv_handle_t *)&sv->live, NULL);
+    store_close(sv->store);
+    sv->store = NULL;
+    for (int w = 0; w < sv->sched.nworkers; w++)
+        json_decref(sv->loads[w]);
+    free(sv->loads);
+    for (int i = 0; i < sv->sched.nensembles; i++)
+        service_unregister(sv, sv->sched.ensembles[i]);
+    sched_close(&sv->sched);
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A step of the scheduler: an event goes in, what is decided is carried out (service.c), and the clock is set for the next.
+ */
+#include <stdio.h>
+#include <time.h>
+
+#include "daemon/service/service.h"
+#include "engine/base/number.h"
+
+static int64_t read_clock(clockid_t clock)
+{
+    struct timespec t;
+    clock_gettime(clock, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+int64_t service_now(void)
+{
+    return read_clock(CLOCK_REALTIME);
+}
+
+int64_t service_clock(void)
+{
+    return read_clock(CLOCK_BOOTTIME);
+}
+
+void service_tell_status(struct service *sv)
+{
+    if (!sv->on_status)
+        return;
+    int running = 0, up = 0, active = sv->sched.nactive;
+    for (int w = 0; w < sv->sched.nworkers; w++) {
+        up += sv->sched.workers[w].up;
+        running += sv->sched.workers[w].nrunning;
+    }
+    char text[160];
+    snprintf(text, sizeof text, "%s%d of %d %s up, %d %s running, %d %s active", sv->draining ? "draining: " : "", up,
+             sv->sched.nworkers, number_word(sv->sched.nworkers, "worker", "workers"), running,
+             number_word(running, "replica", "replicas"), active, number_word(active, "ensemble", "ensembles"));
+    sv->on_status(sv->on_stopped_arg, text);
+}
+
+static void on_tick(uv_timer_t *t);
+
+static void set_tick(struct service *sv)
+{
+    int64_t now = service_clock(), wake = sched_wake(&sv->sched, now);
+    if (wake == INT64_MAX || sv->stopped)
+        uv_timer_stop(&sv->tick);
+    else
+        uv_timer_start(&sv->tick, on_tick, wake > now ? (uint64_t)(wake - now) : 1, 0);
+}
+
+int service_step(struct service *sv, struct sched_event *ev, struct err *e)
+{
+    struct decisions out = {0};
+    ev->now = service_clock();
+    ev->time = service_now();
+    int rc = sched_step(&sv->sched, ev, &out, e);
+    for (int i = 0; i < out.n; i++)
+        sv->carry_out(sv, &out.item[i]);
+    if (out.n || ev->kind == SCHED_WORKER_UP || ev->kind == SCHED_WORKER_DOWN)
+        service_tell_status(sv);
+    decisions_free(&out);
+    if (ev->kind != SCHED_PROGRESS)
+        set_tick(sv);
+    return rc;
+}
+
+static void on_tick(uv_timer_t *t)
+{
+    struct err e = {0};
+    service_step(t->data, &(struct sched_event){.kind = SCHED_TICK}, &e);
+}
+
+void service_stop_if_drained(struct service *sv)
+{
+    if (!sv->draining || sv->stopped || supervisor_alive(sv->supervisor))
+        return;
+    sv->stopped = true; /* the limit goes on: jobs may be at work */
+    sv->on_stopped(sv->on_stopped_arg);
+}

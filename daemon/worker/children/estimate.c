@@ -1,0 +1,425 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * shoal-worker estimate: free energies from the files of an ensemble, or from dhdl.xvg files of any origin. shoald runs
+ * the first as a child, so that reading a user's files and estimating can neither block nor fell the service; the second
+ * is `shoal estimate`.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "daemon/host/folder.h"
+#include "daemon/spec/spec.h"
+#include "daemon/worker/children/confine.h"
+#include "daemon/worker/children/description.h"
+#include "daemon/worker/children/own_limits.h"
+#include "daemon/worker/command/commands.h"
+#include "daemon/worker/device/memory.h"
+#include "daemon/worker/files/checkpoint.h"
+#include "engine/estimate/estimate.h"
+#include "engine/observe/observe.h"
+#include "engine/run/sim.h"
+
+enum { OPTION_ENSEMBLE = 256, OPTION_OUTPUT, OPTION_SECONDS, OPTION_MIB };
+
+static const struct option options[] = {{"ensemble", required_argument, NULL, OPTION_ENSEMBLE},
+                                        {"output", required_argument, NULL, OPTION_OUTPUT},
+                                        {"json", no_argument, NULL, 'j'},
+                                        {"seconds", required_argument, NULL, OPTION_SECONDS},
+                                        {"mib", required_argument, NULL, OPTION_MIB},
+                                        {"help", no_argument, NULL, 'h'},
+                                        {NULL, 0, NULL, 0}};
+
+static const char help[] =
+    "usage: shoal-worker estimate FILE...\n"
+    "       shoal-worker estimate --ensemble DIR [--output FILE] < DESCRIPTION\n"
+    "\n"
+    "The first prints what results.json would say of dhdl.xvg files (.gz too) of GROMACS or Shoal. Exit code: 0; 1 "
+    "where\n"
+    "they give no free energy; 66 a file cannot be read; 65 it cannot be used; 2 usage.\n"
+    "\n"
+    "The second reads the replicas' dhdl.xvg and energy.xvg below DIR (and, for what restraints hold together, the "
+    "system in\n"
+    "DIR/input) and writes DIR/results.json\n"
+    "(schemas/results.schema.json) whole or not at all, or FILE instead (- is stdout). Without FILE it writes "
+    "walks.xvg of\n"
+    "each repeat too, where replicas exchange windows. Window KK of the only repeat is DIR/lambda_KK, of repeat RR\n"
+    "of several DIR/repeat_RR/lambda_KK; both have two digits or more.\n"
+    "Exit code: 0 written, whatever the result says; 65 bad description or spec; 66 DIR cannot be read; 73 FILE\n"
+    "cannot be written; 75 a disk failed to read a file, nothing was written, try again later; 2 usage. With --seconds "
+    "N and --mib N it takes no more processor time and memory.\n"
+    "\n"
+    "DESCRIPTION is a JSON object on stdin:\n"
+    "  spec        text of ensemble.yaml (required)\n"
+    "  spec_name   its name, for messages (required)\n"
+    "  replicas    array of repeats x windows objects, repeat 0 first (required):\n"
+    "                state   done | partial | running | failed: what became of it; a failed one takes no part, of one\n"
+    "                        that runs the rows up to its newest checkpoint count\n"
+    "                reason  text, why it is not done (may be absent or null, like all below)\n"
+    "                seed    integer; the spec's when absent\n"
+    "                origin  text, folder in DIR of what it sampled before there were other windows\n"
+    "  repeats     replicas of each window; 1 when absent\n"
+    "  id, key, name, spec_hash   texts that results.json repeats\n"
+    "  revision    of the ensemble, an integer from 1\n"
+    "  labels      object of texts\n"
+    "  ns_per_day  number, simulated time of all replicas in a day\n"
+    "  production  object, steps of production to be handed out to the windows that need them: share (of even "
+    "sampling),\n"
+    "              budget (of all, what was made included), every (they are multiples of), steps and replicas (arrays, "
+    "of\n"
+    "              every window); results then have production, the steps that each window is to have made, or null\n";
+
+/* The newest good one in a folder; zeroed where there is none. */
+static void newest_checkpoint(const char *directory, const char *folder, struct checkpoint *c)
+{
+    struct buf path = {0};
+    buf_printf(&path, "%s/%s", directory, folder);
+    for (int which = 0, rc = 1; which < CHECKPOINT_FILES && rc; which++) {
+        struct err e = {0};
+        rc = checkpoint_read(path.data, which, c, &e);
+        if (rc)
+            checkpoint_close(c);
+    }
+    buf_free(&path);
+}
+
+/* Below the ensemble's. */
+static void add_folder(const struct estimate_ensemble *x, int replica, struct buf *folder)
+{
+    const int windows = x->set->alchemy.nwindows;
+    if (x->repeats > 1)
+        buf_printf(folder, "repeat_%02d/", replica / windows);
+    buf_printf(folder, "lambda_%02d", replica % windows);
+}
+
+static void newest_own_checkpoint(const struct estimate_ensemble *x, int replica, struct checkpoint *c)
+{
+    struct buf folder = {0};
+    add_folder(x, replica, &folder);
+    newest_checkpoint(x->directory, folder.data, c);
+    buf_free(&folder);
+}
+
+/* Of production: of the stage that it is in, or was when all was done. */
+static struct volume_moves moves_of(const struct spec *s, const struct checkpoint *c)
+{
+    const uint64_t last = (uint64_t)s->nstages - 1;
+    const struct stage *stage = &s->stages[c->stage < last ? c->stage : last];
+    if (stage->kind != STAGE_PRODUCE || !stage->npt)
+        return (struct volume_moves){0};
+    return sim_saved_moves(c->state.data, c->state.len);
+}
+
+/* A replica that runs writes rows that its next start may write again: those up to its newest checkpoint count. */
+static void read_checkpoints(struct estimate_request *q)
+{
+    const struct estimate_ensemble *x = &q->ensemble;
+    for (int i = 0; i < x->repeats * x->set->alchemy.nwindows; i++) {
+        struct estimate_replica *r = &q->replicas[i];
+        struct checkpoint own = {0}, before = {0};
+        r->vouched = r->kind == ESTIMATE_RUNNING;
+        if (r->vouched || (x->npt && r->kind != ESTIMATE_FAILED))
+            newest_own_checkpoint(x, i, &own);
+        if (r->vouched) {
+            r->dhdl_bytes = own.offset[OUTPUT_DHDL];
+            r->energy_bytes = own.offset[OUTPUT_ENERGY];
+        }
+        if (r->origin)
+            newest_checkpoint(x->directory, r->origin, &before);
+        r->origin_bytes = before.offset[OUTPUT_DHDL];
+        r->moves = moves_of(q->spec, &own);
+        checkpoint_close(&own);
+        checkpoint_close(&before);
+    }
+}
+
+static void keep_held(struct estimate_request *q, const struct system *sys)
+{
+    struct estimate_held *h = &q->held;
+    for (int i = 0; i < 2; i++) {
+        snprintf(q->molecule[i], sizeof q->molecule[i], "%s",
+                 sys->kinds[sys->molecules[h->state.molecule[i]].kind].name);
+        h->molecule[i] = q->molecule[i];
+    }
+    q->ensemble.held = h;
+}
+
+static size_t bytes_of_all(const struct system *sys)
+{
+    size_t bytes = 0;
+    for (int i = 0; i < sys->nobservables; i++)
+        bytes += observe_bytes(&sys->observables[i]);
+    return bytes;
+}
+
+static void write_observable(const struct estimate_ensemble *x, int replica, const struct observe_result *of,
+                             struct writer *w)
+{
+    const int windows = x->set->alchemy.nwindows;
+    struct buf file = {0};
+    if (!observe_begun(of))
+        return;
+    add_folder(x, replica, &file);
+    buf_printf(&file, "/%s.xvg", of->o->name);
+    jw_begin(w, NULL, '{');
+    jw_integer(w, "window", (size_t)(replica % windows));
+    jw_integer(w, "repeat", (size_t)(replica / windows));
+    jw_text(w, "file", file.data);
+    observe_json(of, false, w);
+    jw_end(w, '}');
+    buf_free(&file);
+}
+
+/* As replicas' checkpoints have them. */
+static void write_observables(void *request, struct writer *w)
+{
+    const struct estimate_request *q = request;
+    const struct estimate_ensemble *x = &q->ensemble;
+    for (int i = 0; i < x->repeats * x->set->alchemy.nwindows; i++) {
+        struct checkpoint c = {0};
+        newest_own_checkpoint(x, i, &c);
+        for (int k = 0; k < q->sys.nobservables && c.state.len > bytes_of_all(&q->sys); k++) {
+            const struct observe_result r =
+                observe_result(&q->sys, &q->sys.observables[k], sim_saved_observable(&q->sys, &c.state, k));
+            write_observable(x, i, &r, w);
+        }
+        checkpoint_close(&c);
+    }
+}
+
+/* Frames of at most so many bytes of all trajectories are looked at: seconds of a processor. */
+#define BYTES_OF_FRAMES (512.0 * (1 << 20))
+
+/* The frames in the first `bytes` of a trajectory: turns are counted from frame to frame. */
+static void look_for_turns(struct estimate_request *q, struct trajectory *t, double part)
+{
+    struct trajectory_frame f;
+    struct err unread = {0};
+    while (trajectory_read_part(t) < part && trajectory_next(t, &f, &unread) == 0)
+        watched_frame(&q->watched, &f);
+}
+
+/* Of all of it every n-th frame. */
+static void look_at_fold(struct estimate_request *q, struct trajectory *t, uint64_t n)
+{
+    struct trajectory_frame f;
+    struct err unread = {0};
+    int rc = 0;
+    for (uint64_t i = 0; !rc; i++) {
+        rc = i % n ? trajectory_pass(t, &unread) : trajectory_next(t, &f, &unread);
+        if (!rc && i % n == 0)
+            folds_frame(&q->folds, &f);
+    }
+}
+
+/* About so many bytes of the trajectory of a window for each question; a file that is not there, or that cannot be read, has no frames. */
+static void look_at_trajectory(struct estimate_request *q, const char *path, uint64_t bytes, int repeat, int window)
+{
+    struct trajectory *t;
+    struct err unread = {0};
+    struct stat st;
+    if (stat(path, &st) || !st.st_size)
+        return;
+    if (q->watched.n && trajectory_open(&t, path, &q->sys, &unread) == 0) {
+        watched_begin(&q->watched);
+        look_for_turns(q, t, (double)bytes / (double)st.st_size);
+        watched_end(&q->watched, repeat, window);
+        trajectory_close(t);
+    }
+    if (q->folds.fold && trajectory_open(&t, path, &q->sys, &unread) == 0) {
+        folds_begin(&q->folds, repeat, window);
+        look_at_fold(q, t, ((uint64_t)st.st_size + bytes - 1) / bytes);
+        trajectory_close(t);
+    }
+}
+
+/* Of the replicas that take part. */
+static void look_at_frames(struct estimate_request *q)
+{
+    const struct estimate_ensemble *x = &q->ensemble;
+    const int windows = x->set->alchemy.nwindows, replicas = x->repeats * windows;
+    for (int i = 0; i < replicas; i++) {
+        struct buf path = {0};
+        buf_printf(&path, "%s/", x->directory);
+        add_folder(x, i, &path);
+        buf_printf(&path, "/%s", output_names[OUTPUT_TRAJECTORY]);
+        if (x->replicas[i].kind != ESTIMATE_FAILED)
+            look_at_trajectory(q, path.data, (uint64_t)(BYTES_OF_FRAMES / replicas), i / windows, i % windows);
+        buf_free(&path);
+    }
+    folds_warn(&q->folds, &q->fold_remark);
+}
+
+static void write_torsions(void *request, struct writer *w)
+{
+    struct estimate_request *q = request;
+    watched_json(&q->watched, w);
+}
+
+static void write_fold(void *request, struct writer *w)
+{
+    const struct estimate_request *q = request;
+    folds_json(&q->folds, w);
+}
+
+/* What restraints hold at an end of the ladder, and what a net charge lacks. */
+static void look_at_system(struct estimate_request *q, struct source *src)
+{
+    const struct settings *set = &q->spec->settings;
+    const struct system *sys = &q->sys;
+    q->watched = watched_of(sys, &set->alchemy);
+    folds_open(&q->folds, q->spec, src, sys);
+    if (set->alchemy.dielectric > 0) {
+        q->finite_size = finite_size_of(sys, set);
+        q->ensemble.finite_size = &q->finite_size;
+    }
+    q->ensemble.umbrella = spec_is_umbrella(q->spec, sys);
+    int rc = standard_state_of_ladder(sys, set, &q->held.state, &q->remark);
+    if (rc > 0)
+        keep_held(q, sys);
+    else if (rc < 0)
+        err_prefix(&q->remark, "restraints between molecules have no standard state");
+    if (!q->remark.code && q->ensemble.npt && set->barostat.coupling != VOLUME_ISOTROPIC &&
+        sys->nmolecules < VOLUME_SHAPE_FEWEST)
+        err_set(&q->remark, ERR_SPEC, VOLUME_SHAPE_BIAS, VOLUME_SHAPE_FEWEST);
+}
+
+/* Without inputs nobody knows what is in them: an ensemble may end before it has any. */
+static void read_system(struct estimate_request *q)
+{
+    struct buf folder = {0};
+    struct err unread = {0};
+    buf_printf(&folder, "%s/input", q->ensemble.directory);
+    struct source *src = source_disk_new(folder.data, true);
+    if (memory_to_begin(BYTES_OF_TEXT * (uint64_t)folder_bytes(folder.data), "looking for restraints in the inputs",
+                        &q->remark) == 0 &&
+        spec_phase_system(q->spec, 0, src, &q->sys, &unread) == 0)
+        look_at_system(q, src);
+    q->ensemble.observables = q->sys.nobservables ? write_observables : NULL;
+    q->ensemble.observables_of = q;
+    q->ensemble.remark = q->remark.code ? q->remark.msg : NULL;
+    source_free(src);
+    buf_free(&folder);
+}
+
+static int write_results(const char *directory, const char *output, const struct buf *json, struct err *e)
+{
+    struct buf path = {0};
+    if (output && !strcmp(output, "-"))
+        return fwrite(json->data, 1, json->len, stdout) == json->len && !fflush(stdout) ? 0 : err_errno(e, "stdout");
+    buf_printf(&path, "%s%s", output ? output : directory, output ? "" : "/results.json");
+    int rc = buf_write_file(path.data, json->data, json->len, e);
+    buf_free(&path);
+    return rc;
+}
+
+/* walks.xvg of every repeat that has one. */
+static int write_walks(const struct estimate_ensemble *x, struct err *e)
+{
+    int rc = 0;
+    for (int i = 0; i < x->repeats && !rc; i++) {
+        struct buf path = {0};
+        buf_printf(&path, "%s/", x->directory);
+        if (x->repeats > 1)
+            buf_printf(&path, "repeat_%02d/", i);
+        buf_printf(&path, "walks.xvg");
+        if (x->walks[i].len)
+            rc = buf_write_file(path.data, x->walks[i].data, x->walks[i].len, e);
+        buf_free(&path);
+    }
+    return rc;
+}
+
+static int estimate_and_write(struct estimate_request *q, const char *output, struct err *e)
+{
+    struct estimate_ensemble *x = &q->ensemble;
+    struct buf json = {0}, *walks = xcalloc((size_t)x->repeats, sizeof *walks);
+    x->walks = output ? NULL : walks;
+    if (!output && q->sys.natoms && (q->watched.n || q->folds.fold)) { /* not while it runs: it takes seconds */
+        look_at_frames(q);
+        x->torsions = q->watched.n ? write_torsions : NULL;
+        x->fold = q->folds.fold ? write_fold : NULL;
+        x->fold_remark = q->fold_remark.data;
+    }
+    x->unread = e;
+    estimate_ensemble(x, &json);
+    int rc = -(int)e->code;
+    if (!rc && !output)
+        rc = write_walks(x, e);
+    if (!rc)
+        rc = write_results(x->directory, output, &json, e);
+    for (int i = 0; i < x->repeats; i++)
+        buf_free(&walks[i]);
+    free(walks);
+    buf_free(&json);
+    return rc;
+}
+
+static int ensemble(const char *directory, const char *output, struct err *e)
+{
+    struct estimate_request q = {.ensemble.directory = directory};
+    struct buf text = {0};
+    int rc = buf_read_stream(&text, stdin, "stdin", e);
+    if (!rc && access(directory, R_OK | X_OK))
+        rc = err_set(e, ERR_MISSING_FILE, "%s: %s", directory, strerror(errno));
+    if (!rc)
+        rc = description_read(&q, &text, e);
+    if (!rc) {
+        read_checkpoints(&q);
+        read_system(&q);
+        rc = estimate_and_write(&q, output, e);
+    }
+    description_close(&q);
+    buf_free(&text);
+    return rc;
+}
+
+static int estimate_of_files(int n, char **paths)
+{
+    struct buf json = {0};
+    struct err e = {0};
+    bool answered = false;
+    int rc = estimate_files(paths, n, &json, &answered, &e);
+    if (!rc)
+        rc = write_results(NULL, "-", &json, &e);
+    buf_free(&json);
+    return rc ? exit_with("estimate", &e) : answered ? EXIT_OK : EXIT_FAILED;
+}
+
+int estimate_main(int argc, char **argv)
+{
+    const char *directory = NULL, *output = NULL, *seconds = NULL, *mib = NULL;
+    for (int c; (c = getopt_long(argc, argv, "hj", options, NULL)) != -1;) {
+        if (c == 'h') {
+            fputs(help, stdout);
+            return EXIT_OK;
+        }
+        if (c == OPTION_ENSEMBLE)
+            directory = optarg;
+        else if (c == OPTION_OUTPUT)
+            output = optarg;
+        else if (c == OPTION_SECONDS)
+            seconds = optarg;
+        else if (c == OPTION_MIB)
+            mib = optarg;
+        else if (c != 'j') /* JSON is what it prints */
+            return EXIT_USAGE;
+    }
+    if (!directory && !output && optind < argc)
+        return estimate_of_files(argc - optind, argv + optind);
+    if (!directory || optind < argc) {
+        fprintf(stderr,
+                "shoal-worker estimate: expected FILE... or --ensemble DIR; shoal-worker estimate --help shows how\n");
+        return EXIT_USAGE;
+    }
+    struct err e = {0};
+    if (seconds && mib && own_limits(seconds, mib, &e))
+        return exit_with("estimate", &e);
+    if (!output || !strcmp(output, "-"))
+        confine_to(directory);
+    return ensemble(directory, output, &e) ? exit_with("estimate", &e) : EXIT_OK;
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/worker/device/device.h"
+
+#include <gnu/libc-version.h>
+#include <inttypes.h>
+#include <link.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "engine/base/checksum.h"
+#include "engine/base/number.h"
+
+/* Replicas of 5,000 atoms that an H200 does at once nearly as fast a step as any more; a usual ladder starts as a whole. */
+#define GPU_SLOTS 24
+
+bool device_is_gpu(const char *name)
+{
+    return !strncmp(name, "cuda", 4);
+}
+
+unsigned device_slots(const char *name)
+{
+    if (device_is_gpu(name))
+        return GPU_SLOTS;
+    long n = 0;
+    if (!strncmp(name, "cpu:", 4))
+        n = strtol(name + 4, NULL, 10); /* what is behind the number is graphs/dev.h's */
+    if (n < 1)
+        n = sysconf(_SC_NPROCESSORS_ONLN);
+    return n > 0 ? (unsigned)n : 1;
+}
+
+/* ---- which program this is ---- */
+
+/* Adds what the linker wrote into the notes from `at` to `end`: a number made of all that it linked. */
+static void add_build_id(const char *at, const char *end, struct buf *out)
+{
+    while (end - at >= (ptrdiff_t)sizeof(ElfW(Nhdr))) {
+        ElfW(Nhdr) note;
+        memcpy(&note, at, sizeof note);
+        const char *name = at + sizeof note, *text = name + (note.n_namesz + 3) / 4 * 4;
+        if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 && !memcmp(name, "GNU", 4))
+            buf_add(out, text, note.n_descsz);
+        at = text + (note.n_descsz + 3) / 4 * 4;
+    }
+}
+
+/* The first object is the program itself. */
+static int visit(struct dl_phdr_info *object, size_t size, void *out)
+{
+    (void)size;
+    for (int i = 0; i < object->dlpi_phnum; i++) {
+        const ElfW(Phdr) *h = &object->dlpi_phdr[i];
+        const char *start = (const char *)(uintptr_t)(object->dlpi_addr + h->p_vaddr);
+        if (h->p_type == PT_NOTE && h->p_align <= 4)
+            add_build_id(start, start + h->p_memsz, out);
+    }
+    return 1;
+}
+
+void device_model(const struct dev *d, struct buf *out)
+{
+    struct buf what = {0};
+    buf_printf(&what, "%s %s ", SHOAL_VERSION, gnu_get_libc_version());
+    dl_iterate_phdr(visit, &what);
+    buf_printf(out, "%s, build %08" PRIx32, d->model, (uint32_t)checksum(what.data, what.len));
+    buf_free(&what);
+}

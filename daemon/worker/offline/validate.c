@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * shoal-worker validate: reads a spec and its files as a submission would, and says what would run, what it would take, and
+ * what in it is likely not meant.
+ */
+#include <getopt.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "daemon/spec/advice/advice.h"
+#include "daemon/spec/predict.h"
+#include "daemon/worker/command/commands.h"
+#include "daemon/worker/offline/input.h"
+#include "daemon/worker/offline/measure.h"
+#include "engine/base/json/err_json.h"
+#include "engine/base/number.h"
+#include "engine/base/printable.h"
+#include "engine/base/units.h"
+#include "engine/derive/standard_state.h"
+
+enum { INCLUDES = 32 };
+
+static const struct option options[] = {
+    {"include", required_argument, NULL, 'I'}, {"json", no_argument, NULL, 'j'}, {NULL, 0, NULL, 0}};
+
+/* What is said of a spec that is accepted. */
+struct findings {
+    json_t *warnings;
+    struct prediction needs;
+    struct measured cost;
+    long cores;
+    struct standard_state held; /* at an end of the ladder; no terms: nothing is */
+};
+
+/* On all cores of this machine, seconds. */
+static double wall_time(const struct findings *f)
+{
+    double at_once = fmin((double)f->cores, f->needs.replicas);
+    return f->needs.evaluations * f->cost.seconds * ceil(f->needs.replicas / at_once);
+}
+
+static const char *held_name(const struct system *sys, const struct findings *f, int k)
+{
+    return sys->kinds[sys->molecules[f->held.molecule[k]].kind].name;
+}
+
+static void print_json(const struct spec *s, const struct system *sys, const struct findings *f)
+{
+    json_t *about = json_pack("{s:f, s:I}", "ns_per_window", f->needs.ns, "disk_bytes",
+                              (json_int_t)(f->needs.replica_bytes * f->needs.replicas));
+    if (f->cost.seconds > 0)
+        json_object_update_new(about, json_pack("{s:f, s:I, s:f, s:I}", "us_per_step", f->cost.seconds * 1e6, "cores",
+                                                (json_int_t)f->cores, "wall_seconds", wall_time(f),
+                                                "replica_memory_bytes", (json_int_t)f->cost.bytes));
+    json_t *out =
+        json_pack("{s:b,s:s,s:i,s:i,s:i,s:i,s:I,s:o,s:O}", "ok", 1, "name", s->name, "atoms", sys->natoms, "windows",
+                  s->settings.alchemy.nwindows, "repeats", s->repeats, "stages", s->nstages, "steps_per_window",
+                  (json_int_t)spec_steps(s, s->nstages), "about", about, "warnings", f->warnings);
+    if (f->held.nterms)
+        json_object_set_new(out, "standard_state",
+                            json_pack("{s:[s,s], s:i, s:i, s:f, s:f}", "molecules", held_name(sys, f, 0),
+                                      held_name(sys, f, 1), "terms", f->held.nterms, "window", f->held.window,
+                                      "volume_nm3", f->held.volume, "release_kcal_per_mol",
+                                      f->held.release / UNIT_KCAL));
+    json_dumpf(out, stdout, JSON_COMPACT | JSON_REAL_PRECISION(4));
+    putchar('\n');
+    json_decref(out);
+}
+
+/* "3.2 GB" */
+static const char *bytes_text(double bytes, char text[16])
+{
+    static const char *const units[] = {"B", "kB", "MB", "GB", "TB", "PB"};
+    int unit = 0;
+    for (; bytes >= 999.5 && unit < 5; unit++)
+        bytes /= 1000;
+    snprintf(text, 16, bytes < 9.95 ? "%.1f %s" : "%.0f %s", bytes, units[unit]);
+    return text;
+}
+
+/* "2 h 10 min" */
+static const char *time_text(double seconds, char text[32])
+{
+    double minutes = floor(seconds / 60), hours = floor(seconds / 3600), days = floor(seconds / 86400);
+    if (seconds < 90)
+        snprintf(text, 32, "%.0f s", seconds);
+    else if (hours < 1)
+        snprintf(text, 32, "%.0f min", minutes);
+    else if (days < 2)
+        snprintf(text, 32, "%.0f h %.0f min", hours, minutes - 60 * hours);
+    else
+        snprintf(text, 32, "%.0f days", seconds / 86400);
+    return text;
+}
+
+static void print_text(const struct spec *s, const struct system *sys, const struct findings *f)
+{
+    char time[32], memory[16], disk[16], repeats[32] = "";
+    if (s->repeats > 1)
+        snprintf(repeats, sizeof repeats, " of %d repeats", s->repeats);
+    const int windows = s->settings.alchemy.nwindows;
+    printf("%s: %d %s, %d %s, %d %s%s, %d %s, %.15g ns for each window\n", s->name, sys->natoms,
+           number_word(sys->natoms, "atom", "atoms"), sys->nmolecules,
+           number_word(sys->nmolecules, "molecule", "molecules"), windows, number_word(windows, "window", "windows"),
+           repeats, s->nstages, number_word(s->nstages, "stage", "stages"), f->needs.ns);
+    printf("about %s of disk", bytes_text(f->needs.replica_bytes * f->needs.replicas, disk));
+    if (f->cost.seconds > 0)
+        printf(", %s on the %ld %s of this machine (%.3g ms a step), %s of memory for each window that runs",
+               time_text(wall_time(f), time), f->cores, number_word(f->cores, "core", "cores"), f->cost.seconds * 1e3,
+               bytes_text(f->cost.bytes, memory));
+    putchar('\n');
+    if (f->held.nterms)
+        printable_line(stdout,
+                       "%d %s %s and %s together, in window %d within %.3g nm^3: from there to 1 mol/l is %.2f "
+                       "kcal/mol",
+                       f->held.nterms, number_word(f->held.nterms, "restraint holds", "restraints hold"),
+                       held_name(sys, f, 0), held_name(sys, f, 1), f->held.window, f->held.volume,
+                       f->held.release / UNIT_KCAL);
+    fflush(stdout);
+    size_t i;
+    json_t *warning;
+    json_array_foreach (f->warnings, i, warning)
+        printable_line(stderr, "shoal validate: warning: %s", json_string_value(json_object_get(warning, "message")));
+}
+
+static void warn(struct findings *f, const char *kind, json_t *message)
+{
+    json_array_insert_new(f->warnings, 0, json_pack("{s:s, s:o}", "kind", kind, "message", message));
+}
+
+static void find_held(const struct spec *spec, const struct system *sys, struct findings *f)
+{
+    struct err why = {0};
+    if (standard_state_of_ladder(sys, &spec->settings, &f->held, &why) < 0)
+        warn(
+            f, "standard-state",
+            json_sprintf("%s:1: system: restraints between molecules have no standard state: %s", spec->file, why.msg));
+}
+
+static int find(const struct spec *spec, const struct system *sys, struct findings *f, struct err *e)
+{
+    int rc = spec_check_run(spec, e);
+    if (!rc)
+        rc = spec_check_windows(spec, sys, e);
+    if (!rc)
+        rc = spec_advise(spec, sys, &f->warnings, e);
+    if (rc)
+        return rc;
+    find_held(spec, sys, f);
+    f->needs = spec_predict(spec, sys);
+    f->cores = sysconf(_SC_NPROCESSORS_ONLN);
+    rc = measure(spec, sys, &f->cost, e);
+    if (rc == MEASURE_FAILED)
+        warn(f, "start",
+             json_sprintf("%s:1: system: not even the first steps of a minimization work: %s", spec->file, e->msg));
+    return rc < 0 ? rc : 0;
+}
+
+/* An error of the input is the answer: with --json it goes to stdout, shaped as the service's own. */
+static int refuse(const struct err *e, bool json)
+{
+    if (json) {
+        json_t *out = err_json(e);
+        json_dumpf(out, stdout, JSON_COMPACT);
+        putchar('\n');
+        json_decref(out);
+    }
+    return exit_with("validate", e);
+}
+
+int validate_main(int argc, char **argv)
+{
+    const char *includes[INCLUDES];
+    int ninclude = 0;
+    bool json = false;
+    for (int c; (c = getopt_long(argc, argv, "I:j", options, NULL)) != -1;) {
+        if (c == 'j')
+            json = true;
+        else if (c == 'I' && ninclude < INCLUDES)
+            includes[ninclude++] = optarg;
+        else
+            return EXIT_USAGE;
+    }
+    if (argc - optind != 1) {
+        fprintf(stderr, "shoal validate: expected one spec; shoal validate --help shows how\n");
+        return EXIT_USAGE;
+    }
+    struct err e = {0};
+    struct spec *spec = NULL;
+    struct system sys = {0};
+    struct findings found = {0};
+    int rc = input_read(argv[optind], includes, ninclude, &spec, &sys, &e);
+    if (!rc)
+        rc = find(spec, &sys, &found, &e);
+    if (!rc && json)
+        print_json(spec, &sys, &found);
+    else if (!rc)
+        print_text(spec, &sys, &found);
+    json_decref(found.warnings);
+    system_close(&sys);
+    spec_free(spec);
+    return rc ? refuse(&e, json) : EXIT_OK;
+}

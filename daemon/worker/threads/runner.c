@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A ticket is bumped before the device's descriptor is signalled, and a job is done before the jobs' descriptor is. So:
+ * first take the signals (dev poll, jobs_heard), then look at the tickets and jobs; one that arrives after the look leaves
+ * its descriptor readable, and the next wait returns at once.
+ */
+#include "daemon/worker/threads/runner.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "engine/base/buf.h"
+#include "engine/run/sim.h"
+
+#define FDS_MAX 8
+#define BLIND_WAIT_MS                                                                                                  \
+    1 /* how long a device without a descriptor is waited for before the caller's descriptors are looked at */
+
+struct task {
+    struct co *co;
+    bool (*ready)(const void *arg);
+    void (*ended)(void *arg);
+    void *arg;
+    bool begun;
+    struct task *next;
+};
+
+int runner_add(struct runner *r, void(CO_FN *fn)(void *arg), bool (*ready)(const void *arg), void (*ended)(void *arg),
+               void *arg, struct err *e)
+{
+    struct co *co;
+    int rc = co_new(&co, fn, arg, CO_STACK, e);
+    if (rc)
+        return rc;
+    struct task *t = xcalloc(1, sizeof *t);
+    *t = (struct task){.co = co, .ready = ready, .ended = ended, .arg = arg};
+    if (!r->first)
+        r->last = &r->first;
+    *r->last = t;
+    r->last = &t->next;
+    r->count++;
+    r->begun++;
+    return 0;
+}
+
+static bool can_go_on(const struct task *t)
+{
+    return !t->begun || t->ready(t->arg);
+}
+
+static bool any_can_go_on(const struct runner *r)
+{
+    for (const struct task *t = r->first; t; t = t->next)
+        if (can_go_on(t))
+            return true;
+    return false;
+}
+
+/* Counts the time since the last look, by how many were at work then. */
+static void look(struct runner *r)
+{
+    if (!r->at_work)
+        return;
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    double now = (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+    r->busy += (now - r->looked) * (r->seen < r->width ? r->seen : r->width) / r->width;
+    r->looked = now;
+    r->seen = 0;
+    for (const struct task *k = r->first; k; k = k->next)
+        r->seen += k->begun && r->at_work(k->arg);
+}
+
+double runner_busy(struct runner *r)
+{
+    look(r);
+    return r->busy;
+}
+
+static int wait_for_something(struct runner *r, struct pollfd *fds, unsigned nfds, int timeout_ms, struct err *e)
+{
+    struct pollfd all[FDS_MAX + 2];
+    int device_fd = r->count ? r->dev->ops->poll_fd(r->dev) : -1;
+    bool blind = r->count && device_fd < 0;
+    if (blind && timeout_ms != 0) {
+        int rc = r->dev->ops->poll(r->dev, BLIND_WAIT_MS, e);
+        if (rc)
+            return rc;
+    }
+    for (unsigned i = 0; i < nfds; i++)
+        all[i] = fds[i];
+    all[nfds] = (struct pollfd){.fd = device_fd, .events = POLLIN};
+    all[nfds + 1] = (struct pollfd){.fd = r->jobs ? jobs_fd(r->jobs) : -1, .events = POLLIN};
+    if (poll(all, nfds + 2, blind ? 0 : timeout_ms) < 0 && errno != EINTR)
+        return err_errno(e, "poll");
+    for (unsigned i = 0; i < nfds; i++)
+        fds[i].revents = all[i].revents;
+    if (r->jobs)
+        jobs_heard(r->jobs);
+    return r->count && !blind ? r->dev->ops->poll(r->dev, 0, e) : 0;
+}
+
+/* Whether it has ended. */
+static bool resume(struct task *t)
+{
+    t->begun = true;
+    co_resume(t->co);
+    return co_ended(t->co);
+}
+
+/* Takes the ended ones out. */
+static void reap(struct runner *r)
+{
+    for (struct task **at = &r->first; *at;) {
+        struct task *t = *at;
+        if (!co_ended(t->co)) {
+            at = &t->next;
+            continue;
+        }
+        *at = t->next;
+        r->count--;
+        co_free(t->co);
+        t->ended(t->arg);
+        free(t);
+    }
+    r->last = &r->first;
+    while (*r->last)
+        r->last = &(*r->last)->next;
+}
+
+int runner_turn(struct runner *r, struct pollfd *fds, unsigned nfds, int timeout_ms, struct err *e)
+{
+    if (nfds > FDS_MAX)
+        return err_set(e, ERR_INTERNAL, "%u descriptors to wait for", nfds);
+    look(r);
+    int rc = wait_for_something(r, fds, nfds, any_can_go_on(r) ? 0 : timeout_ms, e);
+    if (rc)
+        return rc;
+    look(r);
+    bool ended = false;
+    for (struct task *t = r->first; t && !dev_lost(r->dev); t = t->next)
+        if (can_go_on(t))
+            ended = resume(t) || ended;
+    engine_flush(r->dev);
+    if (dev_lost(r->dev)) { /* whoever met it is not to blame */
+        *e = r->dev->lost;
+        return -(int)e->code;
+    }
+    if (ended)
+        reap(r);
+    return 0;
+}
