@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Holds what was built of engine and graphs to their rooms: no circle of files that use each other's functions or data, and no use of
+"""Holds what was built to the rooms of its sources, where READMEs say what they may include: no circle of files that use each other's functions or data, and no use of
 what a file's README does not let it include, by whatever way it was declared. Seen are global symbols of object files, of the C sources
 and of CUDA kernels as they are compiled for the emulated device.
 
@@ -14,7 +14,7 @@ import sys
 
 import rooms
 
-TOPS = ("engine", "graphs")
+TOPS = ("engine", "graphs", "daemon", "client")  # those of which a README says what they may include
 # Files that know what stands above them, because they list it.
 LISTS = {
     "graphs/dev_open.c": "opens any device by its name",
