@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Holds what was built to the rooms of its sources, where READMEs say what they may include: no circle of files that use each other's functions or data, and no use of
-what a file's README does not let it include, by whatever way it was declared. Seen are global symbols of object files, of the C sources
-and of CUDA kernels as they are compiled for the emulated device.
+"""Holds what was built to the rooms of its sources, where READMEs say what they may include: no circle of files that
+use each other's functions or data, and no use of what a file's README does not let it include, however it was declared.
+Seen are global symbols of object files, of C sources and of CUDA kernels as they are compiled for the emulated device.
 
 Usage: check_calls.py SOURCE_ROOT BUILD_ROOT
 """
@@ -32,7 +32,7 @@ def source_of(command, root, kernels):
 
 
 def symbols(objects):
-    """Name -> the sources that define it, and source -> the names that it uses. objects: (source, path of an object file)."""
+    """Name -> the sources that define it, source -> the names that it uses. objects: (source, path of an object)."""
     defined, used, sources = {}, {}, {path: source for source, path in objects}
     lines = subprocess.run(["nm", "-A", "-g", *sources], capture_output=True, text=True, check=True).stdout.splitlines()
     for line in lines:
@@ -46,8 +46,8 @@ def symbols(objects):
 
 
 def uses_of(defined, used, known):
-    """Source -> source -> the names that the first uses of the second; of several that define a name, as different programs may, those
-    that its README lets it include, if there are any."""
+    """Source -> source -> the names that the first uses of the second; of several that define a name, as different
+    programs may, those that its README lets it include, if there are any."""
     uses = {}
     for source, names in used.items():
         for name in names:
@@ -91,7 +91,9 @@ def is_refused(source, owner, known):
 
 
 def problems_of(uses, known, lists):
-    found = ["use each other: " + " -> ".join(f"{a} ({', '.join(sorted(uses[a][b])[:3])})" for a, b in zip(way, way[1:] + way[:1]))
+    def some(source, owner):
+        return ", ".join(sorted(uses[source][owner])[:3])
+    found = ["use each other: " + " -> ".join(f"{a} ({some(a, b)})" for a, b in zip(way, way[1:] + way[:1]))
              for way in circles(uses)]
     excused = set()
     for source in sorted(uses):
@@ -99,9 +101,10 @@ def problems_of(uses, known, lists):
             if is_refused(source, owner, known):
                 excused.add(source)
                 if source not in lists:
-                    names = ", ".join(sorted(uses[source][owner])[:3])
-                    found.append(f"{source}: uses {names} of {owner}: {os.path.dirname(source)} may not include that (its README)")
-    return found + [f"{source}: needs no excuse any more ({lists[source]})" for source in sorted(set(lists) & set(uses) - excused)]
+                    found.append(f"{source}: uses {some(source, owner)} of {owner}: "
+                                 f"{os.path.dirname(source)} may not include that (its README)")
+    return found + [f"{source}: needs no excuse any more ({lists[source]})"
+                    for source in sorted(set(lists) & set(uses) - excused)]
 
 
 def self_test():
@@ -111,12 +114,16 @@ def self_test():
         "e/top/b.c": {"f", "malloc"}, "e/low/a.c": {"h", "i"}, "e/top/d.c": {"h"}}
     uses = uses_of(defined, used, known)
     assert uses == {"e/top/b.c": {"e/low/a.c": {"f"}}, "e/low/a.c": {"e/low/c.c": {"i"}, "e/top/d.c": {"h"}}}
-    assert not circles(uses) and [sorted(c) for c in circles({"a": {"b": {"x"}}, "b": {"c": {"y"}}, "c": {"a": {"z"}, "d": {"w"}}})] == [["a", "b", "c"]]
+    assert not circles(uses)
+    round_trip = {"a": {"b": {"x"}}, "b": {"c": {"y"}}, "c": {"a": {"z"}, "d": {"w"}}}
+    assert [sorted(circle) for circle in circles(round_trip)] == [["a", "b", "c"]]
+    assert any("a (x) -> b (y) -> c (z)" in p for p in problems_of(round_trip, {}, {}))
     assert any("e/low/a.c: uses h of e/top/d.c" in p for p in problems_of(uses, known, {}))
     assert not problems_of(uses, known, {"e/low/a.c": "has both"})
     assert any("no excuse" in p for p in problems_of({"e/top/b.c": {"e/low/a.c": {"f"}}}, known, {"e/top/b.c": "?"}))
-    assert may_use("e/top/in", known["e/top/in"].may, "e/top/near_text.c") and may_use("e/top/in", known["e/top/in"].may, "e/top/near.c")
-    assert not may_use("e/top/in", known["e/top/in"].may, "e/top/nearer.c")
+    inner = known["e/top/in"].may
+    assert may_use("e/top/in", inner, "e/top/near_text.c") and may_use("e/top/in", inner, "e/top/near.c")
+    assert not may_use("e/top/in", inner, "e/top/nearer.c")
 
 
 def main():
@@ -125,12 +132,14 @@ def main():
         print("skipped: nm is not installed")
         return 77
     self_test()
-    kernels = {name: os.path.relpath(os.path.join(folder, name), root) for folder, _, names in os.walk(os.path.join(root, "engine/cuda"))
-               for name in names if name.endswith(".cu")}
+    kernels = {name: os.path.relpath(os.path.join(folder, name), root)
+               for folder, _, names in os.walk(os.path.join(root, "engine/cuda")) for name in names
+               if name.endswith(".cu")}
     with open(os.path.join(build, "compile_commands.json"), encoding="utf-8") as f:
         commands = [(source_of(c, root, kernels), os.path.join(c["directory"], c["output"])) for c in json.load(f)]
     known = rooms.read(root, TOPS)
-    objects = [(source, path) for source, path in commands if source.split("/")[0] in known and os.path.exists(path)]
+    objects = [(source, path) for source, path in commands
+               if source.split("/")[0] in known and os.path.exists(path)]
     uses = uses_of(*symbols(objects), known)
     found = problems_of(uses, known, LISTS)
     print("\n".join(found))

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Holds folders to their READMEs (rooms.py says how they are written), those of engine and graphs and of each program whose folder has
-one that says what it may include, and both to the rules of the house:
-no folder of more than 16 modules (files of one name are one), a README of at most 40 lines with every file and room in it, includes
-that go in no circle, header guards that are the header's path, and no name of a file in a comment or a README that is none. Holds
+"""Holds folders to their READMEs (rooms.py says how they are written), those of engine and graphs and of each program
+whose folder has one that says what it may include, and both to the rules of the house: no folder of over 16 modules
+(files of one name are one), a README of at most 40 lines with every file and room in it, includes that go in no circle,
+header guards that are the header's path, and no name of a file in a comment or a README that is none. Holds
 docs/architecture.md to the folders that there are, and its arrows to what the READMEs let files include.
 
 Usage: check_rooms.py SOURCE_ROOT
@@ -52,13 +52,14 @@ def folder_problems(folder, files, folders, text):
 
 def ways_of(known):
     """Folder -> the folders that its README lets it include."""
-    return {folder: {other for given in room.may or [] for other in known
-                     if other == given or (rooms.is_below(other, given) and not rooms.is_below(folder, given))} - {folder}
+    def opens(folder, given, other):
+        return other == given or (rooms.is_below(other, given) and not rooms.is_below(folder, given))
+    return {folder: {other for given in room.may or [] for other in known if opens(folder, given, other)} - {folder}
             for folder, room in known.items()}
 
 
 def page_problems(path, text, known, required, paths):
-    """Of the page about the whole: folders that it names and that are not there, required ones that it lacks, arrows that are not so."""
+    """Of the page about the whole: folders that are not there, required ones that it lacks, arrows that are not so."""
     named = set(FOLDER.findall(text))
     found = [f"{path}: names {folder}/, which is not there" for folder in sorted(named - paths)]
     found += [f"{path}: {folder}/ is not named" for folder in sorted(required - named)]
@@ -120,7 +121,7 @@ def name_problems(path, text, paths):
             name = match.group()
             if name not in ANY_OF_THE_NAME and not resolves(name, os.path.dirname(path), paths):
                 line = text.count("\n", 0, start + match.start()) + 1
-                found.append(f"{path}:{line}: names {name}, which is no file here, in a folder above, or from the source root")
+                found.append(f"{path}:{line}: names {name}, which is no file here, in a folder above, or from the root")
     return found
 
 
@@ -135,8 +136,9 @@ def self_test():
     text = "# X\n\n- `a.h`, `a.c`: first\n- `in/`: second\n\nMay include: `graphs`,\n`engine/base`.\n"
     assert rooms.Room(text).items == ["a.h", "a.c", "in/"] and rooms.Room(text).may == ["graphs", "engine/base"]
     assert not folder_problems("x", ["a.h", "a.c", "README.md", "meson.build"], ["in"], text)
-    for files, folders, said in ((["a.h"], ["in"], "a.c is not there"), (["a.h", "a.c", "b.cuh"], ["in"], "b.cuh is not named"),
-                                 (["a.h", "a.c"], [], "in/ is not there"), (["a.h", "a.c"], ["in", "on"], "on/ is not named"),
+    for files, folders, said in ((["a.h"], ["in"], "a.c is not there"), (["a.h", "a.c"], [], "in/ is not there"),
+                                 (["a.h", "a.c", "b.cuh"], ["in"], "b.cuh is not named"),
+                                 (["a.h", "a.c"], ["in", "on"], "on/ is not named"),
                                  ([f"m{k}.c" for k in range(17)], [], "17 modules")):
         assert any(said in problem for problem in folder_problems("x", files, folders, text)), said
     assert folder_problems("x", [], [], None) and folder_problems("x", ["a.h", "a.c"], ["in"], text + "\n" * 40)
@@ -144,7 +146,8 @@ def self_test():
     assert not rooms.Room("May include: nothing.\n").wrong
 
     def known(**may):
-        return {name: rooms.Room("May include: " + (", ".join(f"`{m}`" for m in given) or "nothing") + ".\n") for name, given in may.items()}
+        return {name: rooms.Room(f"May include: {', '.join(f'`{m}`' for m in given) or 'nothing'}.\n")
+                for name, given in may.items()}
     assert not permission_problems(known(a=["b"], b=[]), {"a", "b"})
     assert permission_problems(known(a=["b"], b=["a"]), {"a", "b"}) and permission_problems(known(a=["c"]), {"a"})
     inner = known(a=["b"], b=[])
@@ -156,14 +159,17 @@ def self_test():
     way = known(low=[], mid=["low"], high=["mid"])
     page = "`low/` `mid/` `high/`\n\nlow <- mid <- high\n"
     assert not page_problems("p", page, way, set(way), set(way))
-    assert page_problems("p", page, way, set(), {"low", "mid"}) and page_problems("p", page.replace("`mid/`", ""), way, set(way), set(way))
-    assert page_problems("p", page + "mid <- low\n", way, set(), set(way)) and page_problems("p", page + "low <- high\n", way, set(), set(way))
+    assert page_problems("p", page, way, set(), {"low", "mid"})
+    assert page_problems("p", page.replace("`mid/`", ""), way, set(way), set(way))
+    for wrong in ("mid <- low", "low <- high"):
+        assert page_problems("p", f"{page}{wrong}\n", way, set(), set(way)), wrong
 
     assert rooms.allowed("e/cuda/pairs", ["e/cuda/lists", "e/cuda/kernels.h"], "e/cuda/lists/layout.h")
     assert rooms.allowed("e/cuda/pairs", ["e/cuda/kernels.h"], "e/cuda/kernels.h")
     assert not rooms.allowed("e/cuda/pairs", ["e/cuda/kernels.h"], "e/cuda/nonbonded.h")
     assert not rooms.allowed("e/cuda/lists", ["e/cuda/device"], "e/cuda/pairs/pairs.h")
-    assert rooms.allowed("e/io/top", ["e/io"], "e/io/io.h") and not rooms.allowed("e/io/top", ["e/io"], "e/io/other/a.h")
+    assert rooms.allowed("e/io/top", ["e/io"], "e/io/io.h")
+    assert not rooms.allowed("e/io/top", ["e/io"], "e/io/other/a.h")
     assert rooms.allowed("e/io", ["e/base"], "e/base/json/a.h") and not rooms.allowed("e/io", [], "e/io/top/a.h")
 
     paths = {"e/up.c", "e/in/near.h", "e/in/this.c"}
@@ -171,7 +177,8 @@ def self_test():
     assert name_problems("e/in/this.c", "\n/* gone.c */", paths)[0].startswith("e/in/this.c:2:")
     assert name_problems("e/up.c", "// near.h", paths) and name_problems("e/README.md", "`gone.cuh`", paths)
     assert not name_problems("e/up.c", "gone.c", paths)
-    assert not guard_problems("e/a.h", "#ifndef SHOAL_E_A_H\n#define SHOAL_E_A_H\n") and guard_problems("e/a.h", "#ifndef SHOAL_E_B_H\n")
+    assert not guard_problems("e/a.h", "#ifndef SHOAL_E_A_H\n#define SHOAL_E_A_H\n")
+    assert guard_problems("e/a.h", "#ifndef SHOAL_E_B_H\n#define SHOAL_E_B_H\n")
 
 
 def walk_tree(root, tops):

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the README of a folder says: which files and rooms there are, in the order to read them, and what its files may include.
+"""What the README of a folder says: which files and rooms there are, in the order to read them, and what its files may
+include.
 
     - `err.h`, `err.c`: errors             an item: files of the folder, or a room (`json/`)
-    May include: `engine/base`, `graphs`.  folders with all their rooms (of a folder above: its own files alone) and single files
+    May include: `engine/base`, `graphs`.  folders with all their rooms, single files; of a folder above its own files
 
 Nothing else says it: check_includes.py holds includes to these lines, check_rooms.py the lines to the files.
 """
