@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "client/client.h"
+#include "engine/base/number.h"
 #include "engine/base/suggest.h"
 
 static void assert_text(struct buf *b, const char *expected)
@@ -68,7 +69,7 @@ static void test_bytes(void **state)
                  {1.25e9, "1.2 GB"}, {4e12, "4.0 TB"},   {4e15, "4000 TB"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct buf b = {0};
-        show_bytes(&b, cases[i].bytes);
+        number_bytes(&b, cases[i].bytes);
         assert_text(&b, cases[i].text);
     }
 }
