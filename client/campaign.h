@@ -49,8 +49,8 @@ bool campaign_is_part(const struct client *c);
 int campaign_choose(struct campaign *k, const struct client *c, struct err *e);
 
 /* Opens it, and hands over what the service does not have yet; *answer (a new reference) says how many those are, NULL: nothing was
- * tried. EXIT_OK: the service has all of it as planned; else an exit code, after saying why not. */
-int campaign_send(struct campaign *k, struct client *c, const char *file, json_t **answer);
+ * tried. Warnings that are keys of `said` are not said again, and others become keys; NULL: all are said. EXIT_OK: the service has all of it as planned; else an exit code, after saying why not. */
+int campaign_send(struct campaign *k, struct client *c, const char *file, json_t *said, json_t **answer);
 
 /* What can be done with one; exit codes. */
 int campaign_plan(struct client *c, const char *file);

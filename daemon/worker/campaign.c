@@ -250,7 +250,7 @@ static void look_at_item(struct listing *l, struct item *it)
         buf_free(&text);
     } else {
         trace_warnings(l, it, &w);
-        if (l->campaign->ladder.automatic)
+        if (l->campaign->ladder.automatic && it->pilot < 2) /* once, as the spec's own */
             check_frames(l, it);
     }
     template_free(&w);

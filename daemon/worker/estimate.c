@@ -251,8 +251,7 @@ static void look_at_frames(struct estimate_request *q, double most, bool turns)
         add_folder(x, i, &path);
         buf_printf(&path, "/%s", output_names[OUTPUT_TRAJECTORY]);
         if (x->replicas[i].kind != ESTIMATE_FAILED)
-            look_at_trajectory(q, path.data, (uint64_t)(most / replicas), turns, i / windows,
-                               i % windows);
+            look_at_trajectory(q, path.data, (uint64_t)(most / replicas), turns, i / windows, i % windows);
         buf_free(&path);
     }
     folds_warn(&q->folds, &q->fold_remark);

@@ -167,6 +167,11 @@ class Ladder(Served):
             f.write(campaign.replace("ladder: {pilot: 20 ps}\n", ""))
         self.assertNotIn("stores no frames", self.shoal("campaign", "plan", path).stderr)
         self.shoal("cancel", "--label", "pilot=frames")
+        path = self.write("frameless", bonds={"calm": CALM})
+        spec = os.path.join(os.path.dirname(path), "pair.yaml")
+        with open(spec, "w", encoding="utf-8") as f:
+            f.write(text.replace(", frames-every: 200 steps", "").replace("20000 steps", "4000 steps"))
+        self.assertEqual(self.shoal("campaign", "run", path).stderr.count("stores no frames"), 1)
 
     def test_window_more(self):
         """That one repeat has and the other lacks."""
