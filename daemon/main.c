@@ -152,6 +152,7 @@ static int start_server(struct daemon *d, const struct options *o, int fd, struc
     d->api.checks = (struct checks){.loop = &d->loop,
                                     .worker = d->worker,
                                     .quota = d->quota,
+                                    .sched = &d->service.sched,
                                     .seconds = o->check_seconds,
                                     .mib = o->check_mib,
                                     .at_once = o->checks};

@@ -45,6 +45,8 @@ struct dev_usage {
     size_t free;  /* that an allocation could still get, whatever else uses the device left aside */
     size_t used;  /* handed out by this dev */
     size_t lane;  /* of them, to the lane asked about */
+    size_t
+        slab; /* memory is taken in pieces of so many; what needs more than half of one gets a piece to itself; 0: any */
 };
 
 struct dev_ops {

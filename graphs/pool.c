@@ -126,7 +126,7 @@ static struct block *best(const struct pool *p, size_t bytes, bool reserve, stru
 static int ask(struct pool *p, size_t bytes, bool reserve, struct err *e)
 {
     void *device, *host;
-    size_t size = bytes > p->source.slab_bytes ? bytes : p->source.slab_bytes;
+    size_t size = bytes > p->source.slab_bytes / 2 ? bytes : p->source.slab_bytes;
     int rc = p->source.slab_new(p->source.ctx, size, &device, &host, e);
     if (rc)
         return rc;

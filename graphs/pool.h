@@ -16,8 +16,10 @@ struct pool_source {
     /* A new slab, at POOL_ALIGN; *host NULL where the host cannot touch it. DEV_FULL (with *e) when there is none. */
     int (*slab_new)(void *ctx, size_t bytes, void **device, void **host, struct err *e);
     void (*slab_free)(void *ctx, void *device, void *host);
-    size_t slab_bytes; /* of a usual slab; a longer block gets one to itself. 0: every block does, and none is kept */
-    double growth;     /* any owner's block may become so many times longer without a new slab; 0: not foreseen */
+    size_t
+        slab_bytes; /* of a usual slab; of blocks longer than half of it each gets one of its own length, so that nothing is left over.
+                          0: every block does, and none is kept */
+    double growth; /* any owner's block may become so many times longer without a new slab; 0: not foreseen */
 };
 
 enum { POOL_ALIGN = 256 };

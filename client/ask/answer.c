@@ -9,6 +9,7 @@
 #include "client/ask/http.h"
 #include "engine/base/json/err_json.h"
 #include "engine/base/number.h"
+#include "engine/base/room_line.h"
 #include "engine/base/printable.h"
 
 int answer_error(const json_t *answer, long status, struct err *e)
@@ -64,6 +65,21 @@ void answer_labels(struct buf *out, const json_t *ensemble)
     buf_add(out, "", 0);
     json_object_foreach (json_object_get(ensemble, "labels"), key, value)
         buf_printf(out, "%s%s=%s", out->len > begin ? "," : "", key, json_string_value(value));
+}
+
+void answer_fits(struct buf *out, const json_t *ensemble)
+{
+    const json_t *fit;
+    size_t i;
+    buf_add(out, "", 0);
+    json_array_foreach (json_object_get(ensemble, "fits"), i, fit) {
+        const char *device = answer_text(fit, "device");
+        if (!strncmp(device, "cpu", 3) && answer_whole(fit, "replicas") >= answer_replicas(ensemble))
+            continue;
+        room_line(out, device, answer_number(fit, "memory_bytes"), answer_whole(fit, "replicas"),
+                  answer_number(fit, "replica_bytes"));
+        buf_printf(out, "\n");
+    }
 }
 
 void answer_estimate(struct buf *out, const json_t *ensemble)

@@ -31,5 +31,7 @@ long long answer_replicas(const json_t *ensemble);
 void answer_estimate(struct buf *out, const json_t *ensemble);
 /* Appends an ensemble's labels: "project=hydration,round=2". */
 void answer_labels(struct buf *out, const json_t *ensemble);
+/* Appends lines that say how many replicas of it each device holds: GPUs, and a CPU where fewer than the ensemble has. */
+void answer_fits(struct buf *out, const json_t *ensemble);
 
 #endif

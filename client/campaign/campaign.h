@@ -20,9 +20,10 @@ int campaign_grow(const struct campaign *k, const struct client *c, struct err *
 json_t *campaign_gap_windows(json_t *const *results, int n);
 /* Says which windows were chosen, and by which pilot. */
 void campaign_say_ladders(const struct campaign *k, const struct client *c);
-/* Opens it, and hands over what the service does not have yet; *answer (a new reference) says how many those are, NULL: nothing was
- * tried. EXIT_OK: the service has all of it as planned; else an exit code, after saying why not. */
-int campaign_send(struct campaign *k, struct client *c, const char *file, json_t **answer);
+/* Opens it, and hands over what the service does not have yet; *answer (a new reference) says how many those are,
+ * NULL: nothing was tried. Warnings that are keys of `said` are not said again, and others become keys; NULL: all
+ * are said. EXIT_OK: the service has all of it as planned; else an exit code, after saying why not. */
+int campaign_send(struct campaign *k, struct client *c, const char *file, json_t *said, json_t **answer);
 
 /* Has pilots place the windows of a spec, and shows them. Returns the exit code. */
 int ladder_of_spec(struct client *c, const char *file);

@@ -47,7 +47,7 @@ static void sum_show(const struct campaign *k, struct table *t, const char *leg,
                      bool any_wrong)
 {
     struct buf bytes = {0};
-    show_bytes(&bytes, s->bytes);
+    number_bytes(&bytes, s->bytes);
     table_cell(t, "%s", leg);
     table_cell(t, "%s", of);
     table_cell(t, "%lld", s->ensembles);

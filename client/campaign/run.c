@@ -331,11 +331,11 @@ static int tell_end(const struct running *r, const struct err *e)
 
 /* Submits what can be; where windows are placed by pilots, waits for these and submits what follows from them, until
  * all is there. */
-static int send_all(struct running *r, const char *file, struct err *e)
+static int send_turns(struct running *r, const char *file, json_t *said, struct err *e)
 {
     for (;;) {
         json_t *submitted = NULL;
-        int rc = campaign_send(r->k, (struct client *)r->c, file, &submitted);
+        int rc = campaign_send(r->k, (struct client *)r->c, file, said, &submitted);
         json_decref(submitted);
         if (rc == EXIT_OK && !r->k->waiting)
             campaign_say_ladders(r->k, r->c);
@@ -345,6 +345,14 @@ static int send_all(struct running *r, const char *file, struct err *e)
             return tell_end(r, e);
         campaign_close(r->k);
     }
+}
+
+static int send_all(struct running *r, const char *file, struct err *e)
+{
+    json_t *said = json_object();
+    int rc = send_turns(r, file, said, e);
+    json_decref(said);
+    return rc;
 }
 
 int campaign_prove(struct campaign *k, struct client *c, const char *file)
@@ -363,7 +371,7 @@ int campaign_prove(struct campaign *k, struct client *c, const char *file)
         if (rc != EXIT_OK || (!k->waiting && !json_array_size(json_object_get(k->plan, "errors"))))
             return rc;
         campaign_close(k);
-        rc = campaign_send(k, &silent, file, &submitted);
+        rc = campaign_send(k, &silent, file, NULL, &submitted);
         json_decref(submitted);
         if (rc != EXIT_OK)
             return rc;

@@ -313,8 +313,22 @@ static bool is_hopeless(const struct campaign *k, bool holes, bool part)
     return !holes || beyond || (!wrong && !part) || wrong == (int)json_array_size(all);
 }
 
+/* Those that are not in `said` (an object, its keys), which gets them; NULL: all. */
+static void say_warnings(const struct campaign *k, const struct client *c, json_t *said)
+{
+    const json_t *one;
+    size_t i;
+    json_array_foreach (json_object_get(k->plan, "warnings"), i, one) {
+        const char *text = json_string_value(one);
+        if (!json_object_get(said, text))
+            client_say(c, "warning: %s", text);
+        if (said)
+            json_object_set_new(said, text, json_true());
+    }
+}
+
 /* holes: what is right is submitted, also where not all of it is. */
-static int send(struct campaign *k, struct client *c, const char *file, bool holes, json_t **answer)
+static int send(struct campaign *k, struct client *c, const char *file, bool holes, json_t *said, json_t **answer)
 {
     struct err e = {0};
     const json_t *one;
@@ -341,21 +355,20 @@ static int send(struct campaign *k, struct client *c, const char *file, bool hol
         replace(c, k, &e);
     if (e.code)
         return client_fail(c, &e);
-    json_array_foreach (json_object_get(k->plan, "warnings"), i, one)
-        client_say(c, "warning: %s", json_string_value(one));
+    say_warnings(k, c, said);
     return submit_all(c, k, answer);
 }
 
-int campaign_send(struct campaign *k, struct client *c, const char *file, json_t **answer)
+int campaign_send(struct campaign *k, struct client *c, const char *file, json_t *said, json_t **answer)
 {
-    return send(k, c, file, false, answer);
+    return send(k, c, file, false, said, answer);
 }
 
 int campaign_submit(struct client *c, const char *file)
 {
     struct campaign k;
     json_t *answer;
-    int rc = send(&k, c, file, true, &answer);
+    int rc = send(&k, c, file, true, NULL, &answer);
     if (answer)
         campaign_say_ladders(&k, c);
     if (answer && k.waiting)

@@ -17,7 +17,7 @@
 static void bytes_text(struct buf *out, const json_t *bytes)
 {
     if (json_is_integer(bytes))
-        show_bytes(out, (double)json_integer_value(bytes));
+        number_bytes(out, (double)json_integer_value(bytes));
     else
         buf_printf(out, "not measured yet");
 }
@@ -80,7 +80,7 @@ int rm_main(struct client *c, int argc, char **argv)
     struct on_each m = {.agree = may_remove};
     int rc = on_each(c, argc, argv, "done,failed,cancelled", remove_one, &m);
     struct buf all = {0};
-    show_bytes(&all, m.bytes);
+    number_bytes(&all, m.bytes);
     if (m.several)
         client_say(c, "%s %s", all.data, c->dry_run ? "would be freed" : "freed");
     buf_free(&all);
@@ -140,8 +140,8 @@ static void usage_say(const struct client *c, const json_t *usage)
 {
     const json_t *own = json_array_get(json_object_get(usage, "users"), 0);
     struct buf has = {0}, may = {0};
-    show_bytes(&has, (double)answer_whole(own, "bytes"));
-    show_bytes(&may, (double)answer_whole(own, "bytes_limit"));
+    number_bytes(&has, (double)answer_whole(own, "bytes"));
+    number_bytes(&may, (double)answer_whole(own, "bytes_limit"));
     long long limit = answer_whole(own, "ensembles_limit"), n = answer_whole(own, "ensembles");
     if (json_is_false(json_object_get(own, "limited")))
         client_say(c, "you have %lld %s and %s; limits of one user do not hold for you", n,

@@ -86,7 +86,7 @@ static void ensemble_show(const struct client *c, const json_t *e)
 {
     const char *reason = answer_text(e, "reason"), *key = answer_text(e, "key");
     bool repeats = answer_whole(e, "repeats") > 1;
-    struct buf submitted = {0}, labels = {0}, estimate = {0};
+    struct buf submitted = {0}, labels = {0}, estimate = {0}, fits = {0};
     show_time(&submitted, answer_text(e, "created"));
     answer_labels(&labels, e);
     printable_line(stdout, "%s  %s  %s%s%s", answer_text(e, "id"), answer_text(e, "name"), answer_text(e, "state"),
@@ -110,6 +110,10 @@ static void ensemble_show(const struct client *c, const json_t *e)
                100 * answer_number(allocate, "handed_out"));
     printable_line(stdout, "submitted %s%s%s%s%s", submitted.data, *key ? ", key " : "", key,
                    labels.len ? ", labels " : "", labels.data);
+    if (answer_whole(e, "done") + answer_whole(e, "failed") < answer_replicas(e) && answer_number(e, "progress") <= 0)
+        answer_fits(&fits, e);
+    printable_text(stdout, fits.len ? fits.data : "");
+    buf_free(&fits);
     putchar('\n');
     buf_free(&labels);
     buf_free(&submitted);

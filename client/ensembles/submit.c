@@ -274,6 +274,16 @@ static void say_warnings(const struct client *c, const json_t *ensemble)
         client_say(c, "warning: %s", answer_text(one, "message"));
 }
 
+static void say_fits(const struct client *c, const json_t *ensemble)
+{
+    struct buf text = {0};
+    answer_fits(&text, ensemble);
+    for (char *rest = text.data, *line; (line = strsep(&rest, "\n"));)
+        if (*line)
+            client_say(c, "%s", line);
+    buf_free(&text);
+}
+
 int submit_main(struct client *c, int argc, char **argv)
 {
     struct err e = {0};
@@ -289,6 +299,7 @@ int submit_main(struct client *c, int argc, char **argv)
     long long windows = answer_whole(ensemble, "windows");
     client_say(c, "%s is %s, %lld %s; `shoal watch %.12s` follows it", name, id, windows,
                number_word(windows, "window", "windows"), id);
+    say_fits(c, ensemble);
     say_warnings(c, ensemble);
     if (!c->json) {
         printf("%s\n", id);

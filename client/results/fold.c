@@ -61,8 +61,8 @@ void fold_show(const json_t *results, const struct out *s)
         return;
     if (!json_array_size(windows)) {
         out_say(s,
-                "\nthe protein's fold was not followed, for want of trajectories: with frames-every in the spec "
-                "results have the RMSD of backbone and ligand\n");
+                "\nthe protein's fold was not followed, for want of trajectories: no frame of production is stored "
+                "(so far); with frames-every in the spec results have the RMSD of backbone and ligand\n");
         return;
     }
     table_setup(&t, "l l~ r r r r");

@@ -196,15 +196,6 @@ void show_duration(struct buf *out, double seconds)
         buf_printf(out, "%ld d %02ld h", s / 86400, s % 86400 / 3600);
 }
 
-void show_bytes(struct buf *out, double bytes)
-{
-    static const char *const units[] = {"B", "kB", "MB", "GB", "TB"};
-    int unit = 0;
-    for (; bytes >= 999.5 && unit < 4; unit++)
-        bytes /= 1000;
-    buf_printf(out, unit && bytes < 9.95 ? "%.1f %s" : "%.0f %s", bytes, units[unit]);
-}
-
 void show_time(struct buf *out, const char *time)
 {
     size_t whole = strcspn(time, ".");

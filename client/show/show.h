@@ -50,8 +50,6 @@ void table_put_plain(struct table *t, struct buf *out);
 
 /* "45 s", "3 min 20 s", "2 h 05 min", "3 d 04 h". */
 void show_duration(struct buf *out, double seconds);
-/* "512 B", "1.4 kB", "23 MB", "1.2 GB". */
-void show_bytes(struct buf *out, double bytes);
 /* "2026-11-20T10:00:00.000Z" without its fraction. */
 void show_time(struct buf *out, const char *time);
 /* "[#####.....]  50 %  6/12 windows  2 failed  12 min left  MORE" in at most `width` columns; eta_s < 0: unknown; "": no more. */

@@ -107,6 +107,10 @@ json_t *api_time_json(int64_t ms);
 const char *api_ensemble_text(struct ensemble *en);
 /* Appends the object with one more member, whose value is a text. Steals it. */
 void api_add_object(struct buf *out, json_t *object, const char *key, const char *value);
+/* Of devices whose memory is known, how many replicas of an ensemble of such sizes (NULL: not known) each holds: an array of Fit. */
+json_t *api_fits_json(const struct sched *s, const char *sizes);
+/* ERR_TOO_LARGE, with the numbers, where all devices are known and none holds one. */
+int api_fits_any(const struct sched *s, const char *sizes, struct err *e);
 /* Replicas that a worker's device has memory for, as the user sees them. */
 json_t *api_replicas_on(const struct service *sv, int worker, uint32_t uid);
 

@@ -21,7 +21,8 @@ struct check {
     struct child *child; /* NULL: it waits */
     bool gone;           /* its client left */
     char seconds[16], mib[16];
-    const char *argv[8];
+    struct buf devices; /* for the reader */
+    const char *argv[10];
     check_done_fn *done;
     void *arg;
 };
@@ -38,6 +39,7 @@ static void finish(struct check *k, const struct err *err, const json_t *head, c
     request_on_gone(k->request, NULL, NULL);
     quota_return(&k->charge);
     buf_free(&k->input);
+    buf_free(&k->devices);
     k->done(k->arg, err, head, texts, len);
     free(k);
 }
@@ -124,6 +126,22 @@ static struct check *choose(const struct checks *c)
     return best;
 }
 
+/* "cuda=LIMITS;cpu=LIMITS": those of devices that are known, each once. */
+static void list_devices(const struct sched *s, struct buf *out)
+{
+    buf_printf(out, "%s", "");
+    for (int w = 0; w < s->nworkers; w++) {
+        const struct sched_worker *k = &s->workers[w];
+        struct buf one = {0};
+        if (!k->limits)
+            continue;
+        buf_printf(&one, "%.*s=%s;", (int)strcspn(k->device, ":"), k->device, k->limits);
+        if (!strstr(out->data, one.data))
+            buf_printf(out, "%s", one.data);
+        buf_free(&one);
+    }
+}
+
 static void run(struct check *k)
 {
     struct checks *c = k->all;
@@ -133,8 +151,9 @@ static void run(struct check *k)
     const char *body = len ? k->input.data : request_body(k->request, &len);
     snprintf(k->seconds, sizeof k->seconds, "%d", c->seconds);
     snprintf(k->mib, sizeof k->mib, "%d", c->mib);
-    const char *argv[] = {c->worker, "check-submission", "--seconds", k->seconds, "--mib",
-                          k->mib,    options[k->kind],   NULL};
+    list_devices(c->sched, &k->devices);
+    const char *argv[] = {c->worker, "check-submission", "--seconds",     k->seconds,       "--mib",
+                          k->mib,    "--devices",        k->devices.data, options[k->kind], NULL};
     memcpy(k->argv, argv, sizeof argv);
     struct child_run reader = {.argv = k->argv,
                                .input = body,

@@ -10,6 +10,7 @@
 
 #include "daemon/http/server.h"
 #include "daemon/processes/child.h"
+#include "daemon/schedule/sched.h"
 
 struct check;
 
@@ -17,7 +18,8 @@ struct checks {
     uv_loop_t *loop;
     const char *worker; /* program */
     struct quota *quota;
-    int seconds, mib; /* of processor time, of memory; for one */
+    const struct sched *sched; /* its devices are those that the reader says sizes for */
+    int seconds, mib;          /* of processor time, of memory; for one */
     int at_once;
     struct check *waiting; /* for their turn, oldest first */
     struct check *running;

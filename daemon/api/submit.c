@@ -28,6 +28,20 @@ static int may_admit(const struct service *sv, struct err *e)
     return 0;
 }
 
+/* NULL: not known. The caller frees. */
+static char *sizes_of(const json_t *facts)
+{
+    return json_dumps(json_object_get(facts, "sizes"), JSON_COMPACT);
+}
+
+static int may_fit(const struct service *sv, const json_t *facts, struct err *e)
+{
+    char *sizes = sizes_of(facts);
+    int rc = api_fits_any(&sv->sched, sizes, e);
+    free(sizes);
+    return rc;
+}
+
 static void submit_free(void *arg)
 {
     struct submit *s = arg;
@@ -104,6 +118,7 @@ static struct ensemble *make_ensemble(struct service *sv, uint32_t owner, const 
     en->allocation = (struct allocation){.share = number_of(allocation, "share"),
                                          .before = number_of(allocation, "before"),
                                          .every = number_of(allocation, "every")};
+    en->sizes = sizes_of(facts);
     add_labels(en, json_object_get(facts, "labels"));
     return en;
 }
@@ -187,7 +202,8 @@ static void submit_checked(void *arg, const struct err *err, const json_t *head,
     if (err) {
         reply_missing(s->request, err, json_incref(json_object_get(json_object_get(head, "error"), "files")));
     } else {
-        if (!find_earlier(s, facts, &e) && may_admit(s->api->service, &e) == 0)
+        if (!find_earlier(s, facts, &e) && may_admit(s->api->service, &e) == 0 &&
+            may_fit(s->api->service, facts, &e) == 0)
             store_submission(s, facts, texts, len, &e);
         if (!e.code) {
             s->warnings = json_incref(json_object_get(json_object_get(head, "summary"), "warnings"));
@@ -199,13 +215,27 @@ static void submit_checked(void *arg, const struct err *err, const json_t *head,
     submit_free(s);
 }
 
+struct validation {
+    const struct sched *sched;
+    struct request *request;
+};
+
 static void validate_checked(void *arg, const struct err *err, const json_t *head, const char *texts, size_t len)
 {
-    struct request *r = arg;
+    struct validation *v = arg;
+    json_t *summary = json_object_get(head, "summary");
+    struct err e = {0};
+    char *sizes = sizes_of(json_object_get(head, "submission"));
     if (err)
-        reply_missing(r, err, json_incref(json_object_get(json_object_get(head, "error"), "files")));
-    else
-        reply_json(r, 200, json_incref(json_object_get(head, "summary")));
+        reply_missing(v->request, err, json_incref(json_object_get(json_object_get(head, "error"), "files")));
+    else if (api_fits_any(v->sched, sizes, &e))
+        reply_error(v->request, &e);
+    else {
+        json_object_set_new(summary, "fits", api_fits_json(v->sched, sizes));
+        reply_json(v->request, 200, json_incref(summary));
+    }
+    free(sizes);
+    free(v);
 }
 
 struct reply api_submit(struct api_call *c)
@@ -221,6 +251,8 @@ struct reply api_submit(struct api_call *c)
 
 struct reply api_validate(struct api_call *c)
 {
-    check_begin(&c->api->checks, c->request, CHECK_VALIDATE, NULL, validate_checked, c->request);
+    struct validation *v = xcalloc(1, sizeof *v);
+    *v = (struct validation){&c->service->sched, c->request};
+    check_begin(&c->api->checks, c->request, CHECK_VALIDATE, NULL, validate_checked, v);
     return reply_later(c->request);
 }

@@ -44,6 +44,8 @@ int on_worker_up(struct step *st, const struct sched_event *ev, struct err *err)
     set_slots(w, ev->slots);
     ensemble_string(&w->device, ev->device);
     ensemble_string(&w->model, ev->model);
+    ensemble_string(&w->limits, ev->limits);
+    w->room = ev->room;
     if (!w->strikes)
         ensemble_string(&w->trouble, NULL);
     if (st->s->draining)

@@ -120,6 +120,7 @@ void ensemble_free(struct ensemble *e)
     free(e->key);
     free(e->name);
     free(e->spec_name);
+    free(e->sizes);
     free(e->reason);
     free(e->stopped);
     free(e->shown.reason);

@@ -140,6 +140,8 @@ struct ensemble {
     char hash[65];  /* SHA-256 of everything submitted, hex */
     char *name;
     char *spec_name;
+    char *
+        sizes; /* what devices would have to hold of it, as its reader told: JSON (daemon/spec/submission.h); NULL: not known */
     int nlabels;
     struct ensemble_label *labels;
     struct quota_charge counted, peopled, stored; /* of its owner: one ensemble, its replicas, its bytes */

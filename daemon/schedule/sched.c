@@ -31,6 +31,7 @@ void sched_close(struct sched *s)
         free(s->workers[i].sets);
         free(s->workers[i].device);
         free(s->workers[i].model);
+        free(s->workers[i].limits);
         free(s->workers[i].trouble);
     }
     free(s->workers);

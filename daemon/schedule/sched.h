@@ -36,6 +36,7 @@
 #ifndef SHOAL_DAEMON_SCHEDULE_SCHED_H
 #define SHOAL_DAEMON_SCHEDULE_SCHED_H
 
+#include "daemon/host/room.h"
 #include "daemon/schedule/ensemble.h"
 #include "engine/base/err.h"
 #include "engine/base/statistics/allocate.h"
@@ -67,7 +68,7 @@ enum sched_kind {
     SCHED_LIVE,
     /* ensemble: what DECIDE_LOOK asked for; targets: production of its windows; NULL, nobody knows: code, message say why */
     SCHED_LOOKED,
-    SCHED_WORKER_UP,   /* worker: said hello; slots, device, model */
+    SCHED_WORKER_UP,   /* worker: said hello; slots, device, model, limits, room */
     SCHED_SLOTS,       /* worker: wants so many slots from now on; fewer make nobody leave */
     SCHED_WORKER_DOWN, /* worker: ended; ok: in order, else a crash: message */
     SCHED_PROGRESS,    /* worker, replica, stage, step, time_ps */
@@ -86,7 +87,8 @@ struct sched_event {
     int64_t now, time; /* ms */
     struct ensemble *ensemble;
     int worker, slots;
-    const char *device, *model, *message;
+    const char *device, *model, *limits, *message;
+    struct room room;
     bool ok, more, one;
     int window;
     int64_t replica; /* number */
@@ -156,6 +158,9 @@ struct sched_worker {
     int sets_cap;
     struct sched_set **sets; /* [nsets], those that run here */
     char *device, *model;
+    char
+        *limits; /* what of the device decides how much a replica takes there, in the worker's words; NULL: not known */
+    struct room room; /* before it has any replica */
     int strikes;      /* crashes in a row, without a checkpoint between */
     int misses;       /* ends in a row without a hello */
     int64_t probe_at; /* put aside until then, while it has SCHED_STRIKES or more */

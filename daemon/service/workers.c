@@ -98,6 +98,19 @@ static int on_load(struct service *sv, int worker, const json_t *m, struct err *
     return service_step(sv, &ev, e);
 }
 
+static struct room room_of(const json_t *memory)
+{
+    return (struct room){number_of(memory, "total"), number_of(memory, "free"), number_of(memory, "slab")};
+}
+
+/* Of a device on which nothing has run yet. */
+static void show_memory(struct service *sv, int worker, const struct room *room)
+{
+    json_decref(sv->loads[worker]);
+    sv->loads[worker] = json_pack("{s:{s:I,s:I,s:i,s:i}}", "memory", "total", (json_int_t)room->total, "free",
+                                  (json_int_t)room->free, "used", 0, "replica", 0);
+}
+
 static int on_frame(void *arg, int worker, const json_t *m, struct err *e)
 {
     struct service *sv = arg;
@@ -121,6 +134,8 @@ static int on_frame(void *arg, int worker, const json_t *m, struct err *e)
                                  .slots = (int)number_of(m, "slots"),
                                  .device = text_of(m, "device"),
                                  .model = text_of(m, "model"),
+                                 .limits = json_string_value(json_object_get(m, "limits")),
+                                 .room = room_of(json_object_get(m, "memory")),
                                  .message = text_of(m, "message"),
                                  .replica = number_of(m, "replica"),
                                  .stage = (int)number_of(m, "stage"),
@@ -128,6 +143,8 @@ static int on_frame(void *arg, int worker, const json_t *m, struct err *e)
                                  .step = number_of(m, "step"),
                                  .time_ps = json_number_value(json_object_get(m, "time_ps"))};
         int rc = service_step(sv, &ev, e);
+        if (rc == 0 && ev.kind == SCHED_WORKER_UP)
+            show_memory(sv, worker, &ev.room);
         if (rc == 0 && ev.kind == SCHED_SEGMENT)
             store_save_replica(sv->store, r); /* what it has reached, and that no blame is left */
         return rc;

@@ -25,7 +25,9 @@ struct reading {
     struct spec *spec;
     struct buf drawn; /* the spec with its seed, where it says random */
     int64_t atoms;
-    json_t *summary, *warnings;
+    submission_sizes_fn *measure;
+    void *ctx;
+    json_t *summary, *warnings, *sizes;
     char hash[SUBMISSION_HASH];
     json_t *missing; /* with ERR_MISSING_FILE */
 };
@@ -318,6 +320,8 @@ static int read_system(struct reading *s, struct err *e)
         rc = spec_advise(s->spec, &sys, &s->warnings, e);
     if (!rc)
         s->summary = summary(s->spec, &sys, s->warnings);
+    if (!rc && s->measure)
+        s->sizes = s->measure(s->ctx, s->spec, &sys);
     if (rc == -ERR_MISSING_FILE)
         s->missing = list_missing(s, src);
     s->atoms = sys.natoms;
@@ -419,6 +423,8 @@ static json_t *facts(const struct reading *s)
                         json_pack("{s:f,s:i,s:I}", "error", stop->error, "converged", (int)stop->converged, "after",
                                   (json_int_t)stop->after));
     json_object_set_new(out, "exchange", json_integer(s->spec->settings.exchange != EXCHANGE_NONE));
+    if (s->sizes)
+        json_object_set(out, "sizes", s->sizes);
     json_object_set_new(out, "labels", s->labels ? json_incref(s->labels) : json_object());
     return out;
 }
@@ -440,9 +446,9 @@ static void add_texts(struct buf *out, const struct reading *s)
         buf_add(out, json_string_value(text), json_string_length(text) + 1);
 }
 
-void submission_check(const char *body, size_t len, bool texts, struct buf *out)
+void submission_check(const char *body, size_t len, bool texts, submission_sizes_fn *sizes, void *ctx, struct buf *out)
 {
-    struct reading s = {0};
+    struct reading s = {.measure = sizes, .ctx = ctx};
     struct err e = {0};
     if (check(&s, body, len, &e)) {
         json_t *error = err_json(&e);
@@ -456,6 +462,7 @@ void submission_check(const char *body, size_t len, bool texts, struct buf *out)
     }
     spec_free(s.spec);
     json_decref(s.summary);
+    json_decref(s.sizes);
     json_decref(s.warnings);
     json_decref(s.files);
     json_decref(s.root);

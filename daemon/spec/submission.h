@@ -17,13 +17,20 @@
 #define SUBMISSION_NAME 255 /* bytes of the name under which a file is kept, also of the spec's */
 #define SUBMISSION_PART 250 /* of one part of it: what is written first is called NAME.tmp */
 
+struct spec;
+struct system;
+
+/* What devices would have to hold of it, as the API's sizes: [{"kind": "cuda", "limits": text, "tables", "replica": bytes}]. */
+typedef json_t *submission_sizes_fn(void *ctx, const struct spec *spec, const struct system *sys);
+
 /* Appends the answer, one line of JSON, to *out:
  *   {"error": {code, message, "files" with MISSING_FILE}}, or
  *   {"summary": openapi.yaml's Summary, "submission": {name, spec_name, key or null, labels, hash, atoms, windows, repeats,
  *    stages, steps (of a replica), retries, exchange (not 0: replicas exchange windows), stop: {error (kJ/mol, 0: none), converged (0 or 1), after}, spec_bytes,
- *    files: [[name under which it is kept (engine/base/path.h), bytes, hash of its text], ..]}}
+ *    files: [[name under which it is kept (engine/base/path.h), bytes, hash of its text], ..],
+ *    sizes: what `sizes` says; absent without it}}
  * then, where `texts`, the spec and the files in that order, each followed by a NUL. */
-void submission_check(const char *body, size_t len, bool texts, struct buf *out);
+void submission_check(const char *body, size_t len, bool texts, submission_sizes_fn *sizes, void *ctx, struct buf *out);
 
 /* The hash of a submission: of its spec and of its files by the names under which they are kept, in hexadecimal digits. `files`: such
  * a name to text. */

@@ -20,7 +20,7 @@
     X(ENSEMBLE_ADD,                                                                                                    \
       "INSERT INTO ensemble (number, id, owner, key, hash, name, spec_name, spec, atoms, windows, repeats, stages,"    \
       " retries, state, reason, created, changed, stop_error, stop_converged, stop_after, allocate_share,"             \
-      " allocate_before, allocate_every) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)")                      \
+      " allocate_before, allocate_every, sizes) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)")             \
     X(CONTENT_ADD, "INSERT INTO content (hash, data) VALUES (?,?) ON CONFLICT DO NOTHING")                             \
     X(INPUT_ADD, "INSERT INTO input_file (ensemble, name, hash) VALUES (?,?,?)")                                       \
     X(SET_ADD,                                                                                                         \
@@ -87,7 +87,7 @@ enum statement {
       " + (SELECT coalesce(sum(length(CAST(key || value AS BLOB))), 0) FROM label"                                     \
       " WHERE label.ensemble = ensemble.number)"                                                                       \
       " + (SELECT coalesce(sum(length(CAST(name || hash AS BLOB))), 0) FROM input_file"                                \
-      " WHERE input_file.ensemble = ensemble.number), again"                                                           \
+      " WHERE input_file.ensemble = ensemble.number), again, sizes"                                                    \
       " FROM ensemble WHERE removed = 0 ORDER BY number")                                                              \
     X(REMOVALS, "SELECT id FROM removal")                                                                              \
     X(EVENTS,                                                                                                          \

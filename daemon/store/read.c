@@ -156,6 +156,7 @@ static struct ensemble *read_ensemble(sqlite3_stmt *q, struct err *e)
     en->ran_ms = sqlite3_column_int64(q, 29);
     en->row_bytes = sqlite3_column_int64(q, 30);
     en->again = sqlite3_column_int(q, 31) != 0;
+    ensemble_string(&en->sizes, column(q, 32));
     return en;
 }
 

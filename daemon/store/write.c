@@ -86,6 +86,7 @@ static void add_ensemble(struct store *s, const struct ensemble *e, const char *
     integer(s, e->allocation.share);
     integer(s, e->allocation.before);
     integer(s, e->allocation.every);
+    text(s, e->sizes);
 }
 
 /* Those that are there get their windows anew. */

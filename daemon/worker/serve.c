@@ -33,7 +33,6 @@
 #include "engine/base/number.h"
 
 #define FRAMES_FD 3
-#define SLOTS_MOST 100000
 #define OUTBOX_LIMIT (1u << 20) /* above this many bytes not yet taken by shoald, progress is not told */
 
 struct slot {
@@ -335,15 +334,17 @@ static int transmit(struct serving *s, struct err *e)
 
 /* ---- how much the device does ---- */
 
-/* Of each that has any: its number and its bytes on the device. Returns those of the largest. */
-static size_t put_replicas(const struct serving *s, struct buf *out)
+/* Of each that has any: its number and its bytes on the device. Returns those of the largest; *held: of all. */
+static size_t put_replicas(const struct serving *s, struct buf *out, size_t *held)
 {
     size_t most = 0;
+    *held = 0;
     const char *between = "";
     for (const struct slot *slot = s->slots; slot; slot = slot->next) {
         const struct sim *sim = replica_sim(slot->replica);
         size_t bytes = sim ? sim_device_bytes(sim) : 0;
         most = bytes > most ? bytes : most;
+        *held += bytes;
         if (sim) {
             buf_printf(out, "%s[%lld,%zu]", between, (long long)slot->id, bytes);
             between = ",";
@@ -360,12 +361,13 @@ static void tell_load(struct serving *s)
     struct buf *out = &s->outbox;
     const size_t begun = frame_begin(out);
     buf_printf(out, "{\"type\":\"load\",\"replicas\":[");
-    const size_t replica = put_replicas(s, out);
+    size_t held;
+    const size_t replica = put_replicas(s, out, &held);
     s->dev->ops->usage(s->dev, NULL, &memory);
+    const struct room room = {(int64_t)memory.total, (int64_t)(memory.free + held), (int64_t)memory.slab};
     load_take(&s->meter, replica_now(), runner_busy(&s->runner), s->runner.begun + s->ended, &p);
     if (!s->runner.count)
         p = (struct load_period){0};
-    size_t room = replica ? memory.free / 10 * 9 / replica : 0;
     const bool steady = p.steady && p.stepped == s->runner.count;
     meshes_look(&s->models, &(struct meshes_view){.running = s->runner.count,
                                                   .company = s->meter.changes,
@@ -376,7 +378,7 @@ static void tell_load(struct serving *s)
         packing_look(&s->packing, &(struct packing_view){.running = s->runner.count,
                                                          .rate = p.rate,
                                                          .size = p.size,
-                                                         .room = room < SLOTS_MOST ? (unsigned)room : SLOTS_MOST});
+                                                         .room = packing_room(&room, s->runner.count, replica)});
     buf_printf(out, "],\"slots\":%u,\"busy\":%.9f,\"us_per_replica_step\":%.9f,\"ns_per_day\":%.9f", s->packing.slots,
                p.busy, p.us_per_replica_step, p.ns_per_day);
     buf_printf(out, ",\"memory\":{\"total\":%zu,\"free\":%zu,\"used\":%zu,\"replica\":%zu}}", memory.total, memory.free,
@@ -405,12 +407,7 @@ static int turn(struct serving *s, int signals, struct err *e)
 
 static int serve(struct serving *s, const char *device, int signals, struct err *e)
 {
-    struct buf model = {0};
-    device_model(s->dev, &model);
-    send_frame(s, json_pack("{s:s, s:i, s:s, s:s, s:i, s:i, s:s}", "type", "hello", "protocol", FRAMES_PROTOCOL,
-                            "device", device, "model", model.data, "slots", (int)s->packing.slots, "pid", (int)getpid(),
-                            "version", SHOAL_VERSION));
-    buf_free(&model);
+    send_frame(s, device_hello(s->dev, device, s->packing.slots));
     buf_reserve(&s->outbox, OUTBOX_LIMIT); /* however slowly shoald takes them, reports take no memory */
     while (!s->gone && (!s->draining || s->runner.count || s->outbox.len)) {
         int rc = turn(s, signals, e);
@@ -462,7 +459,7 @@ int serve_main(int argc, char **argv)
             device = optarg;
         else if (c != 's')
             return usage();
-        else if (number_whole(&slots, "--slots ", optarg, 1, SLOTS_MOST, &e))
+        else if (number_whole(&slots, "--slots ", optarg, 1, PACKING_MOST, &e))
             return exit_with("serve", &e);
     }
     if (optind != argc || fcntl(FRAMES_FD, F_GETFD) < 0)

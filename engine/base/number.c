@@ -112,3 +112,12 @@ void number_significant(struct buf *out, double value, int digits, bool zeros)
     const size_t sign = signbit(value) != 0;
     buf_add(out, text, sign + write_digits(text + sign, whole, digits, exponent, zeros));
 }
+
+void number_bytes(struct buf *out, double bytes)
+{
+    static const char *const units[] = {"B", "kB", "MB", "GB", "TB"};
+    int unit = 0;
+    for (; bytes >= 999.5 && unit < 4; unit++)
+        bytes /= 1000;
+    buf_printf(out, unit && bytes < 9.95 ? "%.1f %s" : "%.0f %s", bytes, units[unit]);
+}

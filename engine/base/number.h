@@ -22,6 +22,8 @@ const char *number_word(int64_t n, const char *one, const char *others);
 /* Appends "10.23 +- 0.12": the error with two significant digits, the value to the same place. Without an error (NAN, or one that nine
  * decimals do not show) "10.234", without a value "-". */
 void number_with_error(struct buf *out, double value, double error);
+/* Appends "512 B", "1.4 kB", "23 MB", "1.2 GB". */
+void number_bytes(struct buf *out, double bytes);
 /* Appends what printf's "%.*g" does, or "%#.*g" where `zeros` at the end are to stay, to the byte and five times as fast;
  * printf does what is seldom: ties, exponents, what is not finite. digits: 1 to 15. */
 void number_significant(struct buf *out, double value, int digits, bool zeros);

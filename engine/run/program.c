@@ -14,11 +14,16 @@ const struct program *program_of(const struct dev *dev)
     return NULL;
 }
 
-int engine_open(struct dev **out, const char *name, struct err *e)
+const struct program *program_named(const char *device)
 {
     const struct program *found = &cpu_program;
     for (int i = 0; i < PROGRAM_COUNT; i++)
-        if (!strncmp(name, programs[i]->device, strlen(programs[i]->device)))
+        if (!strncmp(device, programs[i]->device, strlen(programs[i]->device)))
             found = programs[i];
-    return dev_open(out, name, *found->kernels, e);
+    return found;
+}
+
+int engine_open(struct dev **out, const char *name, struct err *e)
+{
+    return dev_open(out, name, *program_named(name)->kernels, e);
 }

@@ -83,5 +83,7 @@ extern const struct program cpu_program, cuda_program;
 
 /* The program whose kernels the device was opened with. */
 const struct program *program_of(const struct dev *dev);
+/* The program of the devices with such names ("cuda:0"); the CPU's where no other is meant. */
+const struct program *program_named(const char *device);
 
 #endif

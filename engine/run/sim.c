@@ -102,18 +102,33 @@ static int start_state(struct sim *s, int window, uint32_t replica, struct err *
     return rc;
 }
 
+static size_t bytes_of_reports(const struct sim *s)
+{
+    return SIM_REPORTS * report_bytes(s->model->nwindows);
+}
+
+static size_t bytes_of_digests(const struct sim *s)
+{
+    return model_chunks(s->model) * sizeof(uint64_t);
+}
+
+size_t sim_mapped_bytes(const struct sim *s)
+{
+    return bytes_of_reports(s) + sizeof *s->state + 3 * sim_array_bytes(s) + model_observed_bytes(s->model) +
+           bytes_of_digests(s);
+}
+
 static int new_mapped(struct sim *s, struct err *e)
 {
-    const size_t reports = SIM_REPORTS * report_bytes(s->model->nwindows);
-    const size_t digests = reports + sizeof *s->state + 3 * sim_array_bytes(s) + model_observed_bytes(s->model);
-    s->mapped_bytes = digests + model_chunks(s->model) * sizeof(uint64_t);
+    s->mapped_bytes = sim_mapped_bytes(s);
+    const size_t digests = s->mapped_bytes - bytes_of_digests(s);
     void *host;
     int rc =
         s->model->dev->ops->alloc(s->model->dev, s->lane, DEV_MAPPED, s->mapped_bytes, &s->report_device, &host, e);
     if (rc)
         return err_prefix(e, "memory of a replica");
     s->reports = host;
-    s->state = (struct ctl *)((unsigned char *)host + reports);
+    s->state = (struct ctl *)((unsigned char *)host + bytes_of_reports(s));
     s->spans[SPAN_SHARED] = s->model->shared.span;
     s->spans[SPAN_NONBONDED] = s->model->program->nonbonded_tables(s->model->nonbonded)->span;
     s->spans[SPAN_MAPPED] = (struct span){s->report_device, s->mapped_bytes};

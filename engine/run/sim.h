@@ -58,6 +58,17 @@ void model_set_pme(struct model *m, enum pme_form form);
 /* A replica has found that the read-only tables are not what they were: none that uses them goes on, a new model is needed. */
 bool model_damaged(const struct model *m);
 
+/* Bytes that a device would have to hold. */
+struct model_sizes {
+    size_t tables; /* once for all replicas */
+    size_t
+        replica; /* each, as sim_device_bytes says of one that is new; lists that turn out too short become a fifth longer */
+};
+/* What a model would take of the device of that name ("cuda:0") and of each of its replicas, found without the device: of that only
+ * its limits are needed. Errors are those of model_new; ERR_DEVICE: this program was built without CUDA. */
+int model_sizes(const char *device, const struct dev_limits *limits, const struct system *sys,
+                const struct settings *set, struct model_sizes *out, struct err *e);
+
 /* A replica in window `window`, at the system's coordinates and (if any) velocities, its own lane and arena.
  * Random streams are keyed by the settings' seed and `replica`. */
 int sim_new(struct sim **out, struct model *m, int window, uint32_t replica, struct err *e);

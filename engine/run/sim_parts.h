@@ -78,6 +78,8 @@ struct sim {
 
 /* Where things lie: once with a measuring arena, once with the allocation. Sets s->d and s->kept_bytes. */
 void sim_lay_out(struct sim *s, struct arena *a);
+/* Of the memory that a replica shares with the host. */
+size_t sim_mapped_bytes(const struct sim *s);
 /* Of one array of the state. */
 static inline size_t sim_array_bytes(const struct sim *s)
 {

@@ -128,7 +128,7 @@ void cuda_usage(struct dev *dev, struct lane *lane, struct dev_usage *out)
 {
     struct cuda_dev *d = cuda(dev);
     const struct pool *pool = d->pools[DEV_MEMORY];
-    *out = (struct dev_usage){.free = free_bytes(d), .used = pool_used(pool, NULL)};
+    *out = (struct dev_usage){.free = free_bytes(d), .used = pool_used(pool, NULL), .slab = SLAB_BYTES};
     out->total = d->total_bytes;
     if (lane)
         out->lane = pool_used(pool, lane);

@@ -147,6 +147,32 @@ class Ladder(Served):
             self.assertLess(abs(value - pair.exact(FAR)), 4 * error)
         self.assertNotIn("gets", self.shoal("campaign", "run", path).stderr)
 
+    def test_frames(self):
+        """Gaps of repeats can be filled where they store frames: said once a spec, before anything runs, whatever the pilot stores."""
+        path = self.write("frames")
+        self.assertNotIn("stores no frames", self.shoal("campaign", "plan", path).stderr)
+        spec = os.path.join(os.path.dirname(path), "pair.yaml")
+        with open(spec, encoding="utf-8") as f:
+            text = f.read()
+        with open(spec, "w", encoding="utf-8") as f:
+            f.write(text.replace(", frames-every: 200 steps", ""))
+        line = text[:text.index("- ", text.index("protocol:"))].count("\n") + 1  # of the first stage
+        said = [one for one in self.shoal("campaign", "plan", path).stderr.splitlines() if "stores no frames" in one]
+        self.assertEqual(len(said), 1, said)
+        self.assertRegex(said[0], rf"^shoal: warning: .*pair\.yaml:{line}: protocol: production stores no frames, so a gap .* expected frames-every in produce")
+        self.assertEqual(self.shoal("campaign", "submit", path).stderr.count("stores no frames"), 1)
+        with open(path, encoding="utf-8") as f:
+            campaign = f.read()
+        with open(path, "w", encoding="utf-8") as f:
+            f.write(campaign.replace("ladder: {pilot: 20 ps}\n", ""))
+        self.assertNotIn("stores no frames", self.shoal("campaign", "plan", path).stderr)
+        self.shoal("cancel", "--label", "pilot=frames")
+        path = self.write("frameless", bonds={"calm": CALM})
+        spec = os.path.join(os.path.dirname(path), "pair.yaml")
+        with open(spec, "w", encoding="utf-8") as f:
+            f.write(text.replace(", frames-every: 200 steps", "").replace("20000 steps", "4000 steps"))
+        self.assertEqual(self.shoal("campaign", "run", path).stderr.count("stores no frames"), 1)
+
     def test_window_more(self):
         """That one repeat has and the other lacks."""
         path = self.write("more", bonds={"stiff": STIFF})

@@ -193,7 +193,7 @@ class Commands(Served):
         self.assertIn("spec.yaml:7: alchemy.windows.vdw: from 0 in window 0 to 0.5 in window 1", warnings[0]["message"])
         about = answer.pop("about")
         self.assertTrue(about["us_per_step"] > 0 and about["wall_seconds"] > 0 and about["replica_memory_bytes"] > 1e5, about)
-        self.assertEqual(answer, {"ok": True, "name": "bad", "atoms": 373, "windows": 3, "repeats": 1, "stages": 4,
+        self.assertEqual(answer, {"ok": True, "name": "bad", "atoms": 373, "windows": 3, "repeats": 1, "fits": [], "stages": 4,
                                   "steps_per_window": 1500})
         self.shoal("validate", os.path.join(self.folder, "none.yaml"), code=66)
         self.shoal("validate", code=2)

@@ -147,6 +147,20 @@ static void test_pool_without_slabs(void **state)
     pool_free(p);
 }
 
+/* What would leave less than half of a slab over takes no more than it needs. */
+static void test_pool_long_blocks(void **state)
+{
+    struct slabs slabs = {.limit = 1 << 20};
+    struct pool *p = new_pool(&slabs, SLAB);
+    take(p, NULL, SLAB / 2);
+    assert_int_equal(slabs.held, SLAB);
+    take(p, NULL, SLAB / 2 + 1);
+    assert_int_equal(slabs.held, SLAB + SLAB / 2 + POOL_ALIGN);
+    take(p, NULL, SLAB / 2);
+    assert_int_equal(slabs.held, SLAB + SLAB / 2 + POOL_ALIGN); /* beside the first */
+    pool_free(p);
+}
+
 static struct pool *growing_pool(struct slabs *s)
 {
     return pool_new(&(struct pool_source){
@@ -398,13 +412,21 @@ static void test_lost(void **state)
 int run_memory_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_pool_blocks),    cmocka_unit_test(test_pool_reuse_waits_for_the_mark),
-        cmocka_unit_test(test_pool_full),      cmocka_unit_test(test_pool_without_slabs),
-        cmocka_unit_test(test_pool_growth),    cmocka_unit_test(test_pool_growth_full),
-        cmocka_unit_test(test_pace),           cmocka_unit_test(test_pace_ends),
-        cmocka_unit_test(test_usage),          cmocka_unit_test(test_out_of_memory),
-        cmocka_unit_test(test_free_in_flight), cmocka_unit_test(test_copy_async),
-        cmocka_unit_test(test_watch_timeout),  cmocka_unit_test(test_lost),
+        cmocka_unit_test(test_pool_blocks),
+        cmocka_unit_test(test_pool_reuse_waits_for_the_mark),
+        cmocka_unit_test(test_pool_full),
+        cmocka_unit_test(test_pool_without_slabs),
+        cmocka_unit_test(test_pool_long_blocks),
+        cmocka_unit_test(test_pool_growth),
+        cmocka_unit_test(test_pool_growth_full),
+        cmocka_unit_test(test_pace),
+        cmocka_unit_test(test_pace_ends),
+        cmocka_unit_test(test_usage),
+        cmocka_unit_test(test_out_of_memory),
+        cmocka_unit_test(test_free_in_flight),
+        cmocka_unit_test(test_copy_async),
+        cmocka_unit_test(test_watch_timeout),
+        cmocka_unit_test(test_lost),
     };
     return cmocka_run_group_tests_name("memory", tests, NULL, NULL);
 }

@@ -42,6 +42,32 @@ static int play(struct packing *p, const struct costs *c)
     return changes;
 }
 
+/* Memory in bytes; pieces of 64 MiB, as GPUs give. What does not fill half a piece shares one, what is longer has one of its own. */
+static void what_memory_holds(void **state)
+{
+    const int64_t mib = 1 << 20, gib = 1 << 30;
+    static const struct {
+        int64_t free, slab, tables, replica; /* MiB */
+        int64_t fit;
+    } cases[] = {{1000, 0, 0, 9, 100},                         /* a tenth stays free */
+                 {1000, 0, 90, 9, 90},                         /* beside tables */
+                 {1000, 0, 900, 9, 0},  {1000, 0, 0, 901, 0},  /* not even one */
+                 {1000, 0, 0, 0, 0},    {1000, 64, 0, 24, 28}, /* 14 pieces of two */
+                 {1000, 64, 0, 32, 28}, {1000, 64, 0, 33, 27}, /* one to itself */
+                 {1000, 64, 0, 300, 3}};
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        const struct room r = {2 * gib, cases[k].free * mib, cases[k].slab * mib};
+        assert_int_equal(room_for(&r, cases[k].tables * mib, cases[k].replica * mib), cases[k].fit);
+    }
+    /* the worker has room for those that were told and do not run yet */
+    const struct room r = {2 * gib, 1000 * mib, 0};
+    assert_int_equal(packing_room(&r, 0, (size_t)(9 * mib)), room_for(&r, 0, 9 * mib));
+    assert_int_equal(packing_room(&r, 70, (size_t)(9 * mib)), 30);
+    assert_int_equal(packing_room(&r, 101, (size_t)(9 * mib)), 0);
+    assert_int_equal(packing_room(&r, 3, 0), 0); /* not known */
+    assert_int_equal(packing_room(&r, 3, 1), PACKING_MOST);
+}
+
 static void as_many_as_pay(void **state)
 {
     static const struct {
@@ -164,6 +190,7 @@ static void load_of_a_period(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_memory_holds),
         cmocka_unit_test(as_many_as_pay),
         cmocka_unit_test(what_holds_up_for_a_while_is_passed_over),
         cmocka_unit_test(empty_slots_say_nothing),

@@ -13,6 +13,7 @@
 
 #include "client/ask/http.h"
 #include "client/results/results.h"
+#include "engine/base/number.h"
 #include "engine/base/suggest.h"
 
 static void assert_text(struct buf *b, const char *expected)
@@ -69,7 +70,7 @@ static void test_bytes(void **state)
                  {1.25e9, "1.2 GB"}, {4e12, "4.0 TB"},   {4e15, "4000 TB"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct buf b = {0};
-        show_bytes(&b, cases[i].bytes);
+        number_bytes(&b, cases[i].bytes);
         assert_text(&b, cases[i].text);
     }
 }

@@ -25,7 +25,7 @@ static json_t *answer_to(const json_t *body)
 {
     char *text = json_dumps(body, 0);
     struct buf out = {0};
-    submission_check(text, strlen(text), true, &out);
+    submission_check(text, strlen(text), true, NULL, NULL, &out);
     char *end = memchr(out.data, '\n', out.len);
     assert_non_null(end);
     json_t *head = json_loadb(out.data, (size_t)(end - out.data), 0, NULL);
@@ -135,7 +135,7 @@ static void test_texts(void **state)
 static void assert_bytes_refused(const char *bytes, size_t len, const char *part)
 {
     struct buf out = {0};
-    submission_check(bytes, len, true, &out);
+    submission_check(bytes, len, true, NULL, NULL, &out);
     assert_non_null(strstr(out.data, "\"USAGE\""));
     if (!strstr(out.data, part))
         fail_msg("\"%s\" does not say \"%s\"", out.data, part);
@@ -245,7 +245,7 @@ static void test_random_seed(void **state)
         struct buf out = {0};
         struct err e = {0};
         struct spec *s = NULL;
-        submission_check(text, strlen(text), true, &out);
+        submission_check(text, strlen(text), true, NULL, NULL, &out);
         char *end = memchr(out.data, '\n', out.len), *kept = end + 1;
         json_t *head = json_loadb(out.data, (size_t)(end - out.data), 0, NULL),
                *facts = json_object_get(head, "submission");

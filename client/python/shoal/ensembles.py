@@ -48,6 +48,17 @@ class Allocate:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Fit:
+    """How many replicas of an ensemble a device holds at once. In bytes: memory of the device, tables that replicas share, each replica."""
+
+    device: str
+    memory_bytes: int
+    tables_bytes: int
+    replica_bytes: int
+    replicas: int
+
+
+@dataclass(frozen=True, kw_only=True)
 class Waits:
     """Why a replica waits for a slot."""
 
@@ -100,6 +111,7 @@ class Ensemble:
     estimate: Estimate | None
     stop_when: StopWhen | None
     allocate: Allocate | None
+    fits: tuple[Fit, ...] | None
     windows: int
     repeats: int | None
     done: int
@@ -186,6 +198,7 @@ class Summary:
     stages: int
     steps_per_window: int | None
     about: About | None
+    fits: tuple[Fit, ...] | None
     warnings: tuple[SpecWarning, ...] | None
 
 

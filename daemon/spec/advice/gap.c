@@ -386,6 +386,8 @@ static void say(const struct advising *a, const struct gap *g, int count)
     buf_printf(&instead, "at least %d %s between them, the first at ", n, number_word(n, "window", "windows"));
     put_window(a, first, &instead);
     put_other_path(a, g, &instead);
+    buf_printf(&instead, ". `shoal ladder %s` has short pilots place all windows, as ladder: auto does in a campaign",
+               a->s->file);
     advice_say(
         a, "ladder", a->s->alchemy_line,
         "alchemy.windows: windows %d and %d%s will hardly overlap. Atom %d (%s, molecule type %s) has a charge of "

@@ -191,8 +191,10 @@ static void write_observables(void *request, struct writer *w)
     }
 }
 
-/* Frames of at most so many bytes of all trajectories are looked at: seconds of a processor. */
+/* Frames of at most so many bytes of all trajectories are looked at: seconds of a processor; and while replicas run and results are
+ * made again and again. */
 #define BYTES_OF_FRAMES (512.0 * (1 << 20))
+#define BYTES_SO_FAR (64.0 * (1 << 20))
 
 /* The frames in the first `bytes` of a trajectory: turns are counted from frame to frame. */
 static void look_for_turns(struct estimate_request *q, struct trajectory *t, double part)
@@ -217,14 +219,15 @@ static void look_at_fold(struct estimate_request *q, struct trajectory *t, uint6
 }
 
 /* About so many bytes of the trajectory of a window for each question; a file that is not there, or that cannot be read, has no frames. */
-static void look_at_trajectory(struct estimate_request *q, const char *path, uint64_t bytes, int repeat, int window)
+static void look_at_trajectory(struct estimate_request *q, const char *path, uint64_t bytes, bool turns, int repeat,
+                               int window)
 {
     struct trajectory *t;
     struct err unread = {0};
     struct stat st;
     if (stat(path, &st) || !st.st_size)
         return;
-    if (q->watched.n && trajectory_open(&t, path, &q->sys, &unread) == 0) {
+    if (turns && trajectory_open(&t, path, &q->sys, &unread) == 0) {
         watched_begin(&q->watched);
         look_for_turns(q, t, (double)bytes / (double)st.st_size);
         watched_end(&q->watched, repeat, window);
@@ -237,8 +240,8 @@ static void look_at_trajectory(struct estimate_request *q, const char *path, uin
     }
 }
 
-/* Of the replicas that take part. */
-static void look_at_frames(struct estimate_request *q)
+/* Of the replicas that take part, in `most` bytes; turns: of torsions too. */
+static void look_at_frames(struct estimate_request *q, double most, bool turns)
 {
     const struct estimate_ensemble *x = &q->ensemble;
     const int windows = x->set->alchemy.nwindows, replicas = x->repeats * windows;
@@ -248,7 +251,7 @@ static void look_at_frames(struct estimate_request *q)
         add_folder(x, i, &path);
         buf_printf(&path, "/%s", output_names[OUTPUT_TRAJECTORY]);
         if (x->replicas[i].kind != ESTIMATE_FAILED)
-            look_at_trajectory(q, path.data, (uint64_t)(BYTES_OF_FRAMES / replicas), i / windows, i % windows);
+            look_at_trajectory(q, path.data, (uint64_t)(most / replicas), turns, i / windows, i % windows);
         buf_free(&path);
     }
     folds_warn(&q->folds, &q->fold_remark);
@@ -339,9 +342,10 @@ static int estimate_and_write(struct estimate_request *q, const char *output, st
     struct estimate_ensemble *x = &q->ensemble;
     struct buf json = {0}, *walks = xcalloc((size_t)x->repeats, sizeof *walks);
     x->walks = output ? NULL : walks;
-    if (!output && q->sys.natoms && (q->watched.n || q->folds.fold)) { /* not while it runs: it takes seconds */
-        look_at_frames(q);
-        x->torsions = q->watched.n ? write_torsions : NULL;
+    const bool turns = q->watched.n && !output; /* which take all frames, one after the other: not while replicas run */
+    if (q->sys.natoms && (turns || q->folds.fold)) {
+        look_at_frames(q, output ? BYTES_SO_FAR : BYTES_OF_FRAMES, turns);
+        x->torsions = turns ? write_torsions : NULL;
         x->fold = q->folds.fold ? write_fold : NULL;
         x->fold_remark = q->fold_remark.data;
     }

@@ -5,10 +5,13 @@
 #include <inttypes.h>
 #include <link.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "daemon/processes/frames.h"
+#include "daemon/worker/device/memory.h"
 #include "engine/base/checksum.h"
 #include "engine/base/number.h"
 
@@ -30,6 +33,33 @@ unsigned device_slots(const char *name)
     if (n < 1)
         n = sysconf(_SC_NPROCESSORS_ONLN);
     return n > 0 ? (unsigned)n : 1;
+}
+
+/* ---- what a replica finds there ---- */
+
+void device_limits_write(const struct dev_limits *l, char out[DEVICE_LIMITS])
+{
+    snprintf(out, DEVICE_LIMITS, "%" PRIu32 " %" PRIu32 " %" PRIu32 " %" PRIu32 " %" PRIu32 " %d", l->processors,
+             l->block_shared, l->processor_shared, l->reserved_shared, l->queues, l->clusters);
+}
+
+bool device_limits_read(const char *text, struct dev_limits *out)
+{
+    int clusters, end = 0;
+    const int n =
+        sscanf(text, "%" SCNu32 " %" SCNu32 " %" SCNu32 " %" SCNu32 " %" SCNu32 " %d%n", &out->processors,
+               &out->block_shared, &out->processor_shared, &out->reserved_shared, &out->queues, &clusters, &end);
+    out->clusters = n == 6 && clusters;
+    return n == 6 && !text[end];
+}
+
+struct room device_room(struct dev *d, const char *name)
+{
+    struct dev_usage use;
+    d->ops->usage(d, NULL, &use);
+    const uint64_t left = device_is_gpu(name) ? UINT64_MAX : memory_left();
+    return (struct room){
+        .total = (int64_t)use.total, .free = (int64_t)(use.free < left ? use.free : left), .slab = (int64_t)use.slab};
 }
 
 /* ---- which program this is ---- */
@@ -67,4 +97,19 @@ void device_model(const struct dev *d, struct buf *out)
     dl_iterate_phdr(visit, &what);
     buf_printf(out, "%s, build %08" PRIx32, d->model, (uint32_t)checksum(what.data, what.len));
     buf_free(&what);
+}
+
+json_t *device_hello(struct dev *d, const char *name, unsigned slots)
+{
+    struct buf model = {0};
+    char limits[DEVICE_LIMITS];
+    const struct room room = device_room(d, name);
+    device_limits_write(&d->limits, limits);
+    device_model(d, &model);
+    json_t *hello = json_pack("{s:s, s:i, s:s, s:s, s:i, s:i, s:s, s:s, s:{s:I, s:I, s:I}}", "type", "hello",
+                              "protocol", FRAMES_PROTOCOL, "device", name, "model", model.data, "slots", (int)slots,
+                              "pid", (int)getpid(), "version", SHOAL_VERSION, "limits", limits, "memory", "total",
+                              (json_int_t)room.total, "free", (json_int_t)room.free, "slab", (json_int_t)room.slab);
+    buf_free(&model);
+    return hello;
 }

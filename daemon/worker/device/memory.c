@@ -89,15 +89,26 @@ static void groups_left(struct left *l)
         fclose(f);
 }
 
-static int room(uint64_t bytes, uint64_t spare, const char *what, struct err *e)
+static struct left find_left(void)
 {
-    const double mib = 1 << 20;
     struct left l = {UINT64_MAX, "nothing"};
     uint64_t kib;
     own_limits_left(&l);
     groups_left(&l);
     if (read_number("/proc/meminfo", "MemAvailable:", &kib))
         narrow(&l, kib << 10, 0, "the machine");
+    return l;
+}
+
+uint64_t memory_left(void)
+{
+    return find_left().bytes;
+}
+
+static int room(uint64_t bytes, uint64_t spare, const char *what, struct err *e)
+{
+    const double mib = 1 << 20;
+    const struct left l = find_left();
     if (bytes <= l.bytes && l.bytes - bytes >= spare)
         return 0;
     return err_set(e, ERR_MEMORY, "memory for %s: about %.3g MiB are needed, and %.0f to spare; %s leaves %.3g", what,

@@ -20,5 +20,7 @@
  * (RLIMIT_AS, RLIMIT_DATA), those of its control groups, and what the machine has available. It reads files. */
 int memory_to_begin(uint64_t bytes, const char *what, struct err *e);
 int memory_to_go_on(uint64_t bytes, const char *what, struct err *e);
+/* Bytes that this process could have more, by all of these. */
+uint64_t memory_left(void);
 
 #endif

@@ -5,6 +5,12 @@
 
 #define OTHER_SIZE 2 /* times larger or smaller: what was measured says nothing any more */
 
+unsigned packing_room(const struct room *r, unsigned running, size_t replica)
+{
+    const int64_t more = room_for(r, 0, (int64_t)replica) - running;
+    return more < 0 ? 0 : more < PACKING_MOST ? (unsigned)more : PACKING_MOST;
+}
+
 void packing_fix(struct packing *p, unsigned slots)
 {
     *p = (struct packing){.slots = slots, .settled = true};

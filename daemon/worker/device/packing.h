@@ -8,8 +8,11 @@
 
 #include <stdbool.h>
 
+#include "daemon/host/room.h"
+
 #define PACKING_GAIN 0.05 /* of throughput, by half as many again: less does not pay */
-#define PACKING_LOOKS 3   /* of which the best counts: replicas that begin a stage hold up the others */
+#define PACKING_MOST 100000
+#define PACKING_LOOKS 3 /* of which the best counts: replicas that begin a stage hold up the others */
 
 struct packing {
     unsigned slots;  /* what is wanted now */
@@ -30,6 +33,9 @@ struct packing_view {
     unsigned room;    /* so many more fit into the device's memory */
 };
 
+/* So many replicas of `replica` bytes fit more where `running` of at most so many are, in memory that has room for all of them: what
+ * people are told before a run (daemon/host/room.h). */
+unsigned packing_room(const struct room *r, unsigned running, size_t replica);
 /* `slots` as they are, for good. */
 void packing_fix(struct packing *p, unsigned slots);
 void packing_start(struct packing *p, unsigned start);

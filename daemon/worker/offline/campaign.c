@@ -194,6 +194,39 @@ static void trace_warnings(struct listing *l, struct item *it, const struct writ
     json_object_del(it->facts, "warnings");
 }
 
+/* A campaign that places windows fills gaps that show in repeats that have ended, which takes their frames: said while they can still be
+ * stored. What a pilot runs by is not the leg's own protocol. */
+static void check_frames(struct listing *l, const struct item *it)
+{
+    struct item repeats = *it;
+    struct written w = {0};
+    struct spec *spec = NULL;
+    struct err e = {0};
+    char key[CAMPAIGN_KEY + 1];
+    repeats.pilot = 0;
+    campaign_key(l->campaign, it->leg, it->number, 0, key);
+    int rc = campaign_write_spec(l, &repeats, key, 0, &w, &e);
+    if (!rc)
+        rc = spec_parse(&spec, it->leg->spec, w.text.data, w.text.len, &e);
+    bool frameless = false;
+    for (int i = 0; !rc && i < spec->nstages; i++)
+        frameless |= spec->stages[i].kind == STAGE_PRODUCE && !spec->stages[i].frames_every;
+    if (frameless) {
+        struct buf text = {0}, traced = {0};
+        buf_printf(&text,
+                   "%s:%d: protocol: production stores no frames, so a gap that shows in the ladder once repeats have "
+                   "ended cannot be filled (the campaign's ladder: auto): expected frames-every in produce, about as "
+                   "often as samples are uncorrelated, as in frames-every: 1 ps",
+                   it->leg->spec, spec->protocol_line);
+        template_trace(&w, it->leg->spec, text.data, &traced);
+        add_text(l->warnings, traced.data, l->campaign, NULL);
+        buf_free(&traced);
+        buf_free(&text);
+    }
+    spec_free(spec);
+    template_free(&w);
+}
+
 static void item_key(const struct listing *l, const struct item *it, int repeat, char key[CAMPAIGN_KEY + 1])
 {
     if (it->pilot)
@@ -217,6 +250,8 @@ static void look_at_item(struct listing *l, struct item *it)
         buf_free(&text);
     } else {
         trace_warnings(l, it, &w);
+        if (l->campaign->ladder.automatic && it->pilot < 2) /* once, as the spec's own */
+            check_frames(l, it);
     }
     template_free(&w);
 }

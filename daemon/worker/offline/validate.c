@@ -12,11 +12,13 @@
 #include "daemon/spec/advice/advice.h"
 #include "daemon/spec/predict.h"
 #include "daemon/worker/command/commands.h"
+#include "daemon/worker/device/sizes.h"
 #include "daemon/worker/offline/input.h"
 #include "daemon/worker/offline/measure.h"
 #include "engine/base/json/err_json.h"
 #include "engine/base/number.h"
 #include "engine/base/printable.h"
+#include "engine/base/room_line.h"
 #include "engine/base/units.h"
 #include "engine/derive/standard_state.h"
 
@@ -28,6 +30,7 @@ static const struct option options[] = {
 /* What is said of a spec that is accepted. */
 struct findings {
     json_t *warnings;
+    json_t *fits, *not_asked; /* of GPUs (sizes.h) */
     struct prediction needs;
     struct measured cost;
     long cores;
@@ -54,10 +57,10 @@ static void print_json(const struct spec *s, const struct system *sys, const str
         json_object_update_new(about, json_pack("{s:f, s:I, s:f, s:I}", "us_per_step", f->cost.seconds * 1e6, "cores",
                                                 (json_int_t)f->cores, "wall_seconds", wall_time(f),
                                                 "replica_memory_bytes", (json_int_t)f->cost.bytes));
-    json_t *out =
-        json_pack("{s:b,s:s,s:i,s:i,s:i,s:i,s:I,s:o,s:O}", "ok", 1, "name", s->name, "atoms", sys->natoms, "windows",
-                  s->settings.alchemy.nwindows, "repeats", s->repeats, "stages", s->nstages, "steps_per_window",
-                  (json_int_t)spec_steps(s, s->nstages), "about", about, "warnings", f->warnings);
+    json_t *out = json_pack("{s:b,s:s,s:i,s:i,s:i,s:i,s:I,s:o,s:O,s:O}", "ok", 1, "name", s->name, "atoms", sys->natoms,
+                            "windows", s->settings.alchemy.nwindows, "repeats", s->repeats, "stages", s->nstages,
+                            "steps_per_window", (json_int_t)spec_steps(s, s->nstages), "about", about, "warnings",
+                            f->warnings, "fits", f->fits);
     if (f->held.nterms)
         json_object_set_new(out, "standard_state",
                             json_pack("{s:[s,s], s:i, s:i, s:f, s:f}", "molecules", held_name(sys, f, 0),
@@ -67,17 +70,6 @@ static void print_json(const struct spec *s, const struct system *sys, const str
     json_dumpf(out, stdout, JSON_COMPACT | JSON_REAL_PRECISION(4));
     putchar('\n');
     json_decref(out);
-}
-
-/* "3.2 GB" */
-static const char *bytes_text(double bytes, char text[16])
-{
-    static const char *const units[] = {"B", "kB", "MB", "GB", "TB", "PB"};
-    int unit = 0;
-    for (; bytes >= 999.5 && unit < 5; unit++)
-        bytes /= 1000;
-    snprintf(text, 16, bytes < 9.95 ? "%.1f %s" : "%.0f %s", bytes, units[unit]);
-    return text;
 }
 
 /* "2 h 10 min" */
@@ -95,9 +87,28 @@ static const char *time_text(double seconds, char text[32])
     return text;
 }
 
+/* A line for each GPU. */
+static void print_fits(const struct findings *f)
+{
+    const json_t *fit, *text;
+    size_t i;
+    json_array_foreach (f->fits, i, fit) {
+        struct buf line = {0};
+        room_line(&line, json_string_value(json_object_get(fit, "device")),
+                  json_number_value(json_object_get(fit, "memory_bytes")),
+                  json_integer_value(json_object_get(fit, "replicas")),
+                  json_number_value(json_object_get(fit, "replica_bytes")));
+        puts(line.data);
+        buf_free(&line);
+    }
+    json_array_foreach (f->not_asked, i, text)
+        printable_line(stdout, "%s", json_string_value(text));
+}
+
 static void print_text(const struct spec *s, const struct system *sys, const struct findings *f)
 {
-    char time[32], memory[16], disk[16], repeats[32] = "";
+    char time[32], repeats[32] = "";
+    struct buf text = {0};
     if (s->repeats > 1)
         snprintf(repeats, sizeof repeats, " of %d repeats", s->repeats);
     const int windows = s->settings.alchemy.nwindows;
@@ -105,12 +116,18 @@ static void print_text(const struct spec *s, const struct system *sys, const str
            number_word(sys->natoms, "atom", "atoms"), sys->nmolecules,
            number_word(sys->nmolecules, "molecule", "molecules"), windows, number_word(windows, "window", "windows"),
            repeats, s->nstages, number_word(s->nstages, "stage", "stages"), f->needs.ns);
-    printf("about %s of disk", bytes_text(f->needs.replica_bytes * f->needs.replicas, disk));
-    if (f->cost.seconds > 0)
-        printf(", %s on the %ld %s of this machine (%.3g ms a step), %s of memory for each window that runs",
-               time_text(wall_time(f), time), f->cores, number_word(f->cores, "core", "cores"), f->cost.seconds * 1e3,
-               bytes_text(f->cost.bytes, memory));
-    putchar('\n');
+    buf_printf(&text, "about ");
+    number_bytes(&text, f->needs.replica_bytes * f->needs.replicas);
+    buf_printf(&text, " of disk");
+    if (f->cost.seconds > 0) {
+        buf_printf(&text, ", %s on the %ld %s of this machine (%.3g ms a step), ", time_text(wall_time(f), time),
+                   f->cores, number_word(f->cores, "core", "cores"), f->cost.seconds * 1e3);
+        number_bytes(&text, f->cost.bytes);
+        buf_printf(&text, " of memory for each window that runs");
+    }
+    puts(text.data);
+    buf_free(&text);
+    print_fits(f);
     if (f->held.nterms)
         printable_line(stdout,
                        "%d %s %s and %s together, in window %d within %.3g nm^3: from there to 1 mol/l is %.2f "
@@ -128,6 +145,22 @@ static void print_text(const struct spec *s, const struct system *sys, const str
 static void warn(struct findings *f, const char *kind, json_t *message)
 {
     json_array_insert_new(f->warnings, 0, json_pack("{s:s, s:o}", "kind", kind, "message", message));
+}
+
+/* Where no GPU holds a single replica. */
+static void find_fits(const struct spec *spec, const struct system *sys, struct findings *f)
+{
+    const json_t *fit;
+    size_t i;
+    bool any = false;
+    f->fits = sizes_here(spec, sys, &f->not_asked);
+    json_array_foreach (f->fits, i, fit)
+        any |= json_integer_value(json_object_get(fit, "replicas")) > 0;
+    if (json_array_size(f->fits) && !any)
+        warn(f, "memory",
+             json_sprintf("%s:1: system: no GPU of this machine has memory for one replica now: expected a smaller "
+                          "system, or a device with more memory",
+                          spec->file));
 }
 
 static void find_held(const struct spec *spec, const struct system *sys, struct findings *f)
@@ -150,6 +183,7 @@ static int find(const struct spec *spec, const struct system *sys, struct findin
         return rc;
     find_held(spec, sys, f);
     f->needs = spec_predict(spec, sys);
+    find_fits(spec, sys, f);
     f->cores = sysconf(_SC_NPROCESSORS_ONLN);
     rc = measure(spec, sys, &f->cost, e);
     if (rc == MEASURE_FAILED)
@@ -199,6 +233,8 @@ int validate_main(int argc, char **argv)
     else if (!rc)
         print_text(spec, &sys, &found);
     json_decref(found.warnings);
+    json_decref(found.fits);
+    json_decref(found.not_asked);
     system_close(&sys);
     spec_free(spec);
     return rc ? refuse(&e, json) : EXIT_OK;

@@ -8,7 +8,7 @@
 #include "daemon/worker/replica/internal.h"
 #include "daemon/worker/replica/timeline.h"
 #include "engine/series/xvg.h"
-#include "engine/io/output.h"
+#include "engine/series/dhdl.h"
 #include "engine/observe/observe.h"
 
 struct keeping {

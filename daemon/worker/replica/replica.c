@@ -18,7 +18,6 @@
 #include "daemon/worker/replica/exchange.h"
 #include "daemon/worker/replica/internal.h"
 #include "daemon/worker/replica/timeline.h"
-#include "engine/io/output.h"
 
 static void CO_FN wait_gate(struct replica *r)
 {

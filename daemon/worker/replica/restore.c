@@ -10,7 +10,7 @@
 #include "daemon/worker/replica/internal.h"
 #include "daemon/worker/replica/timeline.h"
 #include "engine/base/number.h"
-#include "engine/io/output.h"
+#include "engine/series/energy.h"
 
 /* Good ones, but: what follows from it was a failure; not of the meeting that all replicas go on from. */
 enum { LEADS_ASTRAY = CHECKPOINT_NONE + 1, NOT_COMMON };

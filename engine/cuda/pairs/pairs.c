@@ -375,13 +375,25 @@ void pairs_lay_out(struct pairs *p, const struct alchemy_plan *plan, const doubl
 /* ---- a replica's block ---- */
 
 /* Each two trios in reach of each other are once around one of them. */
+/* Of the lists of all rows, where so many trios are around each. In regions a trio has a row in each that it is a member of, where less is
+ * around it: beyond a region's face, edge or corner the more so, and each row has room for near pairs of its own. */
+static double pool_words(const struct pairs *p, double around, uint32_t near)
+{
+    const double trios = p->host.ntrios, *f = p->halo, face = 0.6, edge = 0.25,
+                 corner = 0.08; /* of a row's near pairs */
+    const double members = (1 + f[0]) * (1 + f[1]) * (1 + f[2]), edges = f[0] * f[1] + f[1] * f[2] + f[2] * f[0];
+    const double more = face * (f[0] + f[1] + f[2]) + edge * edges + corner * f[0] * f[1] * f[2];
+    return trios * fmin(row_words((uint32_t)around, near, true) + more * near,
+                        members * row_words((uint32_t)(around / members), near, true));
+}
+
 void pairs_caps_guess(const struct pairs *p, struct list_caps *caps)
 {
     const struct pair_table *h = &p->host;
     const double sphere = 4 * M_PI / 3 * p->density, reach = h->list_cutoff + h->skin + 2 * USUAL_EXTENT;
     const double around = 0.5 * fmin(sphere * h->ntrios / h->natoms * pow(reach, 3), h->ntrios) + 1;
     caps->near = NEAR_USUAL;
-    caps->entries = (uint32_t)(POOL_ROOM * h->ntrios * row_words((uint32_t)around, caps->near, true));
+    caps->entries = (uint32_t)(POOL_ROOM * pool_words(p, around, caps->near));
     caps->pairs = (uint32_t)(h->nperturbed * fmin(1.2 * sphere * pow(h->list_cutoff, 3) + 32, h->natoms)) + 64;
     memcpy(caps->regions, p->regions, sizeof caps->regions);
 }

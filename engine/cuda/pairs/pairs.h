@@ -33,11 +33,12 @@ struct pairs {
     const struct pair_table *table; /* device address */
     double density;                 /* atoms per nm^3 at the start */
     uint32_t regions[3];            /* at the start; none of a whole replica */
-    uint32_t region_cap;            /* members of one at most */
-    enum box_kind lists_box;        /* for lists, which reach farther than pairs */
-    uint32_t processors;            /* of the device */
-    uint32_t replicas;              /* that share the device: of few each is spread over more of it */
-    uint32_t lanes;                 /* that share the entries of a trio */
+    double halo[3];          /* members beyond the regions' ends along each edge, then, over those between them */
+    uint32_t region_cap;     /* members of one at most */
+    enum box_kind lists_box; /* for lists, which reach farther than pairs */
+    uint32_t processors;     /* of the device */
+    uint32_t replicas;       /* that share the device: of few each is spread over more of it */
+    uint32_t lanes;          /* that share the entries of a trio */
     /* force in as few terms as do: EWALD32_TERMS_USUAL, or _LONG where `ewald_long` is 1, or all where it is 2; energy in all
      * where it is 2, else in _LONG; and what the energy's first four and the shift lack by being floats */
     float ewald_f[EWALD32_TERMS], ewald_v[EWALD32_TERMS], ewald_w[4];

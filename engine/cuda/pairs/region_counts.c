@@ -59,7 +59,7 @@ static bool cut(struct pairs *p, const double halo[3])
                     continue;
                 least = all;
                 for (int d = 0; d < 3; d++)
-                    p->regions[d] = n[d];
+                    p->regions[d] = n[d], p->halo[d] = n[d] * halo[d];
             }
     return !isinf(least);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Linked with --wrap=engine_open: every cuda device is emulated. SHOAL_TEST_CARD names the card that each is, with commas between
- * them (cards.c); without it all are alike. With --wrap=dev_cuda_count there are as many as it names.
+ * them (cards.c); without it all are alike. SHOAL_TEST_MEMORY is the memory of each, in bytes; without it, the machine's. With --wrap=dev_cuda_count there are as many as it names.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,13 +26,38 @@ static const char *card_of(int number)
     return at ? card : NULL;
 }
 
+static void (*machine_usage)(struct dev *dev, struct lane *lane, struct dev_usage *out);
+
+static void card_usage(struct dev *dev, struct lane *lane, struct dev_usage *out)
+{
+    const size_t memory = strtoull(getenv("SHOAL_TEST_MEMORY"), NULL, 10);
+    machine_usage(dev, lane, out);
+    out->total = memory;
+    out->free = memory > out->used ? memory - out->used : 0;
+}
+
+/* All cards of a process have as much. */
+static void limit_memory(struct dev *d)
+{
+    static struct dev_ops limited;
+    if (!getenv("SHOAL_TEST_MEMORY"))
+        return;
+    machine_usage = machine_usage ? machine_usage : d->ops->usage;
+    limited = *d->ops;
+    limited.usage = card_usage;
+    d->ops = &limited;
+}
+
 int __wrap_engine_open(struct dev **out, const char *name, struct err *e)
 {
     const size_t kind = strlen(cuda_program.device);
     if (strncmp(name, cuda_program.device, kind) != 0)
         return __real_engine_open(out, name, e);
     const char *thread = strstr(name, ":eager") ? "cpu:1:eager" : "cpu:1";
-    return emulate_open(out, thread, card_of(name[kind] ? atoi(name + kind + 1) : 0), *cuda_program.kernels, e);
+    int rc = emulate_open(out, thread, card_of(name[kind] ? atoi(name + kind + 1) : 0), *cuda_program.kernels, e);
+    if (!rc)
+        limit_memory(*out);
+    return rc;
 }
 
 int __wrap_dev_cuda_count(uint32_t *out, struct err *e)

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/host/room.h"
+
+int64_t room_for(const struct room *r, int64_t tables, int64_t replica)
+{
+    const int64_t left = r->free / 10 * 9 - tables;
+    if (left <= 0 || replica <= 0)
+        return 0;
+    if (replica > r->slab / 2)
+        return left / replica;
+    return left / r->slab * (r->slab / replica);
+}
+
+json_t *room_json(const char *device, const struct room *r, int64_t tables, int64_t replica)
+{
+    return json_pack("{s:s,s:I,s:I,s:I,s:I}", "device", device, "memory_bytes", (json_int_t)r->total, "tables_bytes",
+                     (json_int_t)tables, "replica_bytes", (json_int_t)replica, "replicas",
+                     (json_int_t)room_for(r, tables, replica));
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * How many replicas the memory of a device holds: what people are told before a run is what the worker packs by. Pure.
+ */
+#ifndef SHOAL_DAEMON_HOST_ROOM_H
+#define SHOAL_DAEMON_HOST_ROOM_H
+
+#include <jansson.h>
+#include <stdint.h>
+
+/* Memory of a device, in bytes. */
+struct room {
+    int64_t total; /* that the device has */
+    int64_t free;  /* that replicas can have */
+    int64_t
+        slab; /* it is taken in pieces of so many bytes; what needs more than half of one has a piece to itself; 0: any */
+};
+
+/* Replicas of so many bytes that fit beside the tables that they share. A tenth stays free: lists grow, graphs take memory. */
+int64_t room_for(const struct room *r, int64_t tables, int64_t replica);
+
+/* The API's Fit: what the device holds of an ensemble. The caller's. */
+json_t *room_json(const char *device, const struct room *r, int64_t tables, int64_t replica);
+
+#endif
