@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Inside the scheduler, from below: users.c counts, decisions.c writes down what is decided, pack.c chooses, sets.c moves
- * sets in and out of slots, failures.c says what becomes of those that failed, allocation.c hands production out by what
+ * Inside the scheduler, from below: users.c counts, decisions.c writes down what is decided, turns.c orders the windows of
+ * an ensemble, pack.c chooses, sets.c moves sets in and out of slots, failures.c says what becomes of those that failed, allocation.c hands production out by what
  * windows need, finishing.c ends those whose replicas have ended; reports.c hears what workers say of replicas, devices.c
  * of themselves, owners.c obeys owners, add_windows.c adds windows, stopping.c ends those that are good enough; sched.c
  * takes events.
@@ -143,6 +143,20 @@ void user_wants(struct sched *s, struct ensemble *e, bool wants);
 void user_over(struct sched *s, int user, bool over);
 void account(struct sched *s, int64_t now);
 
+/* ---- turns.c ---- */
+/* The share of its production that a set has made, 0 to 1; -1: it has samples from before the last ladder to take up. */
+double turn_share(const struct sched_set *set);
+/* Of two sets of one ensemble: how much further behind `a` is than `b`, in shares or steps; below 0: it is ahead. */
+double turn_behind(const struct sched_set *a, const struct sched_set *b);
+/* Notes that the turn of a running set begins, once it produces. Call after its start and after each step that it told. */
+void turn_begin(struct sched_set *set, int64_t now);
+/* Whether a running set has had its turn among the sets of its ensemble. */
+bool turn_ended(const struct sched *s, const struct sched_set *set, int64_t now);
+/* When to ask that again, unless it tells of a step before; INT64_MAX: then only. */
+int64_t turn_wake(const struct sched *s, const struct sched_set *set, int64_t now);
+/* How long its turn will have been, ms, if it goes on as it did. */
+int64_t turn_length(const struct sched *s, const struct sched_set *set, int64_t now);
+
 /* ---- pack.c ---- */
 /* The set that the free slots of `worker` should go to, NULL: none now. */
 struct sched_set *pack_next(const struct sched *s, int worker, int64_t now);
@@ -151,7 +165,9 @@ const struct sched_set *pack_claimant(const struct sched *s, int worker, int64_t
 /* Whether a running set should make room for the claimant: at the end of its slice, or (not `sliced`) at a checkpoint before. */
 bool pack_should_yield(const struct sched *s, const struct sched_set *set, const struct sched_set *next, bool sliced,
                        int64_t now);
-/* How long a set runs, ms, before it makes room for one that deserves it. */
+/* Whether a running set should leave its slots to another set of its ensemble. */
+bool pack_gives_way(const struct sched *s, const struct sched_set *set, int64_t now);
+/* How long a set runs, ms, before it makes room for another ensemble that deserves it. */
 int64_t pack_slice(const struct sched *s, const struct sched_set *set);
 /* The worker to fill next among those not in `skip` (bit per worker), -1: none. */
 int pack_worker(const struct sched *s, uint64_t skip);
