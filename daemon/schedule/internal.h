@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Inside the scheduler, from below: users.c counts, decisions.c writes down what is decided, turns.c orders the windows of
- * an ensemble, pack.c chooses, sets.c moves sets in and out of slots, failures.c says what becomes of those that failed, allocation.c hands production out by what
- * windows need, finishing.c ends those whose replicas have ended; reports.c hears what workers say of replicas, devices.c
- * of themselves, owners.c obeys owners, add_windows.c adds windows, stopping.c ends those that are good enough; sched.c
- * takes events.
+ * an ensemble, pack.c chooses, sets.c moves sets in and out of slots, failures.c says what becomes of those that failed,
+ * allocation.c hands production out by what windows need, finishing.c ends ensembles; reports.c hears what workers say of
+ * replicas, devices.c of themselves, owners.c obeys owners, add_windows.c adds windows; sched.c takes events.
  */
 #ifndef SHOAL_DAEMON_SCHEDULE_INTERNAL_H
 #define SHOAL_DAEMON_SCHEDULE_INTERNAL_H
@@ -84,9 +83,6 @@ void leave_worker(struct step *st, struct sched_set *set);
 /* What a worker says of a replica. */
 int on_replica(struct step *st, const struct sched_event *ev, struct err *err);
 
-/* ---- stopping.c ---- */
-void on_live(struct step *st, const struct sched_event *ev);
-
 /* ---- allocation.c ---- */
 /* Production by even sampling, steps of each replica: what one that was stopped early goes on from is what it has. */
 int64_t allocation_share(const struct ensemble *e);
@@ -113,6 +109,8 @@ void on_estimated(struct step *st, const struct sched_event *ev);
  * finish_again, and true; false too when that has lasted for a day. `code`: ERR_NONE, it did not fail; ERR_ESTIMATE, it would fail again. */
 bool finish_later(struct step *st, struct ensemble *e, int code, const char *message);
 void finish_again(struct step *st, struct ensemble *e);
+/* A live estimate was made: whether the ensemble ends by it. */
+void on_live(struct step *st, const struct sched_event *ev);
 
 /* ---- failures.c ---- */
 void note_failure(struct sched_replica *r, int code, const char *message);

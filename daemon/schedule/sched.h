@@ -24,7 +24,7 @@
  * 7. An ensemble whose replicas have all ended is finishing until its results are written, whatever happened to them.
  *    Its owner can have them written again; that waits behind results that were never written and behind live estimates
  *    (service/estimates.c).
- * 8. Targets become later, by an extension, or move to where the last checkpoint is (stopping.c). A replica that reaches the one
+ * 8. Targets become later, by an extension, or move to where the last checkpoint is (finishing.c). A replica that reaches the one
  *    its worker was told, while it has got a later one, goes on from its checkpoint like any other that waits.
  * 9. Where production is handed out by what windows need, an ensemble whose replicas have all reached their targets is looked at and
  *    gets later ones, until all is handed out (allocation.c).

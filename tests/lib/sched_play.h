@@ -14,9 +14,9 @@ struct play {
     struct sched s;
     struct decisions d; /* of the last event */
     int64_t now;
-    struct err err;      /* of the last event */
-    int starts, stops;   /* decided so far */
-    int64_t start_ms;    /* a replica that play_run runs makes its first step so long after its start */
+    struct err err;    /* of the last event */
+    int starts, stops; /* decided so far */
+    int64_t start_ms;  /* a replica that play_run runs makes its first step so long after its start */
 };
 
 void play_begin(struct play *p, int workers);

@@ -163,12 +163,12 @@ static void what_was_sampled_is_taken_up_first(void **state)
     assert_int_equal(ensemble_count(e, REPLICA_DONE), 2);
     play_feed(&p, (struct sched_event){.kind = SCHED_ESTIMATED, .ensemble = e, .ok = true});
     assert_int_equal(play_feed(&p, (struct sched_event){.kind = SCHED_ADD_WINDOWS,
-                                                       .ensemble = e,
-                                                       .window = 3,
-                                                       .origin = origin,
-                                                       .replica = 1 << 20,
-                                                       .spec = "x",
-                                                       .message = "wider"}),
+                                                        .ensemble = e,
+                                                        .window = 3,
+                                                        .origin = origin,
+                                                        .replica = 1 << 20,
+                                                        .spec = "x",
+                                                        .message = "wider"}),
                      0);
     play_feed(&p, (struct sched_event){.kind = SCHED_PREPARED, .ensemble = e, .ok = true});
     assert_int_equal(e->replicas[0].sm.state, REPLICA_QUEUED);
