@@ -307,7 +307,7 @@ int64_t set_left(const struct sched_set *set)
     int64_t most = 0;
     for (int i = 0; i < set->nreplicas; i++) {
         const struct sched_replica *r = &set->replicas[i];
-        most = r->steps - r->saved_step > most ? r->steps - r->saved_step : most;
+        most = r->steps - r->step > most ? r->steps - r->step : most;
     }
     return most;
 }

@@ -101,6 +101,10 @@ struct sched_set {
     int fruitless;        /* slices in a row that ended without a new checkpoint: the next is longer */
     int64_t began;        /* its slice; the scheduler's clock, ms */
     int64_t began_step;   /* steps of its checkpoints then, summed */
+    int64_t start_ms;     /* its last start took so long, until it told of a step; 0: it has not told of one yet */
+    bool turning;         /* it has produced since turn_began: its turn among the sets of its ensemble */
+    int64_t turn_began;   /* the scheduler's clock, ms */
+    double turn_from;     /* the share of its production that it had made then */
     int64_t not_before;   /* earliest next start; the scheduler's clock, ms */
     char *device, *model; /* where it ran last, NULL: nowhere yet */
 };
@@ -117,10 +121,10 @@ struct stop_rule {
     int64_t after;  /* steps of each replica, over all stages, before which it is not asked */
 };
 
-/* The spec's allocate: adaptive (allocation.c). All in steps. */
+/* How production is shared among windows: the spec's allocate (allocation.c). All in steps. */
 struct allocation {
     int64_t share;  /* of production, what even sampling gives each replica; 0: sampling is even */
-    int64_t before; /* of the stages before it */
+    int64_t before; /* of the stages that do not produce; an ensemble of an older database may have 0 here */
     int64_t every;  /* between two samples: what is handed out is a multiple of it */
 };
 
@@ -249,7 +253,7 @@ bool set_has_failed(const struct sched_set *set);
 bool set_waits(const struct sched_set *set);
 /* Steps of its replicas' checkpoints, summed. */
 int64_t set_saved(const struct sched_set *set);
-/* Steps from a checkpoint to its target, of the replica that has most of them. */
+/* Steps to its target, of the replica that has most of them. */
 int64_t set_left(const struct sched_set *set);
 /* Steps of the checkpoint that is furthest on. */
 int64_t set_furthest(const struct sched_set *set);

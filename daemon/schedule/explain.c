@@ -149,11 +149,17 @@ static bool counts(const struct sched_worker *k)
     return k->up && !sched_sick(k);
 }
 
+/* Of its turn among its ensemble's, or of its slice. */
+static int64_t turn_start(const struct sched_set *runs, bool own)
+{
+    return own && runs->turning ? runs->turn_began : runs->began;
+}
+
 /* For the ensemble: now, at the end of slices, or when what runs there ends. */
 static void find_slots(struct sched_queue *q)
 {
     const struct sched *s = q->s;
-    int64_t slots = 0, total = 0;
+    int64_t slots = 0, total = 0, round = s->slice_ms;
     for (int w = 0; w < s->nworkers; w++) {
         const struct sched_worker *k = &s->workers[w];
         if (counts(k))
@@ -164,9 +170,12 @@ static void find_slots(struct sched_queue *q)
         const struct sched_worker *k = &s->workers[w];
         for (int i = 0; i < k->nsets && counts(k); i++) {
             const struct sched_set *runs = k->sets[i];
-            int64_t left = time_left(runs, q->now), slice = runs->began + pack_slice(s, runs) - q->now;
-            if (left < 0 || (runs->ensemble != q->ensemble && slice < left))
-                left = slice > 0 ? slice : 0;
+            bool own = runs->ensemble == q->ensemble;
+            int64_t length = own ? turn_length(s, runs, q->now) : pack_slice(s, runs);
+            int64_t left = time_left(runs, q->now), turn = turn_start(runs, own) + length - q->now;
+            if (left < 0 || turn < left)
+                left = turn > 0 ? turn : 0;
+            round = own && length < round ? length : round;
             for (int r = 0; r < runs->nreplicas; r++)
                 if (runs->replicas[r].held)
                     q->free_at[q->nslots++] = left;
@@ -178,7 +187,7 @@ static void find_slots(struct sched_queue *q)
     for (int64_t i = 0; i < q->nslots; i++)
         total += q->free_at[i];
     int64_t mean = q->nslots ? total / q->nslots : 0;
-    q->round_ms = mean > s->slice_ms ? mean : s->slice_ms;
+    q->round_ms = mean > round ? mean : round;
 }
 
 /* -1: there are no slots. */

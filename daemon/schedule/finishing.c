@@ -7,15 +7,23 @@
  *   anything else  tried again after 2 s, 4 s, ... 10 min, then every 10 min. The first failure is an event, and so is what becomes of
  *                  it: the try that succeeds, or after a day the last one, which fails the ensemble. Its samples stay, and its owner
  *                  has the results computed again
+ *
+ * An ensemble with a stop rule ends before its time, when its free energy is good enough. What is asked is a live estimate; those
+ * come at growing intervals (service/estimates_so_far.c), and it has to hold at STOP_LOOKS of them in a row: who stops as soon as an
+ * error looks small stops more often when it looks smaller than it is. Every replica's target then becomes where its checkpoint is
+ * (of those that exchange windows, where the furthest is): it starts once more for its final files.
  */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "daemon/schedule/internal.h"
 #include "engine/base/buf.h"
 #include "engine/base/number.h"
+#include "engine/base/units.h"
 
+#define STOP_LOOKS 2
 #define RETRY_MS 2000 /* before the first; doubles */
 #define RETRY_MAX_MS 600000
 #define RETRY_FOR_MS 86400000
@@ -190,4 +198,41 @@ void on_look(struct step *st, const struct sched_event *ev)
     if (reached && !ensemble_ended(e) && allocation_open(e))
         hand_out(st, ev);
     finish_if_ended(st, e);
+}
+
+/* ---- before its time ---- */
+
+static void end_set(struct step *st, struct sched_set *set)
+{
+    if (set->worker >= 0) {
+        stop_set(st, set); /* it ends where that checkpoint will be */
+        return;
+    }
+    for (int i = 0; i < set->nreplicas; i++)
+        if (set->replicas[i].sm.state == REPLICA_QUEUED)
+            end_here(st, &set->replicas[i]);
+}
+
+void on_live(struct step *st, const struct sched_event *ev)
+{
+    struct ensemble *e = ev->ensemble;
+    const struct stop_rule *stop = &e->stop;
+    if (ev->ladder != e->ladder) /* windows were added while it was made */
+        return;
+    if (!stop->error || e->stopped || !ensemble_wants(e) || ensemble_count(e, REPLICA_FAILED))
+        return;
+    bool good = ev->ok && ev->error <= stop->error && (!stop->converged || !strcmp(ev->message, "converged"));
+    e->stop_held = good && ev->step >= stop->after ? e->stop_held + 1 : 0;
+    if (e->stop_held < STOP_LOOKS)
+        return;
+    char text[200];
+    snprintf(text, sizeof text, "stopped early: the error is %.3g kcal/mol (stop-when: %.3g), verdict %.20s",
+             ev->error / UNIT_KCAL, stop->error / UNIT_KCAL, ev->message);
+    ensemble_string(&e->stopped, text);
+    ensemble_string(&e->reason, text);
+    e->stopped_revision = e->revision;
+    decide(st, (struct decision){.kind = DECIDE_REASON, .ensemble = e, .worker = -1});
+    note_ensemble(st, e, "stop", "%s", text);
+    for (int i = 0; i < e->nsets; i++)
+        end_set(st, &e->sets[i]);
 }

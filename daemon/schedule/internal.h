@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Inside the scheduler, from below: users.c counts, decisions.c writes down what is decided, pack.c chooses, sets.c moves
- * sets in and out of slots, failures.c says what becomes of those that failed, allocation.c hands production out by what
- * windows need, finishing.c ends those whose replicas have ended; reports.c hears what workers say of replicas, devices.c
- * of themselves, owners.c obeys owners, add_windows.c adds windows, stopping.c ends those that are good enough; sched.c
- * takes events.
+ * Inside the scheduler, from below: users.c counts, decisions.c writes down what is decided, turns.c orders the windows of
+ * an ensemble, pack.c chooses, sets.c moves sets in and out of slots, failures.c says what becomes of those that failed,
+ * allocation.c hands production out by what windows need, finishing.c ends ensembles; reports.c hears what workers say of
+ * replicas, devices.c of themselves, owners.c obeys owners, add_windows.c adds windows; sched.c takes events.
  */
 #ifndef SHOAL_DAEMON_SCHEDULE_INTERNAL_H
 #define SHOAL_DAEMON_SCHEDULE_INTERNAL_H
@@ -84,9 +83,6 @@ void leave_worker(struct step *st, struct sched_set *set);
 /* What a worker says of a replica. */
 int on_replica(struct step *st, const struct sched_event *ev, struct err *err);
 
-/* ---- stopping.c ---- */
-void on_live(struct step *st, const struct sched_event *ev);
-
 /* ---- allocation.c ---- */
 /* Production by even sampling, steps of each replica: what one that was stopped early goes on from is what it has. */
 int64_t allocation_share(const struct ensemble *e);
@@ -113,6 +109,8 @@ void on_estimated(struct step *st, const struct sched_event *ev);
  * finish_again, and true; false too when that has lasted for a day. `code`: ERR_NONE, it did not fail; ERR_ESTIMATE, it would fail again. */
 bool finish_later(struct step *st, struct ensemble *e, int code, const char *message);
 void finish_again(struct step *st, struct ensemble *e);
+/* A live estimate was made: whether the ensemble ends by it. */
+void on_live(struct step *st, const struct sched_event *ev);
 
 /* ---- failures.c ---- */
 void note_failure(struct sched_replica *r, int code, const char *message);
@@ -143,6 +141,20 @@ void user_wants(struct sched *s, struct ensemble *e, bool wants);
 void user_over(struct sched *s, int user, bool over);
 void account(struct sched *s, int64_t now);
 
+/* ---- turns.c ---- */
+/* The share of its production that a set has made, 0 to 1; -1: it has samples from before the last ladder to take up. */
+double turn_share(const struct sched_set *set);
+/* Of two sets of one ensemble: how much further behind `a` is than `b`, in shares or steps; below 0: it is ahead. */
+double turn_behind(const struct sched_set *a, const struct sched_set *b);
+/* Notes that the turn of a running set begins, once it produces. Call after its start and after each step that it told. */
+void turn_begin(struct sched_set *set, int64_t now);
+/* Whether a running set has had its turn among the sets of its ensemble. */
+bool turn_ended(const struct sched *s, const struct sched_set *set, int64_t now);
+/* When to ask that again, unless it tells of a step before; INT64_MAX: then only. */
+int64_t turn_wake(const struct sched *s, const struct sched_set *set, int64_t now);
+/* How long its turn will have been, ms, if it goes on as it did. */
+int64_t turn_length(const struct sched *s, const struct sched_set *set, int64_t now);
+
 /* ---- pack.c ---- */
 /* The set that the free slots of `worker` should go to, NULL: none now. */
 struct sched_set *pack_next(const struct sched *s, int worker, int64_t now);
@@ -151,7 +163,9 @@ const struct sched_set *pack_claimant(const struct sched *s, int worker, int64_t
 /* Whether a running set should make room for the claimant: at the end of its slice, or (not `sliced`) at a checkpoint before. */
 bool pack_should_yield(const struct sched *s, const struct sched_set *set, const struct sched_set *next, bool sliced,
                        int64_t now);
-/* How long a set runs, ms, before it makes room for one that deserves it. */
+/* Whether a running set should leave its slots to another set of its ensemble. */
+bool pack_gives_way(const struct sched *s, const struct sched_set *set, int64_t now);
+/* How long a set runs, ms, before it makes room for another ensemble that deserves it. */
 int64_t pack_slice(const struct sched *s, const struct sched_set *set);
 /* The worker to fill next among those not in `skip` (bit per worker), -1: none. */
 int pack_worker(const struct sched *s, uint64_t skip);

@@ -11,8 +11,6 @@
 
 #include "daemon/schedule/internal.h"
 
-#define ALIKE_PARTS 12 /* of a slice at most: a start costs something */
-
 bool pack_suspect(const struct sched_set *set)
 {
     return set->crashes >= SCHED_SUSPECT;
@@ -70,35 +68,28 @@ bool pack_shuns(const struct sched *s, int worker, const struct sched_set *set)
     return set->alone & bit && pack_has_other(s, set, set->alone);
 }
 
-/* One that may end at any time had better have all its windows then. */
-static bool samples_alike(const struct ensemble *e)
-{
-    return e->stop.error > 0 && !e->stopped;
-}
-
-/* Windows that are to be sampled alike share one slice: by its end each of them has run, however few slots there are. */
 int64_t pack_slice(const struct sched *s, const struct sched_set *set)
 {
-    int parts = samples_alike(set->ensemble) ? 1 + set->ensemble->nwaiting : 1;
-    return s->slice_ms / (parts < ALIKE_PARTS ? parts : ALIKE_PARTS) << set->fruitless;
+    return s->slice_ms << set->fruitless;
 }
 
-/* Windows with targets of their own: the longest first, for all wait for the last. */
 bool pack_before(const struct sched_set *a, const struct sched_set *b)
 {
-    int64_t by = 0;
-    if (samples_alike(a->ensemble))
-        by = set_saved(b) - set_saved(a);
-    else if (a->ensemble->allocation.share)
-        by = set_left(a) - set_left(b);
-    return by ? by > 0 : a < b;
+    double by = turn_behind(a, b);
+    return by > 0 || (by == 0 && a < b);
+}
+
+/* Whether none of its ensemble can come before it but one that stands before it in the order of windows. */
+static bool is_last(const struct sched_set *set)
+{
+    const struct ensemble *e = set->ensemble;
+    return !e->crashed && !e->allocation.share && e->ladder == 1 && turn_share(set) <= 0;
 }
 
 static struct sched_set *first_waiting(const struct sched *s, struct ensemble *e, int worker, int64_t now)
 {
     struct sched_set *first = NULL;
-    bool in_order = !e->crashed && !samples_alike(e) && !e->allocation.share;
-    for (int i = 0; i < e->nsets && !(first && in_order); i++) {
+    for (int i = 0; i < e->nsets && !(first && is_last(first)); i++) {
         struct sched_set *set = &e->sets[i];
         if (!set_waits(set) || set->not_before > now || !pack_fits(s, worker, set) || pack_shuns(s, worker, set))
             continue;
@@ -127,14 +118,19 @@ static bool comes_before(const struct sched *s, const struct ensemble *a, const 
     return (by_user ? by_user : less(a->nrunning, a->usage, b->nrunning, b->usage)) > 0;
 }
 
+/* Whether sets of it may be started anywhere. */
+static bool may_start(const struct sched *s, const struct ensemble *e)
+{
+    return e->nwaiting && e->prepared && ensemble_wants(e) && !s->users[e->user].over;
+}
+
 /* Among those of one user, -1: of all. */
 static struct sched_set *whose_turn(const struct sched *s, int user, int worker, int64_t now)
 {
     struct sched_set *best = NULL;
     for (int i = 0; i < s->nactive; i++) {
         struct ensemble *e = s->active[i];
-        if ((user >= 0 && e->user != user) || !e->nwaiting || !e->prepared || !ensemble_wants(e) ||
-            s->users[e->user].over || (best && !comes_before(s, e, best->ensemble)))
+        if ((user >= 0 && e->user != user) || !may_start(s, e) || (best && !comes_before(s, e, best->ensemble)))
             continue;
         struct sched_set *set = first_waiting(s, e, worker, now);
         if (set)
@@ -179,7 +175,7 @@ static bool deserves(const struct sched *s, const struct sched_set *next_set, co
     const struct ensemble *next = next_set->ensemble, *runs = set->ensemble;
     int slots = set_open(set);
     if (next == runs)
-        return samples_alike(runs) && set_saved(next_set) < set_saved(set);
+        return false; /* its windows take turns (pack_gives_way) */
     const struct sched_user *un = &s->users[next->user], *ur = &s->users[runs->user];
     if (un != ur)
         return less(un->running, un->usage, ur->running - slots, ur->usage) > 0;
@@ -194,7 +190,7 @@ const struct sched_set *pack_claimant(const struct sched *s, int worker, int64_t
     return pack_whose_turn(s, worker, now);
 }
 
-/* Whether the slot would go to another ensemble or window of the same user, since the user whose turn it is has no less. Without this, users
+/* Whether the slot would go to another ensemble of the same user, since the user whose turn it is has no less. Without this, users
  * with equal parts would keep what runs until it ends. */
 static bool turns_over(const struct sched *s, const struct sched_set *set, const struct sched_set *next, int64_t now)
 {
@@ -218,6 +214,26 @@ bool pack_should_yield(const struct sched *s, const struct sched_set *set, const
                                            deserves(s, next, set) || turns_over(s, set, next, now));
     const struct sched_user *un = &s->users[next->ensemble->user], *ur = &s->users[set->ensemble->user];
     return un != ur && ur->running - un->running >= 2;
+}
+
+/* Whether there were slots for `next` if the set had left. One leaves after the other: what one gives way to is found anew. */
+static bool has_room_after(const struct sched_worker *w, const struct sched_set *set, const struct sched_set *next)
+{
+    for (int i = 0; i < w->nsets; i++)
+        if (w->sets[i]->yielding && w->sets[i]->ensemble == set->ensemble)
+            return false;
+    if (set_open(next) > w->slots)
+        return w->nsets == 1;
+    return set_open(next) <= w->slots - w->nrunning + set_open(set);
+}
+
+bool pack_gives_way(const struct sched *s, const struct sched_set *set, int64_t now)
+{
+    const struct sched_worker *w = &s->workers[set->worker];
+    if (s->draining || s->full || sched_sick(w) || !may_start(s, set->ensemble) || !turn_ended(s, set, now))
+        return false;
+    const struct sched_set *next = first_waiting(s, set->ensemble, set->worker, now);
+    return next && !pack_suspect(next) && turn_behind(next, set) > 0 && has_room_after(w, set, next);
 }
 
 int pack_worker(const struct sched *s, uint64_t skip)

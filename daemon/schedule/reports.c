@@ -82,13 +82,25 @@ static void on_failed(struct step *st, struct sched_replica *r, const struct sch
     settle(st, r->set);
 }
 
+/* It told of a step: its start is over, and its turn may begin. */
+static void has_stepped(struct step *st, struct sched_set *set)
+{
+    int64_t took = st->now - set->began;
+    if (!set->start_ms)
+        set->start_ms = took > 1 ? took : 1;
+    turn_begin(set, st->now);
+}
+
 static void on_progress(struct step *st, struct sched_replica *r, const struct sched_event *ev)
 {
-    if (ev->step != r->step || ev->stage != r->stage)
+    bool further = ev->step != r->step;
+    if (further || ev->stage != r->stage)
         r->moved = st->now;
     r->stage = ev->stage;
     r->step = ev->step;
     r->time_ps = ev->time_ps;
+    if (further)
+        has_stepped(st, r->set);
 }
 
 static void on_segment(struct step *st, struct sched_replica *r, const struct sched_event *ev)
@@ -99,6 +111,7 @@ static void on_segment(struct step *st, struct sched_replica *r, const struct sc
     if (ev->time_ps > r->time_ps)
         r->time_ps = ev->time_ps;
     has_saved(st, r, ev->step);
+    has_stepped(st, r->set);
     const struct sched_set *next = r->sm.state == REPLICA_RUNNING ? pack_claimant(st->s, ev->worker, st->now) : NULL;
     if (pack_should_yield(st->s, r->set, next, false, st->now))
         stop_set(st, r->set);

@@ -236,6 +236,8 @@ static void wake_for_running(const struct sched *s, const struct sched_set *set,
     if (!anybody_waits)
         return;
     /* After its slice others deserve the slots once it has used more than they have: looked at again now and then. */
+    if (set->ensemble->nwaiting)
+        sooner(wake, now, turn_wake(s, set, now));
     int64_t slice = pack_slice(s, set), end = set->began + slice;
     sooner(wake, now, end > now ? end : now + slice / 4 + 1);
 }

@@ -7,7 +7,7 @@
  *    slot that becomes free is offered at once. A set of replicas gets all the slots that it needs or none; it starts, stops, yields
  *    and is blamed as a whole.
  * 2. Fair turns: slots go to the user with the fewest running replicas, then to the one who has used least since they were last
- *    idle; among a user's ensembles likewise, then to the older submission, then to the lower replica (pack.c). A set whose slice
+ *    idle; among a user's ensembles likewise, then to the older submission, then to the set whose turn it is (10). A set whose slice
  *    has ended makes room when that would give its slots to another user or to another ensemble of its user. So with U users and S slots
  *    each user runs something within about U / S slices, whatever checkpoint intervals they chose.
  * 3. A worker crash blames every set it had running. One that was blamed SCHED_SUSPECT times without a checkpoint between is
@@ -24,12 +24,12 @@
  * 7. An ensemble whose replicas have all ended is finishing until its results are written, whatever happened to them.
  *    Its owner can have them written again; that waits behind results that were never written and behind live estimates
  *    (service/estimates.c).
- * 8. Targets become later, by an extension, or move to where the last checkpoint is (stopping.c). A replica that reaches the one
+ * 8. Targets become later, by an extension, or move to where the last checkpoint is (finishing.c). A replica that reaches the one
  *    its worker was told, while it has got a later one, goes on from its checkpoint like any other that waits.
  * 9. Where production is handed out by what windows need, an ensemble whose replicas have all reached their targets is looked at and
- *    gets later ones, until all is handed out (allocation.c). The one that has most left to do has the turn: all wait for the last.
- * 10. An ensemble that may end before its time has all its windows sampled alike: the least sampled has the turn, and they share what is a
- *    slice of others, so that in the time of one slice all of them have had a part (pack.c).
+ *    gets later ones, until all is handed out (allocation.c).
+ * 10. Windows of one ensemble take turns once they produce, so that all of them have samples early, and an ensemble that ends before its
+ *    time has windows that were sampled alike. A turn is long beside what a start costs (turns.c).
  *
  * `now` never jumps (ms of a clock that goes on in sleep); `time` is what is recorded (ms since 1970).
  */

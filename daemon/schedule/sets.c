@@ -35,6 +35,8 @@ static void start(struct step *st, int worker, struct sched_set *set)
     set->failing = set->stuck = set->yielding = false;
     set->began = st->now;
     set->began_step = set_saved(set);
+    set->start_ms = 0;
+    set->turning = false;
     ensemble_string(&set->device, w->device);
     ensemble_string(&set->model, w->model);
     for (int i = 0; i < set->nreplicas; i++) {
@@ -47,6 +49,7 @@ static void start(struct step *st, int worker, struct sched_set *set)
         take_slots(st, set, 1);
         move_replica(st, r, REPLICA_RUNNING);
     }
+    turn_begin(set, st->now);
     if (set->ensemble->sm.state == ENSEMBLE_QUEUED)
         move_ensemble(st, set->ensemble, ENSEMBLE_RUNNING);
     decide(st, (struct decision){.kind = DECIDE_START, .ensemble = set->ensemble, .set = set, .worker = worker});
@@ -92,6 +95,12 @@ static bool is_running(const struct sched_set *set)
     return true;
 }
 
+static void yield(struct step *st, struct sched_set *set)
+{
+    set->yielding = true;
+    stop_set(st, set);
+}
+
 void end_slices(struct step *st)
 {
     const struct sched *s = st->s;
@@ -99,14 +108,19 @@ void end_slices(struct step *st)
         const struct sched_set *next = NULL;
         for (int i = 0; i < s->workers[w].nsets; i++) {
             struct sched_set *set = s->workers[w].sets[i];
-            if (!is_running(set) || st->now - set->began < pack_slice(s, set))
+            if (!is_running(set))
+                continue;
+            if (pack_gives_way(s, set, st->now)) {
+                yield(st, set);
+                break;
+            }
+            if (st->now - set->began < pack_slice(s, set))
                 continue;
             next = next ? next : pack_claimant(s, w, st->now);
             if (!next)
                 break;
             if (pack_should_yield(s, set, next, true, st->now)) {
-                set->yielding = true;
-                stop_set(st, set);
+                yield(st, set);
                 break; /* one at a time: whose turn it is may change when it has left */
             }
         }

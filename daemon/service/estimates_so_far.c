@@ -2,7 +2,8 @@
  *
  * Live estimates: what the samples of ensembles that have not ended say so far, for whoever looks at these.
  *
- * 1. They are of rows that checkpoints vouch for (daemon/worker/children/estimate.c): none of them is ever taken back.
+ * 1. They are of rows that checkpoints vouch for (daemon/worker/children/estimate.c): none of them is ever taken back. The first
+ *    is made when all windows have such rows.
  * 2. An ensemble's next one is made when its replicas have checkpointed a tenth more steps than at the last: that changes its error
  *    by a twentieth. So their number grows as the logarithm of what was sampled.
  * 3. One is made at a time, by a process of its own (estimates.c), and read on the thread pool. Then nothing is estimated for
@@ -20,6 +21,7 @@
 #define REST_OF_ONE 20    /* the same of one ensemble */
 #define UNASKED_SECONDS 5 /* for those that may end by it, where none is made for people to look at */
 #define FAILED_MS 60000   /* until one that could not be made is tried again */
+#define LOOK_MS 1000      /* until it is looked again whether one is due */
 
 struct live_estimation {
     struct service *sv;
@@ -58,12 +60,27 @@ static int64_t least_steps(const struct ensemble *en)
     return least;
 }
 
+/* Whether every window has samples, but for windows that failed. Before that there is no number. */
+static bool is_sampled(const struct ensemble *en)
+{
+    for (int k = 0; k < en->windows; k++) {
+        bool sampled = false, failed = true;
+        for (int i = k; i < en->nreplicas; i += en->windows) {
+            sampled |= en->replicas[i].saved_step > en->allocation.before;
+            failed &= en->replicas[i].sm.state == REPLICA_FAILED;
+        }
+        if (!sampled && !failed)
+            return false;
+    }
+    return true;
+}
+
 /* Those that nobody wants to look at are estimated where they may end by it. */
 static bool is_due(const struct service *sv, const struct ensemble *en, int64_t now)
 {
     return (sv->config.live_seconds || en->stop.error > 0) && en->windows > 1 && !ensemble_ended(en) &&
            en->sm.state != ENSEMBLE_FINISHING && now >= en->live_after &&
-           saved_steps(en) > en->live_steps + en->live_steps / 10;
+           saved_steps(en) > en->live_steps + en->live_steps / 10 && is_sampled(en);
 }
 
 /* Users take turns; of a user's ensembles the one that has waited longest. */
@@ -208,7 +225,7 @@ static void on_time(uv_timer_t *t)
     struct service *sv = t->data;
     struct ensemble *en = sv->draining ? NULL : choose(sv, service_clock());
     if (!en) {
-        look_again(sv, interval(sv));
+        look_again(sv, LOOK_MS);
         return;
     }
     sv->sched.users[en->user].looked = ++sv->turns;

@@ -223,6 +223,7 @@ static int read_allocate(struct reader *r, struct spec *s, struct view v)
 {
     const struct stage *last = s->nstages ? &s->stages[s->nstages - 1] : NULL;
     uint64_t produce = spec_produce_steps(s), before = spec_steps(s, s->nstages) - produce;
+    s->allocate.before = before;
     if (!view_given(v) || view_choice(v) == 0)
         return 0;
     if (s->settings.alchemy.nwindows == 1)

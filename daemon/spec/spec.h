@@ -35,7 +35,8 @@ struct stop_when {
 /* How production is handed out, all in steps: see struct allocation of daemon/schedule/ensemble.h. */
 struct allocate_rule {
     bool adaptive;
-    uint64_t before, share, every;
+    uint64_t before; /* of the stages that do not produce, for any rule */
+    uint64_t share, every;
     uint64_t first; /* production of each window before it is known what windows need */
 };
 

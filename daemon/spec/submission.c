@@ -413,12 +413,11 @@ static json_t *facts(const struct reading *s)
                             "spec_bytes", (json_int_t)strlen(s->spec_text), "files", files);
     const struct stop_when *stop = &s->spec->stop;
     const struct allocate_rule *allocate = &s->spec->allocate;
-    if (allocate->adaptive) {
+    if (allocate->adaptive)
         json_object_set_new(out, "steps", json_integer((json_int_t)(allocate->before + allocate->first)));
-        json_object_set_new(out, "allocation",
-                            json_pack("{s:I,s:I,s:I}", "share", (json_int_t)allocate->share, "before",
-                                      (json_int_t)allocate->before, "every", (json_int_t)allocate->every));
-    }
+    json_object_set_new(out, "allocation",
+                        json_pack("{s:I,s:I,s:I}", "share", (json_int_t)allocate->share, "before",
+                                  (json_int_t)allocate->before, "every", (json_int_t)allocate->every));
     json_object_set_new(out, "stop",
                         json_pack("{s:f,s:i,s:I}", "error", stop->error, "converged", (int)stop->converged, "after",
                                   (json_int_t)stop->after));

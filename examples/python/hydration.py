@@ -19,11 +19,12 @@ nonbonded:
   vdw: {{modifier: potential-shift, dispersion-correction: energy-pressure}}
   coulomb: {{grid-spacing: 0.12 nm, order: 4, tolerance: 1e-5}}
 constraints: h-bonds
+masses: {{repartition: 3}}
 alchemy:
   decouple: MET
   soft-core: {{alpha: 0.5, power: 1, sigma: 0.3 nm, coulomb: no}}
   windows: {{coulomb: {coulomb}, vdw: {vdw}}}
-integrator: {{method: langevin-middle, timestep: 2 fs, temperature: 298.15 K, friction: 1 /ps, seed: {seed}}}
+integrator: {{method: langevin-middle, timestep: 4 fs, temperature: 298.15 K, friction: 1 /ps, seed: {seed}}}
 barostat: {{method: monte-carlo, pressure: 1.01325 bar, every: 25 steps}}
 protocol:
   - minimize: {{steps: {minimization}}}
@@ -41,8 +42,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--minimization", type=int, default=200, help="steps")
     parser.add_argument("--equilibration", default="5 ps", help="of each of two stages")
-    parser.add_argument("--production", default="30 ps", help="of every window")
-    parser.add_argument("--sample-every", default="0.1 ps")
+    parser.add_argument("--production", default="100 ps", help="of every window")
+    parser.add_argument("--sample-every", default="0.2 ps")
     parser.add_argument("--seed", type=int, default=2026)
     args = parser.parse_args()
 

@@ -116,7 +116,8 @@ def run_page(page, folder, root, programs):
         return [f"{where}: exit code {done.returncode}\n{said[last] if last is not None else ''}{done.stdout}{done.stderr}"]
     wrong = []
     for number, block in enumerate(page.blocks):
-        lacks = mismatch(block.text, said[number - 1]) if block.kind == "text" and "output" in block.options else None
+        shown = block.kind == "text" and "output" in block.options
+        lacks = mismatch(block.text, said[number - 1], "short" in page.blocks[number - 1].options) if shown else None
         if lacks:
             wrong.append(f"{block.where}: {lacks}\n{said[number - 1]}")
     return wrong

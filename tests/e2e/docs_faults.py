@@ -29,5 +29,6 @@ FAILURES = (
     ("```sh\nshoal list --jason\n```", "exit code 2"),
     ("```sh fails=3\nshoal list\n```", "exit code 0"),
     ("```sh\nshoal list\n```\n\n```text output\n...\nnothing\n```", "nothing stands for 'nothing'"),
+    ("```sh\necho unconverged\n```\n\n```text output\nconverged\n```", "nothing stands for 'converged'"),
     ("```yaml in=examples/methane/methane.yaml\nbarostat: {presure: 1 bar}\n```", "did you mean pressure?"),
 )

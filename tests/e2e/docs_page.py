@@ -87,21 +87,23 @@ class Page:
         return found
 
 
-def pattern(line):
-    """A line as it is shown: numbers stand for any, `...` for anything, spaces for any number of them."""
+def pattern(line, short):
+    """A line as it is shown: numbers stand for any, `...` for anything, spaces for any number of them; after a block with little time
+    a verdict stands for any verdict that has a number."""
     parts = []
     for part in re.split(r"\s*\.\.\.\s*", line):
         pieces = re.split(NUMBER, part)
         parts.append(ANY_NUMBER.join(r"\s+".join(map(re.escape, re.split(r"\s+", piece))) for piece in pieces))
-    return ".*".join(parts)
+    found = ".*".join(parts)
+    return re.sub(r"\b(un)?converged\b", "(un)?converged", found) if short else found
 
 
-def mismatch(shown, said):
+def mismatch(shown, said, short):
     """What of the lines shown was not said, in words; None where all was. A line of `...` alone stands for any lines."""
     lines = [line.strip() for line in said.strip().splitlines()]
     reach = {0}  # how many lines of what was said the first lines of what is shown can stand for
     for line in (line.strip() for line in shown.strip().splitlines()):
-        wanted = re.compile(pattern(line))
+        wanted = re.compile(pattern(line, short))
         next_reach = set(range(min(reach), len(lines) + 1)) if line == "..." else \
             {n + 1 for n in reach if n < len(lines) and wanted.fullmatch(lines[n])}
         if not next_reach:

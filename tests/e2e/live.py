@@ -77,13 +77,13 @@ def one_at_a_time():
 
 def estimators_die():
     """Then there is no estimate, or the one before; the ensemble goes on."""
-    with service("die", "--live-seconds", "1", steps=400, per_second=100, segment=10) as s:
+    with service("die", "--live-seconds", "1", steps=900, per_second=100, segment=10) as s:
         asked = answers(s, None)
         ident = s.submit("d", windows=(0, 1))
         until(asked)
         time.sleep(0.2)
         assert estimate(s, ident) is None
-        assert_whole(s, ident, 400)
+        assert_whole(s, ident, 900)
 
 
 def none_unasked():

@@ -42,7 +42,7 @@ class Examples(Served):
         return json.loads(done.stdout)
 
     def test_hydration_and_convergence(self):
-        short = ["--minimization", "20", "--equilibration", "0.02 ps", "--production", "0.2 ps", "--sample-every", "0.01 ps"]
+        short = ["--minimization", "20", "--equilibration", "0.02 ps", "--production", "0.2 ps", "--sample-every", "0.008 ps"]
         said = self.script("hydration.py", *short)
         self.assertRegex(said, "done")
         results = self.results("methane-from-python")

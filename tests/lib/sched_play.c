@@ -47,7 +47,10 @@ int play_feed(struct play *p, struct sched_event ev)
     decisions_clear(&p->d);
     p->err = (struct err){0};
     ev.now = p->now;
-    return sched_step(&p->s, &ev, &p->d, &p->err);
+    int rc = sched_step(&p->s, &ev, &p->d, &p->err);
+    p->starts += play_count(p, DECIDE_START);
+    p->stops += play_count(p, DECIDE_STOP);
+    return rc;
 }
 
 int play_count(const struct play *p, enum decision_kind kind)
@@ -122,6 +125,46 @@ static struct sched_replica *stopping(const struct sched *s)
                     return r;
             }
     return NULL;
+}
+
+/* How far a replica is that makes a step each ms. */
+static int64_t step_at(const struct play *p, const struct sched_replica *r)
+{
+    int64_t ran = p->now - r->set->began - p->start_ms, step = r->saved_step + (ran > 0 ? ran : 0);
+    return step < r->told ? step : r->told;
+}
+
+static void tell(struct play *p, enum sched_kind kind, const struct sched_replica *r)
+{
+    struct sched_event ev = {.kind = kind, .worker = r->set->worker, .replica = r->number, .step = step_at(p, r)};
+    assert_int_equal(play_feed(p, ev), 0);
+}
+
+/* What the k-th replica in slots has to tell, counted over all workers. Whether there is one. */
+static bool tell_of(struct play *p, int k)
+{
+    for (int w = 0; w < p->s.nworkers; w++)
+        for (int i = 0; i < p->s.workers[w].nsets; i++)
+            for (int j = 0; j < p->s.workers[w].sets[i]->nreplicas; j++) {
+                const struct sched_replica *r = &p->s.workers[w].sets[i]->replicas[j];
+                if (!r->held || k--)
+                    continue;
+                bool done = step_at(p, r) >= r->told;
+                tell(p, r->sm.state == REPLICA_STOPPING ? SCHED_STOPPED : done ? SCHED_DONE : SCHED_PROGRESS, r);
+                return true;
+            }
+    return false;
+}
+
+void play_run(struct play *p, int64_t end)
+{
+    for (; p->now < end; p->now += PLAY_TELLS_MS) {
+        play_feed(p, (struct sched_event){.kind = SCHED_TICK});
+        for (int k = 0; tell_of(p, k); k++)
+            ;
+        while (stopping(&p->s))
+            tell(p, SCHED_STOPPED, stopping(&p->s));
+    }
 }
 
 void play_until(struct play *p, int64_t now, int64_t further)

@@ -7,13 +7,16 @@
 
 #include "daemon/schedule/internal.h"
 
-#define PLAY_STEPS 100 /* of every replica */
+#define PLAY_STEPS 100    /* of every replica */
+#define PLAY_TELLS_MS 100 /* between two words of a replica, by play_run */
 
 struct play {
     struct sched s;
     struct decisions d; /* of the last event */
     int64_t now;
-    struct err err; /* of the last event */
+    struct err err;    /* of the last event */
+    int starts, stops; /* decided so far */
+    int64_t start_ms;  /* a replica that play_run runs makes its first step so long after its start */
 };
 
 void play_begin(struct play *p, int workers);
@@ -38,5 +41,8 @@ void play_explain(const struct play *p, const struct sched_replica *r, struct sc
 /* Lets time pass until `now`, with a tick whenever the scheduler asked for one. Stops are obeyed at once, with a checkpoint
  * `further` steps on. */
 void play_until(struct play *p, int64_t now, int64_t further);
+/* Time passes until `end`: a replica in a slot makes a step each ms and tells of it, has a checkpoint when it leaves, and is done at its
+ * target. */
+void play_run(struct play *p, int64_t end);
 
 #endif

@@ -73,27 +73,6 @@ static void live(struct play *p, struct ensemble *e, double error, const char *v
     assert_int_equal(play_feed(p, ev), 0);
 }
 
-/* Time passes until `end`: who has a slot makes a step each ms, and has a checkpoint when it leaves. */
-static void run_until(struct play *p, int64_t end)
-{
-    while (p->now < end) {
-        int64_t wake = sched_wake(&p->s, p->now);
-        p->now = wake > end ? end : wake > p->now ? wake : p->now + 1;
-        play_feed(p, (struct sched_event){.kind = SCHED_TICK});
-        for (int i = 0; i < p->s.workers[0].nsets; i++) {
-            const struct sched_set *set = p->s.workers[0].sets[i];
-            const struct sched_replica *r = set->replicas;
-            if (r->sm.state != REPLICA_STOPPING)
-                continue;
-            assert_int_equal(play_feed(p, (struct sched_event){.kind = SCHED_STOPPED,
-                                                               .replica = r->number,
-                                                               .step = r->saved_step + p->now - set->began}),
-                             0);
-            i = -1;
-        }
-    }
-}
-
 /* Many ensembles that may end early, few slots: in the time in which one window of each could have had a slice all windows of each have
  * been sampled alike, so that each can have an estimate. Ensembles have been served alike too. */
 static void windows_are_sampled_alike_where_slots_are_few(void **state)
@@ -111,7 +90,7 @@ static void windows_are_sampled_alike_where_slots_are_few(void **state)
             e[i]->replicas[k].steps = INT64_MAX / 2;
         play_add(&p, e[i]);
     }
-    run_until(&p, ENSEMBLES * SLICE / SLOTS + SLICE); /* the first was alone, with all of its windows, for a slice */
+    play_run(&p, ENSEMBLES * SLICE / SLOTS + SLICE); /* the first was alone, with all of its windows, for a slice */
     for (int i = 0; i < ENSEMBLES; i++) {
         int64_t least = INT64_MAX, most = 0, sum = 0;
         for (int k = 0; k < WINDOWS; k++) {

@@ -3,7 +3,7 @@
  * Whether the errors of results.json are those that are made: many ensembles of correlated samples with known free
  * energies, each through the whole path, from rows that the project's own writer puts into dhdl.xvg to the JSON.
  *
- * Those of ensembles that end as stop-when has it (daemon/schedule/stopping.c), too: who stops when an error looks small stops
+ * Those of ensembles that end as stop-when has it (daemon/schedule/finishing.c), too: who stops when an error looks small stops
  * when it looks too small.
  *
  * Arguments: autoregressive or hopping; by hand also [ENSEMBLES ROWS G]..., lines of one's own of which the errors must be
