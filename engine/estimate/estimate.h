@@ -42,6 +42,9 @@ struct estimate_about {
     const char *id, *key, *name, *spec_hash;
     size_t revision;
     double ns_per_day; /* of all replicas together */
+    double running;    /* s, in which any of them had a place on a device */
+    int ndevices;
+    const char *const *devices; /* [ndevices] models of device that it ran on */
     int nlabels;
     const struct estimate_label *labels;
 };
@@ -68,13 +71,14 @@ struct estimate_ensemble {
     const struct estimate_held *held;                /* NULL: nothing is */
     const struct finite_size *finite_size;           /* NULL: not asked for */
     struct estimate_production *production;          /* NULL: none is */
+    void (*methods)(void *of, struct writer *w);     /* writes elements of its list of methods; NULL: not known */
     const char *remark;                              /* a warning that results.json repeats; NULL: none */
     void (*observables)(void *of, struct writer *w); /* writes elements of results.json's list; NULL: there is none */
     void (*torsions)(void *of,
                      struct writer *w); /* writes members of results.json's object of torsions; NULL: there is none */
     void (*fold)(void *of, struct writer *w); /* the same of its object of the fold; NULL: there is none */
     const char *fold_remark;                  /* one more warning; NULL: none */
-    void *observables_of;                     /* what all three are given */
+    void *observables_of;                     /* what all four are given */
     struct estimate_about about;
     bool umbrella; /* windows differ in biases alone: profiles along their coordinations are wanted */
     struct err *

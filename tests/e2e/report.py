@@ -88,6 +88,45 @@ class Report(Pages):
         cells = [r.find(SVG + "title").text for r in figures["Overlap of windows"].iter(SVG + "rect")]
         self.assertEqual(cells, [f"{i}, {j}: {1 / (1 + abs(i - j)):.3f}" for i in range(4) for j in range(WINDOWS)])
 
+    def answer_of(self, answer, **more):
+        return ["".join(p.itertext()) for p in xml.etree.ElementTree.fromstring(self.report(answer, **more)).find(f".//{HTML}section").iter(HTML + "p")]
+
+    def test_headline(self):
+        """The answer is that of the question: solvation with its sign, a leg of binding with its correction, a change with its direction."""
+        last = "window 1 has <30> uncorrelated samples & more"
+        answer = results()
+        answer["solvation"] = {"molecule": "MET", "free_energy": energy(2, 0.1), "verdict": "unconverged"}
+        self.assertEqual(self.answer_of(answer), ["free energy of solvation of MET", "2.00 \u00b1 0.10 kcal/mol", "unconverged",
+                         "G(window 4) - G(window 0) = -2.00 \u00b1 0.10 kcal/mol by MBAR, with the sign changed: into the surroundings\n" + last])
+        answer["finite_size"] = {"correction": energy(-0.5, 0), "missing": [], "charges": [1, 0], "edge": {"magnitude": 3, "unit": "nanometer"}}
+        self.assertEqual(self.answer_of(answer)[1::2], ["2.50 \u00b1 0.10 kcal/mol", "G(window 4) - G(window 0) = -2.00 \u00b1 0.10 kcal/mol by MBAR - 0.50 "
+                         "kcal/mol for no periodic images, all with the sign changed: into the surroundings\n" + last])
+        for window, other, what in ((4, "free", "taking HOST and LIG apart, to 1 mol/l (a leg of binding: binding is the leg in water less this one)"),
+                                    (0, "held", "bringing HOST and LIG together, from 1 mol/l (without attaching the restraints, which is another leg)")):
+            held = {"molecules": ["HOST", "LIG"], "window": window, "other_end": other, "correction": energy(4.25, 0), "release": energy(4.25, 0)}
+            self.assertEqual(self.answer_of({**results(), "standard_state": held}), [f"free energy of {what}", "2.25 \u00b1 0.10 kcal/mol", "unconverged",
+                             "G(window 4) - G(window 0) = -2.00 \u00b1 0.10 kcal/mol by MBAR + 4.25 kcal/mol for the standard state of 1 mol/l\n" + last])
+        answer = {**results(), "change": {"from": "B", "to": "A", "meaning": ""}}
+        self.assertEqual(self.answer_of(answer)[:2], ["free energy of the change from state B to state A", "-2.00 \u00b1 0.10 kcal/mol"])
+        self.assertIn("; so far: the ensemble is running, 50 % of all steps are done", self.answer_of(answer, state="running", progress=0.5, code=75)[0])
+
+    def test_methods(self):
+        """What was run, in lines to be pasted."""
+        answer = results()
+        self.assertNotIn("What was run", self.report(answer))
+        answer.update(methods=[{"topic": "Masses", "text": "as in <the> topology"}], version="9.8", estimator="MBAR",
+                      ensemble={"labels": {}, "spec_hash": "00ff", "devices": ["cpu one", "cpu two"], "running": {"magnitude": 200, "unit": "second"},
+                                "speed": {"magnitude": 12.5, "unit": "nanosecond_per_day"}})
+        for k, window in enumerate(answer["windows"]):
+            window.update(seed=7 + k // 3, sampled={"magnitude": 1 + k, "unit": "nanosecond"})
+        page = xml.etree.ElementTree.fromstring(self.report(answer, created="2026-11-20T10:00:00.000Z", changed="2026-11-21T11:30:00.000Z"))
+        (block,) = page.iter(HTML + "pre")
+        self.assertEqual(block.text.splitlines(), [
+            "Masses: as in <the> topology", "Production: 1 to 5 ns in each window, 15 ns in all", "Random seeds: 7, 8",
+            "Free energies: MBAR, errors from the correlation of samples", "Program: Shoal 9.8; SHA-256 of spec and input files 00ff",
+            "Device: cpu one; cpu two", "Wall-clock time on it: 3 min 20 s, 12.5 ns/day of all windows together",
+            "Dates: submitted 2026-11-20T10:00:00Z, last change 2026-11-21T11:30:00Z (UTC)"])
+
     def test_places(self):
         """Points lie on straight lines where their numbers do, and the numbers at the axes say what they are."""
         svg = self.figures(self.report(results()))["dH/dlambda along the ladder"]

@@ -334,6 +334,14 @@ static void about(struct writer *w, const struct estimate_about *a)
         jw_quantity(w, "speed", a->ns_per_day, "nanosecond_per_day");
     else
         jw_null(w, "speed");
+    if (a->running > 0)
+        jw_quantity(w, "running", a->running, "second");
+    else
+        jw_null(w, "running");
+    jw_begin(w, "devices", '[');
+    for (int i = 0; i < a->ndevices; i++)
+        jw_text(w, NULL, a->devices[i]);
+    jw_end(w, ']');
     jw_end(w, '}');
 }
 
@@ -402,6 +410,11 @@ void report_write(struct report *r, struct buf *json)
     jw_begin(&w, NULL, '{');
     head(&w, r);
     about(&w, r->about);
+    if (r->methods) {
+        jw_begin(&w, "methods", '[');
+        r->methods(r->observables_of, &w);
+        jw_end(&w, ']');
+    }
     repeats(&w, r);
     jw_begin(&w, "estimators", '[');
     for (int i = 0; i < whole->nestimators; i++)
