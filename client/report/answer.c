@@ -60,7 +60,7 @@ static void put_reasons(struct buf *out, const json_t *results)
     const size_t before = out->len;
     buf_printf(out, "%s", reason);
     json_array_foreach (reasons, i, one)
-        if (i < SHOWN && strcmp(answer_text(one, "text"), reason) != 0)
+        if (i < SHOWN && !strstr(reason, answer_text(one, "text")))
             buf_printf(out, "%s%s", out->len > before ? "\n" : "", answer_text(one, "text"));
     if (json_array_size(reasons) > SHOWN)
         buf_printf(out, "\nand %zu more, at the end of the page", json_array_size(reasons) - SHOWN);
@@ -71,15 +71,18 @@ void report_answer(struct buf *out, const json_t *ensemble, const json_t *result
     struct headline h;
     struct buf sentences = {0};
     const char *state = answer_text(ensemble, "state");
+    const bool ended = ensemble_ended(state);
     headline_find(&h, results);
-    if (!ensemble_ended(state))
+    if (!ended && !h.known)
+        buf_printf(&h.number, " yet");
+    if (!ended)
         buf_printf(&h.what, "; so far: the ensemble is %s, %.0f %% of all steps are done", state,
                    floor(100 * answer_number(ensemble, "progress")));
     if (h.derivation.len)
         buf_printf(&sentences, "%s\n", h.derivation.data);
     put_reasons(&sentences, results);
-    page_answer(out, h.what.data, h.number.data, answer_text(json_object_get(results, "verdict"), "verdict"),
-                sentences.data);
+    page_answer(out, h.what.data, h.number.data,
+                ended || h.known ? answer_text(json_object_get(results, "verdict"), "verdict") : "", sentences.data);
     facts(out, results);
     headline_close(&h);
     buf_free(&sentences);

@@ -15,9 +15,10 @@
 #include "engine/derive/standard_state.h"
 #include "engine/system/volume_moves.h"
 
-enum estimate_kind { ESTIMATE_DONE, ESTIMATE_PARTIAL, ESTIMATE_RUNNING, ESTIMATE_FAILED };
+enum estimate_kind { ESTIMATE_DONE, ESTIMATE_PARTIAL, ESTIMATE_RUNNING, ESTIMATE_FAILED, ESTIMATE_WAITS };
 
-/* What became of a replica. One that stopped early or still runs takes part with what it has; a failed one does not. */
+/* What became of a replica. One that stopped early or still runs takes part with what it has; a failed one does
+ * not. One that runs and has no samples yet waits: this is found, not told. */
 struct estimate_replica {
     enum estimate_kind kind;
     const char *reason; /* why it is not done; may be NULL */

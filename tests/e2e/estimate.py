@@ -260,9 +260,24 @@ def check_running(folder):
             f.write(b"x")
         some, other = running(copy), running(cut)
         assert some["estimators"] == other["estimators"] and some["estimate"], some["verdict"]
+        for rows in (0, 2):  # fewer than samples are made of
+            with open(f"{copy}/lambda_04/dhdl.xvg", encoding="ascii") as f:
+                vouched = header_and(f.read(), rows)
+            for name in ("checkpoint", "checkpoint.previous"):
+                write_checkpoint(f"{copy}/lambda_04", vouched, 0, name)
+            last = running(copy)
+            assert (last["windows"][4]["status"], last["windows"][4]["reason"]) == ("waits", None), last["windows"][4]
+            assert last["reason"] == "windows 0, 1, 2, 3 still running; window 4, an end, has no samples", last["reason"]
         for name in ("checkpoint", "checkpoint.previous"):
             os.unlink(f"{copy}/lambda_01/{name}")
-        assert running(copy)["windows"][1]["reason"] == "it has no checkpoint yet"
+        assert [running(copy)["windows"][1][key] for key in ("status", "reason", "samples")] == ["waits", None, None]
+
+
+def header_and(text, rows):
+    """Bytes of a file up to the end of that row."""
+    lines = text.splitlines(True)
+    header = sum(line[0] in "#@" for line in lines)
+    return len("".join(lines[:header + rows]))
 
 
 def check_repeats(folder):

@@ -230,7 +230,7 @@ class Samples:
 
 @dataclass(frozen=True, kw_only=True)
 class Window:
-    """status: ok, partial, running or failed. lambda_ by component."""
+    """status: ok, partial, running, waits or failed. lambda_ by component."""
 
     repeat: int
     window: int

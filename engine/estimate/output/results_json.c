@@ -132,7 +132,8 @@ static void window(struct writer *w, const struct result *r, int repeat, int k)
     static const char *const status[] = {[ESTIMATE_DONE] = "ok",
                                          [ESTIMATE_PARTIAL] = "partial",
                                          [ESTIMATE_RUNNING] = "running",
-                                         [ESTIMATE_FAILED] = "failed"};
+                                         [ESTIMATE_FAILED] = "failed",
+                                         [ESTIMATE_WAITS] = "waits"};
     const struct window_result *x = r->windows + k;
     const struct ladder *l = r->ladder;
     jw_begin(w, NULL, '{');
@@ -262,10 +263,12 @@ static bool status_of(const struct report *r, const char **status, struct buf *r
     list_windows(r, ESTIMATE_FAILED, "took no part", reason);
     list_windows(r, ESTIMATE_PARTIAL, "stopped early", reason);
     list_windows(r, ESTIMATE_RUNNING, "still running", reason);
+    if (r->ladder->nstates == 1 || best->total.ok) /* else the verdict says so */
+        list_windows(r, ESTIMATE_WAITS, "without samples yet", reason);
     if (r->ladder->nstates == 1) {
         *status = "failed";
         for (int i = 0; i < r->nrepeats; i++)
-            if (r->repeats[i].windows[0].status != ESTIMATE_FAILED)
+            if (r->repeats[i].windows[0].status < ESTIMATE_FAILED)
                 *status = "averages";
         return false;
     }
