@@ -74,10 +74,11 @@ static void take_results(struct row *r, const json_t *results)
         add_reason(r, answer_text(json_array_get(r->reasons, 0), "text"));
     const json_t *least = json_object_get(json_object_get(results, "overlap"), "minimum");
     r->overlap = json_is_number(least) ? json_number_value(least) : NAN;
-    r->run = json_pack("{s:O?,s:O?,s:O?,s:O?,s:O?}", "windows", json_object_get(results, "windows"), "version",
-                       json_object_get(results, "version"), "estimator", json_object_get(results, "estimator"),
-                       "temperature", json_object_get(results, "temperature"), "pressure",
-                       json_object_get(results, "pressure"));
+    r->run = json_pack("{s:O?,s:O?,s:O?,s:O?,s:O?,s:O?,s:O?}", "windows", json_object_get(results, "windows"),
+                       "version", json_object_get(results, "version"), "estimator",
+                       json_object_get(results, "estimator"), "temperature", json_object_get(results, "temperature"),
+                       "pressure", json_object_get(results, "pressure"), "methods", json_object_get(results, "methods"),
+                       "ensemble", json_object_get(results, "ensemble"));
     r->convergence = json_incref(json_object_get(results, "convergence"));
 }
 
@@ -92,7 +93,7 @@ static void done(void *arg, int i, long status, const struct buf *reply)
                              *const detailed[] = {"estimate",       "uncertainty", "verdict",   "reason",
                                                   "standard_state", "finite_size", "overlap",   "convergence",
                                                   "windows",        "version",     "estimator", "temperature",
-                                                  "pressure",       NULL};
+                                                  "pressure",       "methods",     "ensemble",  NULL};
     json_t *results = status == 200 ? members_load(reply->data, reply->len, f->g->detailed ? detailed : wanted)
                                     : answer_object(status, reply, &e);
     if (!results && !e.code)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What was run: of every leg how much, at which temperature and pressure, when and by which version; and the spec of
- * its first ensemble.
+ * What was run: of every leg how much, at which temperature and pressure, when and by which version; and the methods and
+ * the spec of its first ensemble.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -10,6 +10,7 @@
 #include "client/ask/answer.h"
 #include "client/ask/http.h"
 #include "client/gather/gather.h"
+#include "client/results/methods.h"
 #include "client/show/page.h"
 #include "engine/base/number.h"
 
@@ -46,23 +47,6 @@ void gather_specs(struct gathered *g, const struct client *c)
     }
 }
 
-/* ns that a window has sampled: the least, the most, and of all windows together. */
-struct sampled {
-    double least, most, all;
-};
-
-static struct sampled sampled_by(const json_t *windows)
-{
-    struct sampled s = {INFINITY, 0, 0};
-    const json_t *window;
-    size_t i;
-    json_array_foreach (windows, i, window) {
-        double ns = answer_number(json_object_get(window, "sampled"), "magnitude");
-        s = (struct sampled){fmin(s.least, ns), fmax(s.most, ns), s.all + ns};
-    }
-    return s;
-}
-
 /* ---- a leg ---- */
 
 struct leg_run {
@@ -77,7 +61,7 @@ struct leg_run {
 
 static void add_results(struct leg_run *leg, const json_t *run)
 {
-    struct sampled s = sampled_by(json_object_get(run, "windows"));
+    struct sampled s = results_sampled(json_object_get(run, "windows"));
     leg->sampled.least = fmin(leg->sampled.least, s.least);
     leg->sampled.most = fmax(leg->sampled.most, s.most);
     leg->sampled.all += s.all;
@@ -185,9 +169,34 @@ static void spec_show(const struct row *r, struct buf *out)
     buf_printf(out, "</details>\n");
 }
 
+static bool has_methods(const struct row *r)
+{
+    return json_array_size(json_object_get(r->run, "methods")) > 0;
+}
+
+/* Of the first ensemble of every leg that has some. */
+static void leg_methods(const struct gathered *g, const char *leg, struct buf *out)
+{
+    char summary[300];
+    int i = 0;
+    while (i < g->nrows && (strcmp(answer_text(g->rows[i].planned, "leg"), leg) != 0 || !has_methods(&g->rows[i])))
+        i++;
+    if (i == g->nrows)
+        return;
+    snprintf(summary, sizeof summary, "Methods of leg %.60s, of %.120s", leg, answer_text(g->rows[i].planned, "key"));
+    buf_printf(out, "<details>\n");
+    page_element(out, "summary", "", summary);
+    methods_show(out, g->rows[i].run, g->rows[i].present);
+    buf_printf(out, "</details>\n");
+}
+
 void gather_run(const struct gathered *g, struct buf *out)
 {
+    const json_t *leg;
+    size_t k;
     legs_table(g, out);
+    json_array_foreach (json_object_get(g->campaign->plan, "legs"), k, leg)
+        leg_methods(g, answer_text(leg, "name"), out);
     for (int i = 0; i < g->nrows; i++)
         if (g->rows[i].spec)
             spec_show(&g->rows[i], out);

@@ -44,31 +44,62 @@ static void window_points(const json_t *windows, const char *first, const char *
     }
 }
 
-static void derivatives_show(struct buf *out, const json_t *results)
+static double lambda_of(const json_t *window, const char *component)
 {
-    enum { COMPONENTS = 8 };
-    struct plot_series series[COMPONENTS] = {0};
-    const json_t *windows = json_object_get(results, "windows"),
-                 *of = json_object_get(json_array_get(windows, 0), "dhdl"), *value;
-    bool once = !json_is_array(json_object_get(results, "repeats")); /* each window */
-    const char *component;
-    int n = 0;
-    json_object_foreach ((json_t *)of, component, value)
-        if (n < COMPONENTS) {
-            series[n] = (struct plot_series){.name = component, .joined = once};
-            window_points(windows, "dhdl", component, &series[n++]);
-        }
+    return answer_real(json_object_get(json_object_get(window, "lambda"), component));
+}
+
+/* Whether a component changes from or to the window of entry i, of the same repeat. */
+static bool changes_at(const json_t *windows, size_t i, const char *component)
+{
+    const json_t *one = json_array_get(windows, i);
+    bool any = false;
+    for (size_t k = i ? i - 1 : 0; k <= i + 1 && k < json_array_size(windows); k++) {
+        const json_t *other = json_array_get(windows, k);
+        any |= answer_whole(other, "repeat") == answer_whole(one, "repeat") &&
+               lambda_of(other, component) != lambda_of(one, component);
+    }
+    return any;
+}
+
+/* Over lambda, in windows with samples where the component changes: what TI integrates. */
+static void derivative_show(struct buf *out, const json_t *results, const char *component)
+{
+    const json_t *windows = json_object_get(results, "windows"), *one;
+    struct plot_series s = {.points = xcalloc(json_array_size(windows) + 1, sizeof *s.points),
+                            .joined = !json_is_array(json_object_get(results, "repeats"))};
+    struct buf title = {0}, x = {0};
+    size_t i;
+    json_array_foreach (windows, i, one) {
+        const json_t *slope = json_object_get(json_object_get(one, "dhdl"), component);
+        if (json_is_object(json_object_get(one, "samples")) && changes_at(windows, i, component))
+            s.points[s.n++] =
+                (struct plot_point){lambda_of(one, component), answer_real(json_object_get(slope, "value")),
+                                    answer_real(json_object_get(slope, "error")), NULL};
+    }
+    buf_printf(&title, "dH/dlambda of %s", component);
+    buf_printf(&x, "lambda of %s", component);
     plot_series(out,
-                &(struct plot){.title = "dH/dlambda along the ladder",
-                               .note = "",
-                               .x = "window",
+                &(struct plot){.title = title.data,
+                               .note = "where it changes: TI integrates this curve",
+                               .x = x.data,
                                .y = "dH/dlambda, kJ/mol",
                                .zero = true,
                                .level = NAN,
                                .equal = NAN},
-                series, n);
-    for (int k = 0; k < n; k++)
-        free(series[k].points);
+                &s, 1);
+    free(s.points);
+    buf_free(&title);
+    buf_free(&x);
+}
+
+static void derivatives_show(struct buf *out, const json_t *results)
+{
+    const json_t *value;
+    const char *component;
+    json_object_foreach (json_object_get(json_array_get(json_object_get(results, "windows"), 0), "lambda"), component,
+                         value)
+        derivative_show(out, results, component);
 }
 
 static void inefficiency_show(struct buf *out, const json_t *windows)
@@ -99,12 +130,36 @@ static void matrix_show(struct buf *out, const char *title, const char *note, co
     free(matrix);
 }
 
-static void overlap_show(struct buf *out, const json_t *overlap)
+/* Whether a window has samples in any repeat. */
+static bool has_samples(const json_t *windows, size_t window)
 {
+    const json_t *one;
+    bool any = false;
+    size_t i;
+    json_array_foreach (windows, i, one)
+        any |= answer_whole(one, "window") == (long long)window && json_is_object(json_object_get(one, "samples"));
+    return any;
+}
+
+/* Rows and columns of windows without samples are empty. */
+static void overlap_show(struct buf *out, const json_t *results)
+{
+    const json_t *overlap = json_object_get(results, "overlap"), *windows = json_object_get(results, "windows"), *row,
+                 *cell;
+    json_t *rows = json_array();
+    size_t i, k;
+    json_array_foreach (json_object_get(overlap, "matrix"), i, row) {
+        const bool sampled = has_samples(windows, i);
+        json_t *kept = json_array();
+        json_array_foreach (row, k, cell)
+            json_array_append_new(kept, sampled && has_samples(windows, k) ? json_incref((json_t *)cell) : json_null());
+        json_array_append_new(rows, kept);
+    }
     matrix_show(out, "Overlap of windows",
                 "the chance that a sample of the window of a row could be of the window of a column; red: neighbours "
                 "with too little",
-                json_object_get(overlap, "matrix"), answer_real(json_object_get(overlap, "threshold")));
+                rows, answer_real(json_object_get(overlap, "threshold")));
+    json_decref(rows);
 }
 
 /* Of every repeat whose replicas exchange windows. */
@@ -126,7 +181,7 @@ void report_figures(struct buf *out, const json_t *ensemble, const json_t *resul
     buf_printf(out, "<div class=\"figures\">\n");
     convergence_show(out, results);
     report_profiles(out, results);
-    overlap_show(out, json_object_get(results, "overlap"));
+    overlap_show(out, results);
     derivatives_show(out, results);
     inefficiency_show(out, windows);
     report_shares(out, ensemble, results);

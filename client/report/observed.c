@@ -51,7 +51,7 @@ static void group_add(struct group *g, const struct client *c, const char *id, c
                       struct err *e)
 {
     struct observed_curve curve = {.about = observable};
-    if (!fetch(c, id, answer_text(observable, "file"), &curve.table, e))
+    if (!answer_whole(observable, "frames") || !fetch(c, id, answer_text(observable, "file"), &curve.table, e))
         return;
     curve.label = label_of(observable, repeats);
     g->curves = xrealloc(g->curves, (size_t)g->n + 1, sizeof *g->curves);
@@ -67,13 +67,55 @@ static int along_ladder(const void *a, const void *b)
     return windows ? (windows > 0) - (windows < 0) : (repeats > 0) - (repeats < 0);
 }
 
+static void curve_close(struct observed_curve *c)
+{
+    free((char *)c->label);
+    xvg_close(&c->table);
+}
+
 static void group_close(struct group *g)
 {
-    for (int k = 0; k < g->n; k++) {
-        free((char *)g->curves[k].label);
-        xvg_close(&g->curves[k].table);
-    }
+    for (int k = 0; k < g->n; k++)
+        curve_close(&g->curves[k]);
     free(g->curves);
+}
+
+static long long window_of(const struct group *g, int k)
+{
+    return answer_whole(g->curves[k].about, "window");
+}
+
+/* Curves of a sorted group from `k` on that are of one window. */
+static int same_window(const struct group *g, int k)
+{
+    int n = 1;
+    while (k + n < g->n && window_of(g, k + n) == window_of(g, k))
+        n++;
+    return n;
+}
+
+/* Of more curves than there are colours, those of the first, the middle and the last window stay; where these are too
+ * many, too, one of each. Returns how many windows there were; 0: all curves stay. */
+static int choose(struct group *g)
+{
+    int windows = 0, most = 0, at = 0, kept = 0;
+    for (int k = 0, n; k < g->n; k += n, windows++) {
+        n = same_window(g, k);
+        most = n > most ? n : most;
+    }
+    if (g->n <= PLOT_KEYS || windows <= 3)
+        return 0;
+    for (int k = 0, n; k < g->n; k += n, at++) {
+        const bool chosen = at == 0 || at == (windows - 1) / 2 || at == windows - 1;
+        n = same_window(g, k);
+        for (int i = k; i < k + n; i++)
+            if (chosen && (3 * most <= PLOT_KEYS || i == k))
+                g->curves[kept++] = g->curves[i];
+            else
+                curve_close(&g->curves[i]);
+    }
+    g->n = kept;
+    return windows;
 }
 
 /* Whether none before it has its name. */
@@ -92,14 +134,19 @@ static void put_group(struct plot_sheet *to, const struct client *c, const char 
     const json_t *observables = json_object_get(results, "observables"), *one;
     const char *name = answer_text(json_array_get(observables, first), "name");
     struct group g = {0};
+    struct buf of = {0};
     size_t i;
     json_array_foreach (observables, i, one)
         if (i >= first && !e->code && !strcmp(answer_text(one, "name"), name))
             group_add(&g, c, id, one, json_is_array(json_object_get(results, "repeats")), e);
     if (g.n)
         qsort(g.curves, (size_t)g.n, sizeof *g.curves, along_ladder);
+    const int windows = choose(&g);
+    if (windows)
+        buf_printf(&of, "the first, the middle and the last of %d windows with samples", windows);
     if (!e->code)
-        observed_plot(to, g.curves, g.n);
+        observed_plot(to, g.curves, g.n, of.data);
+    buf_free(&of);
     group_close(&g);
 }
 

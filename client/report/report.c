@@ -9,8 +9,18 @@
 #include "client/ask/answer.h"
 #include "client/ask/ensembles.h"
 #include "client/ask/results.h"
+#include "client/results/methods.h"
 #include "client/results/results.h"
 #include "client/show/page.h"
+
+static void put_methods(struct buf *out, const json_t *ensemble, const json_t *results)
+{
+    if (!json_array_size(json_object_get(results, "methods")))
+        return;
+    page_element(out, "h2", "", "What was run");
+    page_element(out, "p", "soft", "for the methods section of a paper; all of it is in results.json too, as methods");
+    methods_show(out, results, ensemble);
+}
 
 static int put_page(struct buf *out, const struct client *c, const json_t *ensemble, const json_t *results,
                     struct err *e)
@@ -25,6 +35,7 @@ static int put_page(struct buf *out, const struct client *c, const json_t *ensem
     int rc = report_observed(out, c, ensemble, results, e);
     if (!rc)
         rc = report_series(out, c, ensemble, results, e);
+    put_methods(out, ensemble, results);
     page_element(out, "h2", "", "Numbers");
     results_show(&(struct out){out, 0, true}, results);
     page_end(out);

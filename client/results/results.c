@@ -36,9 +36,22 @@ static void energy_cells(struct table *t, const json_t *energy)
     }
 }
 
-static const char *word(const json_t *verdict)
+/* Whether a window has no samples yet: what is missing may still come. */
+static bool waits(const json_t *results)
+{
+    const json_t *window;
+    bool any = false;
+    size_t i;
+    json_array_foreach (json_object_get(results, "windows"), i, window)
+        any |= !strcmp(answer_text(window, "status"), "waits");
+    return any;
+}
+
+static const char *word(const json_t *results, const json_t *verdict)
 {
     const char *text = json_string_value(json_is_object(verdict) ? json_object_get(verdict, "verdict") : verdict);
+    if (text && !strcmp(text, "failed") && waits(results))
+        return "not yet";
     return text ? text : "-";
 }
 
@@ -57,20 +70,20 @@ static void energies_show(const json_t *results, const struct out *s)
         const json_t *legs = json_object_get(estimator, "legs");
         table_cell(&t, "%s", name ? name : "?");
         energy_cells(&t, json_object_get(estimator, "total"));
-        table_cell(&t, "%s", word(json_object_get(estimator, "verdict")));
+        table_cell(&t, "%s", word(results, json_object_get(estimator, "verdict")));
         for (k = 0; json_array_size(legs) > 1 && k < json_array_size(legs); k++) {
             leg = json_array_get(legs, k);
             const char *what = json_string_value(json_object_get(leg, "name"));
             table_cell(&t, "  %s", what ? what : "?");
             energy_cells(&t, json_object_get(leg, "free_energy"));
-            table_cell(&t, "%s", word(json_object_get(leg, "verdict")));
+            table_cell(&t, "%s", word(results, json_object_get(leg, "verdict")));
         }
     }
     const json_t *solvation = json_object_get(results, "solvation");
     if (json_is_object(solvation)) {
         table_cell(&t, "solvation of %s", json_string_value(json_object_get(solvation, "molecule")));
         energy_cells(&t, json_object_get(solvation, "free_energy"));
-        table_cell(&t, "%s", word(json_object_get(solvation, "verdict")));
+        table_cell(&t, "%s", word(results, json_object_get(solvation, "verdict")));
     }
     const json_t *held = json_object_get(results, "standard_state");
     if (json_is_object(held)) {
@@ -87,7 +100,7 @@ static void energies_show(const json_t *results, const struct out *s)
     json_array_foreach (json_object_get(results, "repeats"), i, estimator) {
         table_cell(&t, "repeat %lld", (long long)json_integer_value(json_object_get(estimator, "repeat")));
         energy_cells(&t, json_object_get(estimator, "free_energy"));
-        table_cell(&t, "%s", word(json_object_get(estimator, "verdict")));
+        table_cell(&t, "%s", word(results, json_object_get(estimator, "verdict")));
     }
     out_table(s, &t);
 }
@@ -132,7 +145,7 @@ static void time_cell(struct table *t, const struct window_share *shares, int n,
     bool even = true;
     for (int k = 0; k < n; k++)
         even &= !(fabs(shares[k].time - 1) > 0.005);
-    if (!even && isfinite(shares[i].time))
+    if (!even && shares[i].time > 0)
         table_cell(t, "%.2f", shares[i].time);
     else
         table_cell(t, "%s", even ? "" : "-");
@@ -194,7 +207,8 @@ static void windows_show(const json_t *results, const struct out *s)
         results_window(&t, window, json_is_array(repeats));
         lambdas_cell(&t, window);
         table_cell(&t, "%s", status ? status : "?");
-        table_cell(&t, "%.4g", answer_real(json_object_get(json_object_get(window, "sampled"), "magnitude")));
+        const double ns = answer_magnitude(json_object_get(window, "sampled"));
+        table_cell(&t, ns > 0 ? "%.4g" : "-", ns);
         time_cell(&t, shares, n, (int)i);
         if (json_is_object(samples)) {
             table_cell(&t, "%lld", (long long)json_integer_value(json_object_get(samples, "read")));
@@ -351,16 +365,16 @@ static const json_t *reasons_of(const json_t *estimators, size_t i)
 }
 
 /* Why estimators' totals are not converged; those with the same reasons together. */
-static void reasons_show(const json_t *estimators, const struct out *s)
+static void reasons_show(const json_t *results, const struct out *s)
 {
-    const json_t *reason;
+    const json_t *estimators = json_object_get(results, "estimators"), *reason;
     size_t n = json_array_size(estimators), next, k;
     for (size_t i = 0; i < n; i = next) {
         const json_t *reasons = reasons_of(estimators, i);
         struct buf text = {0};
         for (next = i; next < n && json_equal(reasons_of(estimators, next), reasons); next++)
             buf_printf(&text, "%s%s", next > i ? ", " : "", answer_text(json_array_get(estimators, next), "name"));
-        buf_printf(&text, " %s:\n", word(json_object_get(json_array_get(estimators, i), "verdict")));
+        buf_printf(&text, " %s:\n", word(results, json_object_get(json_array_get(estimators, i), "verdict")));
         json_array_foreach (reasons, k, reason)
             buf_printf(&text, "  %s\n", answer_text(reason, "text"));
         if (json_array_size(reasons))
@@ -384,6 +398,8 @@ void results_show(const struct out *s, const json_t *results)
     const char *quantity = json_string_value(json_object_get(results, "quantity"));
     const json_t *windows = json_object_get(results, "windows"), *item;
     size_t i;
+    if (status && !strcmp(status, "failed") && waits(results))
+        status = "not yet";
     out_say(s, "%s; status %s%s%s\n\n", quantity ? quantity : "results", status ? status : "?", reason ? ": " : "",
             reason ? reason : "");
     if (json_array_size(json_object_get(results, "estimators"))) {
@@ -404,7 +420,7 @@ void results_show(const struct out *s, const json_t *results)
         out_say(s, "\n");
         averages_show(json_array_get(windows, 0), s);
     }
-    reasons_show(json_object_get(results, "estimators"), s);
+    reasons_show(results, s);
     json_array_foreach (json_object_get(results, "warnings"), i, item)
         out_say(s, "%swarning: %s\n", i ? "" : "\n", json_string_value(item));
 }

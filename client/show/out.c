@@ -59,8 +59,9 @@ static void put_cell(const struct out *s, const struct table *t, int i, bool hea
     enum { LONG = 60 };
     int column = i % t->columns;
     const char *text = t->cells[i], *word = out_class(text);
-    buf_printf(s->out, "<%s class=\"%s%s%s%s\">", heading ? "th" : "td", t->right[column] ? "r" : "", *word ? " " : "",
-               heading ? "" : word, strlen(text) > LONG ? " long" : "");
+    buf_printf(s->out, "<%s class=\"%s%s%s%s%s\">", heading ? "th" : "td", t->right[column] ? "r" : "",
+               *word ? " " : "", heading ? "" : word, !strncmp(text, "  ", 2) ? " inner" : "",
+               strlen(text) > LONG ? " long" : "");
     struct buf plain = {0};
     buf_add(&plain, "", 0);
     for (; *text; text++) {

@@ -84,6 +84,21 @@ static json_t *production(const struct ensemble *en)
                      (json_int_t)en->allocation.every, "steps", steps, "replicas", replicas);
 }
 
+/* The models of device that its replicas ran on last, each once. */
+static json_t *devices(const struct ensemble *en)
+{
+    json_t *list = json_array(), *item;
+    for (int i = 0; i < en->nsets; i++) {
+        bool known = !en->sets[i].model;
+        size_t k;
+        json_array_foreach (list, k, item)
+            known |= en->sets[i].model && !strcmp(json_string_value(item), en->sets[i].model);
+        if (!known)
+            json_array_append_new(list, text_or_null(en->sets[i].model));
+    }
+    return list;
+}
+
 static void describe(struct estimation *j)
 {
     const struct ensemble *en = j->ensemble;
@@ -100,6 +115,9 @@ static void describe(struct estimation *j)
     double ps = 0;
     for (int i = 0; i < en->nreplicas; i++)
         ps += en->replicas[i].time_ps;
+    json_object_set_new(o, "devices", devices(en));
+    if (j->running_ms > 0)
+        json_object_set_new(o, "running_seconds", json_real((double)j->running_ms / 1000));
     if (ps > 0 && j->running_ms > 0)
         json_object_set_new(o, "ns_per_day", json_real(ps * 1e-3 / ((double)j->running_ms / MS_PER_DAY)));
     char *text = json_dumps(o, JSON_COMPACT);

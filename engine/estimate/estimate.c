@@ -75,6 +75,7 @@ void estimate_ensemble(const struct estimate_ensemble *q, struct buf *json)
                        .remark = q->remark,
                        .pressure = q->npt ? q->set->barostat.pressure : NAN,
                        .production = q->production,
+                       .methods = q->methods,
                        .observables = q->observables,
                        .torsions = q->torsions,
                        .fold = q->fold,

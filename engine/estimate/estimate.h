@@ -15,9 +15,10 @@
 #include "engine/derive/standard_state.h"
 #include "engine/system/volume_moves.h"
 
-enum estimate_kind { ESTIMATE_DONE, ESTIMATE_PARTIAL, ESTIMATE_RUNNING, ESTIMATE_FAILED };
+enum estimate_kind { ESTIMATE_DONE, ESTIMATE_PARTIAL, ESTIMATE_RUNNING, ESTIMATE_FAILED, ESTIMATE_WAITS };
 
-/* What became of a replica. One that stopped early or still runs takes part with what it has; a failed one does not. */
+/* What became of a replica. One that stopped early or still runs takes part with what it has; a failed one does
+ * not. One that runs and has no samples yet waits: this is found, not told. */
 struct estimate_replica {
     enum estimate_kind kind;
     const char *reason; /* why it is not done; may be NULL */
@@ -42,6 +43,9 @@ struct estimate_about {
     const char *id, *key, *name, *spec_hash;
     size_t revision;
     double ns_per_day; /* of all replicas together */
+    double running;    /* s, in which any of them had a place on a device */
+    int ndevices;
+    const char *const *devices; /* [ndevices] models of device that it ran on */
     int nlabels;
     const struct estimate_label *labels;
 };
@@ -68,13 +72,14 @@ struct estimate_ensemble {
     const struct estimate_held *held;                /* NULL: nothing is */
     const struct finite_size *finite_size;           /* NULL: not asked for */
     struct estimate_production *production;          /* NULL: none is */
+    void (*methods)(void *of, struct writer *w);     /* writes elements of its list of methods; NULL: not known */
     const char *remark;                              /* a warning that results.json repeats; NULL: none */
     void (*observables)(void *of, struct writer *w); /* writes elements of results.json's list; NULL: there is none */
     void (*torsions)(void *of,
                      struct writer *w); /* writes members of results.json's object of torsions; NULL: there is none */
     void (*fold)(void *of, struct writer *w); /* the same of its object of the fold; NULL: there is none */
     const char *fold_remark;                  /* one more warning; NULL: none */
-    void *observables_of;                     /* what all three are given */
+    void *observables_of;                     /* what all four are given */
     struct estimate_about about;
     bool umbrella; /* windows differ in biases alone: profiles along their coordinations are wanted */
     struct err *

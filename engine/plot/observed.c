@@ -14,10 +14,11 @@ static const struct figure {
     const char *value, *error; /* legends of columns; error NULL: the values have none */
     const char *y;             /* NULL: what the file says */
     bool log_x, log_y;
+    bool sparse; /* of few counts here and there: what these give does not set the scale */
     beside *line;
     const char *note; /* of the line */
 } figures[] = {
-    {.kind = "rdf", .value = "g(r)", .error = "error of g(r)"},
+    {.kind = "rdf", .value = "g(r)", .error = "error of g(r)", .sparse = true},
     {.kind = "rdf",
      .value = "coordination number within r + bin/2",
      .error = "error of the coordination number",
@@ -65,6 +66,22 @@ static void take_points(struct plot_series *s, const struct figure *f, const str
     }
 }
 
+/* The most, with its error, of values that are known to better than half of themselves; false: none is above it, or no
+ * such value is known. */
+static bool cut_above(const struct figure *f, const struct plot_series *series, int n, double *most)
+{
+    double sure = -INFINITY, all = -INFINITY;
+    for (int k = 0; k < n; k++)
+        for (int i = 0; i < series[k].n; i++) {
+            const struct plot_point *p = &series[k].points[i];
+            if (p->error < 0.5 * p->y)
+                sure = fmax(sure, p->y + p->error);
+            all = fmax(all, p->y);
+        }
+    *most = sure;
+    return f->sparse && isfinite(sure) && all > sure;
+}
+
 /* What the file is, what the bands or shades are, and the line. */
 static void add_note(struct buf *out, const struct figure *f, const struct observed_curve *curves, int n, bool lines)
 {
@@ -77,11 +94,13 @@ static void add_note(struct buf *out, const struct figure *f, const struct obser
         buf_printf(out, "; %s", f->note);
 }
 
-static void put_figure(struct plot_sheet *to, const struct figure *f, const struct observed_curve *curves, int n)
+static void put_figure(struct plot_sheet *to, const struct figure *f, const struct observed_curve *curves, int n,
+                       const char *which)
 {
     struct plot_series *series = xcalloc(2 * (size_t)n, sizeof *series);
     struct plot_point(*ends)[2] = xcalloc((size_t)n, sizeof *ends);
     struct buf title = {0}, note = {0}, x = {0}, y = {0};
+    double most;
     const struct xvg *first = &curves->table;
     int all = n;
     for (int k = 0; k < n; k++) {
@@ -92,6 +111,11 @@ static void put_figure(struct plot_sheet *to, const struct figure *f, const stru
     }
     buf_printf(&title, "%s: %s", json_string_value(json_object_get(curves->about, "name")), f->value);
     add_note(&note, f, curves, n, all > n);
+    if (which)
+        buf_printf(&note, "; %s", which);
+    const bool cut = cut_above(f, series, n, &most);
+    if (cut)
+        buf_printf(&note, "; values above %.3g, each with an error of half of it or more, are cut off", most);
     xvg_plain(&x, first->x_label ? first->x_label : "");
     xvg_plain(&y, f->y ? f->y : first->y_label ? first->y_label : "");
     plot_put(to,
@@ -101,6 +125,8 @@ static void put_figure(struct plot_sheet *to, const struct figure *f, const stru
                             .y = y.data,
                             .log_x = f->log_x,
                             .log_y = f->log_y,
+                            .cut = cut,
+                            .most = most,
                             .ordered = true,
                             .level = NAN,
                             .equal = NAN},
@@ -115,10 +141,10 @@ static void put_figure(struct plot_sheet *to, const struct figure *f, const stru
     buf_free(&y);
 }
 
-void observed_plot(struct plot_sheet *to, const struct observed_curve *curves, int n)
+void observed_plot(struct plot_sheet *to, const struct observed_curve *curves, int n, const char *which)
 {
     const char *kind = n ? json_string_value(json_object_get(curves->about, "kind")) : NULL;
     for (size_t i = 0; kind && i < sizeof figures / sizeof *figures; i++)
         if (!strcmp(figures[i].kind, kind) && xvg_column(&curves->table, figures[i].value))
-            put_figure(to, &figures[i], curves, n);
+            put_figure(to, &figures[i], curves, n, which);
 }

@@ -18,7 +18,8 @@ struct observed_curve {
     struct xvg table;    /* of its file */
 };
 
-/* All figures of its kind; none where the files have no rows. */
-void observed_plot(struct plot_sheet *to, const struct observed_curve *curves, int n);
+/* All figures of its kind; none where the files have no rows. `which`: which curves these are of all that there are, for
+ * the note; NULL: all. */
+void observed_plot(struct plot_sheet *to, const struct observed_curve *curves, int n, const char *which);
 
 #endif

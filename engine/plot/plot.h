@@ -37,8 +37,10 @@ struct plot {
     bool zero;                /* the axis upwards has 0 on it */
     bool log_x, log_y;        /* points that are not above 0 are left out */
     bool at_points;           /* numbers across are those of the first series' points, where they have room */
-    bool ordered;             /* series are: more than there are colours go from pale to dark, without bands */
-    double level, spread;     /* a band across, level +- spread; NAN: none */
+    bool cut;                 /* the axis upwards ends at `most`, and so do lines and bands that go beyond */
+    double most;
+    bool ordered;         /* series are: more than there are colours go from pale to dark, without bands */
+    double level, spread; /* a band across, level +- spread; NAN: none */
     double
         equal; /* NAN, or both axes are alike, with a line where they are equal, a band of so much beside it, and names of points of the first series outside of it */
 };

@@ -16,7 +16,7 @@ static void draw_line(struct buf *out, const struct plot_axis *x, const struct p
     buf_printf(out, "<path d=\"");
     for (int i = 0; i < s->n; i++)
         if (plot_is_point(x, y, &s->points[i])) {
-            buf_printf(out, "%c%.1f %.1f", step, plot_on(x, s->points[i].x), plot_on(y, s->points[i].y));
+            buf_printf(out, "%c%.1f %.1f", step, plot_on(x, s->points[i].x), plot_on(y, fmin(s->points[i].y, y->b)));
             step = 'L';
         }
     buf_printf(out, "\" class=\"k k%d%s\"", ink->color, s->dashed ? " dashed" : "");
@@ -40,7 +40,7 @@ static void draw_edge(struct buf *out, const struct plot_axis *x, const struct p
         const double error = isfinite(p->error) ? p->error : 0, value = upper ? p->y + error : p->y - error;
         if (!plot_is_point(x, y, p))
             continue;
-        buf_printf(out, "%c%.1f %.1f", first ? 'M' : 'L', plot_on(x, p->x), plot_on(y, fmax(value, y->a)));
+        buf_printf(out, "%c%.1f %.1f", first ? 'M' : 'L', plot_on(x, p->x), plot_on(y, fmin(fmax(value, y->a), y->b)));
         first = false;
     }
 }
@@ -165,6 +165,8 @@ static bool lay_out(struct drawing *d, const struct plot *p, const struct plot_s
     *d = (struct drawing){.x.log = p->log_x, .y.log = p->log_y, .height = PLOT_HEIGHT};
     if (!plot_fit(x, y, series, n))
         return false;
+    if (p->cut)
+        y->b = fmin(y->b, p->most);
     plot_hold(y, p->level - p->spread);
     plot_hold(y, p->level + p->spread);
     if (p->zero)

@@ -432,7 +432,7 @@ int sim_outcome(struct sim *s, struct err *e)
             s->heard++;
     const struct ctl *c = &sim_heard(s)->ctl;
     unsigned long long step = c->step;
-    const struct atom *a = &s->model->sys->atoms[c->where[0]], *b = &s->model->sys->atoms[c->where[1]];
+    const struct atom *atoms = s->model->sys->atoms, *a, *b;
     if (rc == 0 && ((rc = gang_listen(s, e)) || (rc = tables_listen(s, e))))
         sim_fail(s, e);
     if (rc)
@@ -444,9 +444,12 @@ int sim_outcome(struct sim *s, struct err *e)
         rc = grow(s, e);
         return rc ? rc : SIM_GROW;
     case HALT_NONFINITE:
+        a = &atoms[c->where[0]];
         return err_set(e, ERR_NONFINITE, "step %llu: atom %u (%s %s%d) is thrown out of the box (coordinate %g nm)",
                        step, c->where[0] + 1, a->name, a->resname, a->residue, c->value);
     case HALT_CONSTRAINT:
+        a = &atoms[c->where[0]];
+        b = &atoms[c->where[1]];
         return err_set(e, ERR_CONSTRAINT,
                        "step %llu: constraint between atoms %u (%s %s%d) and %u (%s %s%d) cannot be kept, relative "
                        "deviation %g",

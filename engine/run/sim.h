@@ -131,7 +131,8 @@ bool sim_minimized(const struct sim *s, double *max_force, double *potential);
 
 /* After SIM_SAMPLE finished. */
 void sim_sample(const struct sim *s, struct sample *out);
-/* Forces of the last SIM_SAMPLE, [natoms][3] kJ/mol/nm. */
+/* Forces of the last SIM_SAMPLE, [natoms][3] kJ/mol/nm. After a timestep that halted they are of the last evaluation in
+ * device memory, which may be that of the step. */
 int sim_forces(struct sim *s, double (*f)[3], struct err *e);
 
 /* Maxwell velocities at the settings' temperature obeying the constraints (Philox stream of its own); constraints applied

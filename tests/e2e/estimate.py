@@ -8,6 +8,7 @@ import gzip
 import json
 import math
 import os
+import re
 import shutil
 import struct
 import subprocess
@@ -71,17 +72,18 @@ def check_ensemble(folder):
     """The same numbers as the engine gives to a caller of its own, and what the description says beside them."""
     with open(f"{folder}/results.json", encoding="ascii") as f:
         engine = json.load(f)
+    ran = {"ns_per_day": 12.5, "running_seconds": 90, "devices": ["cpu one, build 1", "cpu two, build 1"]}
     about = {"id": "3f2a", "key": "mine", "name": "osc", "spec_hash": "00ff", "revision": 2, "labels": {"who": "me", "x": "1"}}
-    run = estimate("--ensemble", folder, description=describe(**about, ns_per_day=12.5))
+    run = estimate("--ensemble", folder, description=describe(**about, **ran))
     assert run.returncode == 0 and not run.stdout, (run.stdout, run.stderr)
     with open(f"{folder}/results.json", encoding="ascii") as f:
         text = f.read()
     results = json.loads(text)
     assert results["estimators"] == engine["estimators"]
     speed = {"magnitude": 12.5, "unit": "nanosecond_per_day"}
-    assert results["ensemble"] == {**about, "speed": speed}, results["ensemble"]
+    assert results["ensemble"] == {**about, "speed": speed, "running": {"magnitude": 90, "unit": "second"}, "devices": ran["devices"]}, results["ensemble"]
     assert [w["seed"] for w in results["windows"]] == [0, 1, 2, 3, 4]
-    run = estimate("--ensemble", folder, "--output", "-", description=describe(**about, ns_per_day=12.5))
+    run = estimate("--ensemble", folder, "--output", "-", description=describe(**about, **ran))
     assert run.returncode == 0 and run.stdout == text, run.stderr
     assert engine["ensemble"]["id"] is None and engine["windows"][0]["seed"] is None
     # The pressure is the barostat's where production has one.
@@ -90,6 +92,69 @@ def check_ensemble(folder):
         spec = SPEC + f"barostat: {{pressure: 2.5 bar}}\nprotocol: [{{equilibrate: {{time: 4 ps, ensemble: npt}}}}, {{produce: {{time: 4 ps, ensemble: {stage}}}}}]\n"
         run = estimate("--ensemble", folder, "--output", "-", description={**describe(), "spec": spec})
         assert run.returncode == 0 and json.loads(run.stdout)["pressure"] == pressure, run.stdout[:500] + run.stderr
+
+
+METHODS = """nonbonded:
+  cutoff: 0.9 nm
+  vdw: {modifier: force-switch, switch-start: 0.8 nm, dispersion-correction: all, cutoff: 1.0 nm}
+  coulomb: {grid-spacing: 0.11 nm, order: 5, tolerance: 1e-6, modifier: none}
+constraints: h-bonds
+barostat: {pressure: 2.5 bar, every: 20 steps, coupling: semi-isotropic}
+protocol:
+  - minimize: {steps: 70}
+  - equilibrate: {time: 4 ps, ensemble: nvt, temperature: 250 K, timestep: 1 fs}
+  - produce: {time: 4 ps, ensemble: npt, sample-every: 0.1 ps, frames-every: 1 ps}
+"""
+
+
+def check_methods(folder):
+    """What was run, in sentences: every number of the spec and of its files in its place."""
+    def methods(copy, spec, **more):
+        run = estimate("--ensemble", copy, "--output", "-", description={**describe(**more), "spec": spec})
+        assert run.returncode == 0, run.stderr
+        results = json.loads(run.stdout)
+        return results, {m["topic"]: m["text"] for m in results["methods"]}
+
+    with tempfile.TemporaryDirectory() as copy:
+        for k in range(5):
+            shutil.copytree(f"{folder}/lambda_{k:02d}", f"{copy}/lambda_{k:02d}")
+        _, said = methods(copy, "masses: {repartition: 3}\n" + SPEC)
+        assert said["Masses"] == "hydrogen mass repartitioning by a factor of 3, rigid waters too"
+        assert said["Force field"] == "topology a.top" and "System" not in said and said["Soft core"].startswith("Beutler, alpha 0.5, power 1"), said
+        os.makedirs(f"{copy}/input/ff")
+        head, tail = TOPOLOGY.split("[ intermolecular")[0].replace("-0.2", "-0.2 12").split("[ moleculetype ]\nHOST")
+        for name, text in (("ff/types.itp", head), ("a.gro", COORDINATES),
+                           ("a.top", '#include "ff/types.itp"\n[ moleculetype ]\nHOST' + tail)):
+            with open(f"{copy}/input/{name}", "w", encoding="ascii") as f:
+                f.write(text)
+        spec = SPEC.replace("integrator: {", "integrator: {timestep: 4 fs, friction: 0.5 /ps, com-removal: no, ") + METHODS
+        results, said = methods(copy, spec)
+        assert results["change"] is None
+        expected = {
+            "Force field": "topology a.top, which includes ff/types.itp",
+            "Start structure": "a.gro",
+            "System": "2 atoms: 1 HOST, 1 OSC; periodic box of 3 x 3 x 3 nm at the start",
+            "Lennard-Jones": "cut-off 1 nm, force switched to zero from 0.8 nm on; long-range correction of dispersion and repulsion, of energy "
+                             "and pressure",
+            "Electrostatics": "smooth particle-mesh Ewald (PME), interpolation order 5, grid spacing at most 0.11 nm, relative tolerance 1e-06 at "
+                              "the direct-space cut-off of 0.9 nm, direct-space potential not shifted",
+            "Constraints": "bonds to hydrogens",
+            "Masses": "as in the topology",
+            "Integrator": "Langevin dynamics (middle scheme), friction 0.5 /ps, timestep 4 fs",
+            "Temperature": "298.15 K",
+            "Pressure": "2.5 bar, Monte Carlo barostat, semi-isotropic, a volume move every 20 steps",
+            "Change": "interactions of a molecule with its surroundings: OSC from all to none (its own pairs kept)",
+            "Windows": "5; coulomb 0 0.5 1 1 1; vdw 0 0 0 0.5 1",
+            "Soft core": said["Soft core"],
+            "Equilibration": "steepest descent, at most 70 steps; 4 ps at constant volume, timestep 1 fs, 250 K",
+            "Samples": "energies in all windows every 0.1 ps, coordinates every 1 ps"}
+        assert said == expected, [(said.get(k), v) for k, v in expected.items() if said.get(k) != v]
+        # B states: which way the ladder leads.
+        for ladder, way in (("[0, 0.2, 0.5, 0.8, 1]", ("A", "B")), ("[1, 0.8, 0.5, 0.2, 0]", ("B", "A")), ("[0, 0.1, 0.2, 0.3, 0.4]", None)):
+            states = re.sub(r"alchemy:.*?(?=integrator)", f"alchemy:\n  perturb: b-states\n  windows: {{coulomb: {ladder}, vdw: {ladder}}}\n", SPEC, flags=re.DOTALL)
+            for components, expected in ((states, way), (states.replace("coulomb:", "restraint:").replace(f", vdw: {ladder}", ""), None)):
+                change = methods(copy, components)[0]["change"]
+                assert (change and (change["from"], change["to"])) == expected, (ladder, change)
 
 
 def check_held(folder):
@@ -195,9 +260,24 @@ def check_running(folder):
             f.write(b"x")
         some, other = running(copy), running(cut)
         assert some["estimators"] == other["estimators"] and some["estimate"], some["verdict"]
+        for rows in (0, 2):  # fewer than samples are made of
+            with open(f"{copy}/lambda_04/dhdl.xvg", encoding="ascii") as f:
+                vouched = header_and(f.read(), rows)
+            for name in ("checkpoint", "checkpoint.previous"):
+                write_checkpoint(f"{copy}/lambda_04", vouched, 0, name)
+            last = running(copy)
+            assert (last["windows"][4]["status"], last["windows"][4]["reason"]) == ("waits", None), last["windows"][4]
+            assert last["reason"] == "windows 0, 1, 2, 3 still running; window 4, an end, has no samples", last["reason"]
         for name in ("checkpoint", "checkpoint.previous"):
             os.unlink(f"{copy}/lambda_01/{name}")
-        assert running(copy)["windows"][1]["reason"] == "it has no checkpoint yet"
+        assert [running(copy)["windows"][1][key] for key in ("status", "reason", "samples")] == ["waits", None, None]
+
+
+def header_and(text, rows):
+    """Bytes of a file up to the end of that row."""
+    lines = text.splitlines(True)
+    header = sum(line[0] in "#@" for line in lines)
+    return len("".join(lines[:header + rows]))
 
 
 def check_repeats(folder):
@@ -388,6 +468,7 @@ def main():
         subprocess.run([OSCILLATORS, folder, "0.5"], check=True)
         check_ensemble(folder)
         check_repeats(folder)
+        check_methods(folder)
         check_held(folder)
         check_finite_size(folder)
         check_running(folder)

@@ -134,23 +134,45 @@ class Figures(Pages):
         self.look_at(page)
 
     def test_many_windows(self):
-        """Of more windows than there are colours shades are those of the ladder, repeats beside each other."""
-        answer = results()
-        answer["repeats"] = []
-        self.observed(answer, "coordination", "coordination", 5, lambda k: xvg(
-            "Distribution of a coordination", "C", "p(C)", ["p(C)", "error of p(C)", "frames"],
-            [(i, k + i % 2, 0.5, 3) for i in range(6)]), repeats=2)
-        page = self.report(answer)
-        lines = [p for p in self.figures(page)["coordination: p(C)"].iter(SVG + "path") if p.get("class") == "k k0"]
-        self.assertEqual([p[0].text for p in lines], [f"window {k} of repeat {r}" for k in range(5) for r in range(2)])
+        """Of more curves than there are colours those of three windows stay, with all repeats where these have colours."""
+        for windows, repeats, shown in ((5, 2, [(k, r) for k in (0, 2, 4) for r in range(2)]), (8, 3, [(0, 0), (3, 0), (7, 0)]),
+                                        (2, 4, [(k, r) for k in range(2) for r in range(4)])):
+            answer = results()
+            answer["repeats"] = []
+            self.observed(answer, "coordination", "coordination", windows, lambda k: xvg(
+                "Distribution of a coordination", "C", "p(C)", ["p(C)", "error of p(C)", "frames"],
+                [(i, k + i % 2, 0.5, 3) for i in range(6)]), repeats=repeats)
+            page = self.report(answer)
+            lines = [p for p in self.figures(page)["coordination: p(C)"].iter(SVG + "path") if (p.get("class") or "").startswith("k k")]
+            self.assertEqual([p[0].text for p in lines], [f"window {k} of repeat {r}" for k, r in shown])
+            said = f"; the first, the middle and the last of {windows} windows with samples"
+            (self.assertIn if windows > 3 else self.assertNotIn)(said, page)
+            table = xml.etree.ElementTree.fromstring(page).iter(HTML + "tr")
+            rows = [[cell.text for cell in row] for row in table if row[1].text == "coordination"]
+            self.assertEqual([row[0] for row in rows], [f"{r}.{k}" for r in range(repeats) for k in range(windows)])
+            self.look_at(page)
+        # Two windows have too many repeats for colours: shades go along the ladder.
         shades = [float(p.get("stroke-opacity")) for p in lines]
         self.assertEqual(shades, sorted(shades))
-        self.assertTrue(shades[0] < 0.3 and shades[-1] > 0.95 and len(set(shades)) == 10, shades)
-        self.assertIn("Distribution of a coordination; pale: window 0 of repeat 0, dark: window 4 of repeat 1", page)
-        table = xml.etree.ElementTree.fromstring(page).iter(HTML + "tr")
-        rows = [[cell.text for cell in row] for row in table if row[1].text == "coordination"]
-        self.assertEqual([row[0] for row in rows], [f"{r}.{k}" for r in range(2) for k in range(5)])
-        self.look_at(page)
+        self.assertTrue(shades[0] < 0.3 and shades[-1] > 0.95 and len(set(shades)) == 8, shades)
+        self.assertIn("Distribution of a coordination; pale: window 0 of repeat 0, dark: window 1 of repeat 3", page)
+
+    def test_few_counts(self):
+        """A bin with one pair in it does not set the scale of g(r), and the note says that it is cut off."""
+        def tallest(spike):
+            answer, r = results(), [0.01 * i for i in range(20)]
+            self.observed(answer, "rdf", "rdf", 2, lambda k: xvg(
+                "g(r) of OW", "r (nm)", "g(r)", ["g(r)", "error of g(r)"], [(x, spike if i == 1 and k else 1 + i % 2, spike if i == 1 and k else 0.1)
+                                                                            for i, x in enumerate(r)]))
+            page = self.report(answer)
+            svg = self.figures(page)["rdf: g(r)"]
+            ys = [float(y) for k in range(2) for cls in ("k", "area") for p in svg.iter(SVG + "path") if p.get("class") == f"{cls} k{k}"
+                  for y in re.findall(r"[ML][-\d.]+ ([-\d.]+)", p.get("d"))]
+            self.look_at(page)
+            return max(float(t.text) for t in svg.iter(SVG + "text") if t.get("class") == "soft up"), min(ys), "values above 2.1, each with an error" in page
+        self.assertEqual(tallest(30)[::2], (2, True))
+        self.assertGreaterEqual(tallest(30)[1], 12 - 0.1)  # the top of the axes
+        self.assertFalse(tallest(1.5)[2])
 
     def test_profiles(self):
         answer = results()

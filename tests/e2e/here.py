@@ -133,7 +133,7 @@ class Here(unittest.TestCase):
                     with open(path, "rb") as f:
                         found[f"{e['key']}/{os.path.relpath(path, fetched)}"] = f.read()
             results = json.loads(found.pop(f"{e['key']}/results.json"))
-            del results["ensemble"]["id"], results["ensemble"]["speed"], found[f"{e['key']}/.shoal-ensemble"]
+            del results["ensemble"]["id"], results["ensemble"]["speed"], results["ensemble"]["running"], found[f"{e['key']}/.shoal-ensemble"]
             found[f"{e['key']}/results"] = results
         return found
 

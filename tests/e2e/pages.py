@@ -107,7 +107,7 @@ class Pages(Served):
         self.assertEqual((shown[1], shown[3]), ("\u00b1", "kcal/mol"))
         self.assertAlmostEqual(float(shown[0]), total["value"], delta=0.06 * abs(total["value"]) + total["error"] / 10)
         self.assertAlmostEqual(float(shown[2]), total["error"], delta=0.06 * total["error"])
-        self.assertEqual(self.browser.script(TITLES), ["Convergence", "Overlap of windows", "dH/dlambda along the ladder", "Statistical inefficiency g",
+        self.assertEqual(self.browser.script(TITLES), ["Convergence", "Overlap of windows", "dH/dlambda of vdw", "Statistical inefficiency g",
                                                        "Exchanges of repeat 0"])
         series = self.browser.script('[...document.querySelectorAll(".small tr")].map(r => [...r.cells].map(c => c.innerText.trim()))')
         self.assertEqual([len(row) for row in series], [6] * 5)

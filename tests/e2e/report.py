@@ -84,25 +84,98 @@ class Report(Pages):
         figures = self.figures(page)
         self.assertEqual(len(figures), 4)
         circles = {title: len(list(svg.iter(SVG + "circle"))) for title, svg in figures.items()}
-        self.assertEqual(list(circles.values()), [20, 0, 2 * WINDOWS, WINDOWS - 1])
+        self.assertEqual(list(circles.values()), [20, 0, WINDOWS - 1, WINDOWS - 1])
         cells = [r.find(SVG + "title").text for r in figures["Overlap of windows"].iter(SVG + "rect")]
-        self.assertEqual(cells, [f"{i}, {j}: {1 / (1 + abs(i - j)):.3f}" for i in range(4) for j in range(WINDOWS)])
+        self.assertEqual(cells, [f"{i}, {j}: {1 / (1 + abs(i - j)):.3f}" for i in (0, 1, 2) for j in (0, 1, 2, 4)])
+
+    def answer_of(self, answer, **more):
+        return ["".join(p.itertext()) for p in xml.etree.ElementTree.fromstring(self.report(answer, **more)).find(f".//{HTML}section").iter(HTML + "p")]
+
+    def test_headline(self):
+        """The answer is that of the question: solvation with its sign, a leg of binding with its correction, a change with its direction."""
+        last = "window 1 has <30> uncorrelated samples & more"
+        answer = results()
+        answer["solvation"] = {"molecule": "MET", "free_energy": energy(2, 0.1), "verdict": "unconverged"}
+        self.assertEqual(self.answer_of(answer), ["free energy of solvation of MET", "2.00 \u00b1 0.10 kcal/mol", "unconverged",
+                         "G(window 4) - G(window 0) = -2.00 \u00b1 0.10 kcal/mol by MBAR, with the sign changed: into the surroundings\n" + last])
+        answer["finite_size"] = {"correction": energy(-0.5, 0), "missing": [], "charges": [1, 0], "edge": {"magnitude": 3, "unit": "nanometer"}}
+        self.assertEqual(self.answer_of(answer)[1::2], ["2.50 \u00b1 0.10 kcal/mol", "G(window 4) - G(window 0) = -2.00 \u00b1 0.10 kcal/mol by MBAR - 0.50 "
+                         "kcal/mol for no periodic images, all with the sign changed: into the surroundings\n" + last])
+        for window, other, what in ((4, "free", "taking HOST and LIG apart, to 1 mol/l (a leg of binding: binding is the leg in water less this one)"),
+                                    (0, "held", "bringing HOST and LIG together, from 1 mol/l (without attaching the restraints, which is another leg)")):
+            held = {"molecules": ["HOST", "LIG"], "window": window, "other_end": other, "correction": energy(4.25, 0), "release": energy(4.25, 0)}
+            self.assertEqual(self.answer_of({**results(), "standard_state": held}), [f"free energy of {what}", "2.25 \u00b1 0.10 kcal/mol", "unconverged",
+                             "G(window 4) - G(window 0) = -2.00 \u00b1 0.10 kcal/mol by MBAR + 4.25 kcal/mol for the standard state of 1 mol/l\n" + last])
+        answer = {**results(), "change": {"from": "B", "to": "A", "meaning": ""}}
+        self.assertEqual(self.answer_of(answer)[:2], ["free energy of the change from state B to state A", "-2.00 \u00b1 0.10 kcal/mol"])
+        self.assertIn("; so far: the ensemble is running, 50 % of all steps are done", self.answer_of(answer, state="running", progress=0.5, code=75)[0])
+
+    def test_methods(self):
+        """What was run, in lines to be pasted."""
+        answer = results()
+        self.assertNotIn("What was run", self.report(answer))
+        answer.update(methods=[{"topic": "Masses", "text": "as in <the> topology"}], version="9.8", estimator="MBAR",
+                      ensemble={"labels": {}, "spec_hash": "00ff", "devices": ["cpu one", "cpu two"], "running": {"magnitude": 200, "unit": "second"},
+                                "speed": {"magnitude": 12.5, "unit": "nanosecond_per_day"}})
+        for k, window in enumerate(answer["windows"]):
+            window.update(seed=7 + k // 3, sampled={"magnitude": 1 + k, "unit": "nanosecond"})
+        page = xml.etree.ElementTree.fromstring(self.report(answer, created="2026-11-20T10:00:00.000Z", changed="2026-11-21T11:30:00.000Z"))
+        (block,) = page.iter(HTML + "pre")
+        self.assertEqual(block.text.splitlines(), [
+            "Masses: as in <the> topology", "Production: 1 to 5 ns in each window, 15 ns in all", "Random seeds: 7, 8",
+            "Free energies: MBAR, errors from the correlation of samples", "Program: Shoal 9.8; SHA-256 of spec and input files 00ff",
+            "Device: cpu one; cpu two", "Wall-clock time on it: 3 min 20 s, 12.5 ns/day of all windows together",
+            "Dates: submitted 2026-11-20T10:00:00Z, last change 2026-11-21T11:30:00Z (UTC)"])
 
     def test_places(self):
         """Points lie on straight lines where their numbers do, and the numbers at the axes say what they are."""
-        svg = self.figures(self.report(results()))["dH/dlambda along the ladder"]
+        answer = results()
+        for window, coulomb in zip(answer["windows"], (0, 0.5, 1, 1, 1)):
+            window["lambda"]["coulomb"] = coulomb
+            window["lambda"]["bonded"] = 0
+        figures = self.figures(self.report(answer))
+        self.assertNotIn("dH/dlambda of bonded", figures)
+        svg = figures["dH/dlambda of vdw"]
         points = [(float(c.get("cx")), float(c.get("cy"))) for c in svg.iter(SVG + "circle")]
-        flat, rising = points[:WINDOWS], points[WINDOWS:]
-        self.assertEqual(len({y for _, y in flat}), 1)
-        steps = [(b[0] - a[0], b[1] - a[1]) for a, b in zip(rising, rising[1:])]
-        for dx, dy in steps:
-            self.assertAlmostEqual(dx, steps[0][0], delta=0.11)
-            self.assertAlmostEqual(dy, steps[0][1], delta=0.11)
+        self.assertEqual(len(points), WINDOWS - 1)  # one has no samples
+        (a, b, c, d), steps = points, (points[1][0] - points[0][0], points[1][1] - points[0][1])
+        for one, windows in ((b, 1), (c, 2), (d, 4)):
+            self.assertAlmostEqual(one[0] - a[0], windows * steps[0], delta=0.3)
+            self.assertAlmostEqual(one[1] - a[1], windows * steps[1], delta=0.3)
         ticks = {t.text: float(t.get("y")) - 4 for t in svg.iter(SVG + "text") if t.get("class") == "soft up"}
-        self.assertAlmostEqual(ticks["0"], rising[0][1], delta=0.11)
-        self.assertAlmostEqual(ticks["20"], rising[2][1], delta=0.11)
-        below = [t.text for t in svg.iter(SVG + "text") if t.get("class") == "soft along"]
-        self.assertEqual(below, ["0", "1", "2", "3", "4"])
+        self.assertAlmostEqual(ticks["0"], a[1], delta=0.11)
+        self.assertAlmostEqual(ticks["20"], c[1], delta=0.11)
+        along = {float(t.text): float(t.get("x")) for t in svg.iter(SVG + "text") if t.get("class") == "soft along"}
+        self.assertAlmostEqual(along[0], a[0], delta=0.11)
+        self.assertAlmostEqual(along[1], d[0], delta=0.11)
+        # Where coulomb stays 1, its derivative is no part of any integral.
+        self.assertEqual(len(list(figures["dH/dlambda of coulomb"].iter(SVG + "circle"))), 3)
+        said = [t.text for t in svg.iter(SVG + "text") if t.get("class") == ""]
+        self.assertEqual(said, ["lambda of vdw", "dH/dlambda, kJ/mol"])
+
+    def test_while_it_runs(self):
+        """Windows that wait have no numbers and have not failed; a reason is said once; legs are indented."""
+        answer = results()
+        answer.update(status="failed", reason="windows 0 still running; windows 3 to 4 have no samples", estimate=None)
+        answer["verdict"]["reasons"] = [{"code": "no_samples", "text": "windows 3 to 4 have no samples"}, {"code": "slow", "text": "another"}]
+        answer["estimators"][0].update(total=None, verdict={"verdict": "failed", "reasons": []})
+        answer["estimators"][0]["legs"] = [{"name": name, "free_energy": energy(1, 0.1), "verdict": "converged"} for name in ("coulomb", "vdw")]
+        for window in answer["windows"][3:]:
+            window.update(status="waits", samples=None, sampled={"magnitude": 0, "unit": "nanosecond"}, dhdl={})
+        page = self.report(answer, state="running", code=75)
+        root = xml.etree.ElementTree.fromstring(page)
+        said = ["".join(p.itertext()) for p in root.find(f".//{HTML}section").iter(HTML + "p")]
+        self.assertEqual(said[1:-1], ["no free energy yet"])
+        self.assertEqual(said[-1], "windows 0 still running; windows 3 to 4 have no samples\nanother")
+        rows = [["".join(cell.itertext()) for cell in row] for row in root.iter(HTML + "tr")]
+        self.assertEqual([row[1:] for row in rows if row[0] == "4"], [["1", "waits"] + 6 * ["-"] + [""]])
+        self.assertEqual([row for row in rows if row[0] == "MBAR"], [["MBAR", "-", "-", "-", "not yet"]])
+        self.assertIn("status not yet: windows 0 still", page)
+        cells = [i for i in self.figures(page)["Overlap of windows"].iter(SVG + "rect")]
+        self.assertEqual({c.find(SVG + "title").text.split(",")[0] for c in cells if c.find(SVG + "title") is not None}, {"0", "1", "2"})
+        inner = {row[0].text for row in root.iter(HTML + "tr") if "inner" in (row[0].get("class") or "").split()}
+        self.assertEqual(inner, {"  coulomb", "  vdw"})
+        self.look_at(page)
 
     def test_little_to_show(self):
         answer = results()

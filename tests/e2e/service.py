@@ -145,7 +145,7 @@ class Service:
                 assert status == 200, (window, name)
         status, results = self.call("GET", f"/v1/ensembles/{ident}/results")
         assert status == 200, results
-        for name in ("id", "key", "speed", "spec_hash", "revision"):
+        for name in ("id", "key", "speed", "running", "spec_hash", "revision"):
             del results["ensemble"][name]
         return {**found, "results": json.dumps(results)}
 

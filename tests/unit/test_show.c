@@ -289,7 +289,7 @@ static void test_results(void **state)
                 "\n"
                 "window  coulomb/vdw  state     ns  samples  used    g  uncorrelated  error/%  reason\n"
                 "     0  0/0.25       ok      0.03      100    90  2.5            36    100.0\n"
-                "     1  1/0.25       failed     0        -     -    -             -        -  blew up\n"
+                "     1  1/0.25       failed     -        -     -    -             -        -  blew up\n"
                 "\n"
                 "MBAR unconverged:\n"
                 "  window 0 has few\n"

@@ -15,7 +15,7 @@ from shoal.show import html_table, short_unit, with_error
 
 @dataclass(frozen=True, kw_only=True)
 class Quantity:
-    """unit: kilocalorie_per_mole, kelvin, bar, nanosecond, nanosecond_per_day, nanometer or nanometer ** 3."""
+    """unit: kilocalorie_per_mole, kelvin, bar, nanosecond, nanosecond_per_day, second, nanometer or nanometer ** 3."""
 
     magnitude: float
     unit: str
@@ -109,6 +109,15 @@ class StandardState:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Change:
+    """Which way the estimate of B states is: from one state of the topology to the other."""
+
+    from_: str
+    to: str
+    meaning: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class FiniteSize:
     """What a change of the net charge lacks in a periodic box; `correction` is to be added to `estimate`. charges in e."""
 
@@ -133,6 +142,16 @@ class Origin:
     spec_hash: str | None
     revision: int | None
     speed: Quantity | None
+    running: Quantity | None
+    devices: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Method:
+    """How the ensemble was simulated: a sentence about one topic."""
+
+    topic: str
+    text: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -211,7 +230,7 @@ class Samples:
 
 @dataclass(frozen=True, kw_only=True)
 class Window:
-    """status: ok, partial, running or failed. lambda_ by component."""
+    """status: ok, partial, running, waits or failed. lambda_ by component."""
 
     repeat: int
     window: int
@@ -562,10 +581,12 @@ class Results:
     temperature: Quantity
     pressure: Quantity | None
     solvation: Solvation | None
+    change: Change | None
     standard_state: StandardState | None
     finite_size: FiniteSize | None
     version: str
     ensemble: Origin
+    methods: tuple[Method, ...] | None  # not of bare files
     repeats: Rows[Repeat] | None
     estimators: Rows[Estimator]
     windows: Rows[Window]

@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterable, Sequence
 
 SHORT = {"kilocalorie_per_mole": "kcal/mol", "kilojoule_per_mole": "kJ/mol", "kelvin": "K", "nanosecond": "ns", "nanometer": "nm",
-         "nanosecond_per_day": "ns/day", "nanometer ** 3": "nm^3"}
+         "nanosecond_per_day": "ns/day", "second": "s", "nanometer ** 3": "nm^3"}
 DECIMALS_MOST = 9
 NO_ERROR = 5e-10  # a smaller one is what sums of floats leave of 0
 

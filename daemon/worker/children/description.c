@@ -65,6 +65,25 @@ static int read_replicas(struct estimate_request *q, struct err *e)
     return rc;
 }
 
+/* Where it ran, and how long. */
+static int read_running(struct estimate_request *q, struct err *e)
+{
+    const json_t *devices = json_object_get(q->description, "devices"), *item;
+    const json_t *seconds = json_object_get(q->description, "running_seconds");
+    struct estimate_about *a = &q->ensemble.about;
+    size_t i;
+    if (seconds && !json_is_number(seconds))
+        return bad(e, "running_seconds", "a number");
+    a->running = json_number_value(seconds);
+    a->devices = q->devices = xcalloc(json_array_size(devices) + 1, sizeof *q->devices);
+    json_array_foreach (devices, i, item) {
+        if (!json_is_string(item))
+            return bad(e, "devices", "an array of texts");
+        q->devices[a->ndevices++] = json_string_value(item);
+    }
+    return 0;
+}
+
 static int read_about(struct estimate_request *q, struct err *e)
 {
     json_t *o = q->description, *labels = json_object_get(o, "labels"), *value;
@@ -86,7 +105,7 @@ static int read_about(struct estimate_request *q, struct err *e)
             return bad(e, "labels", "an object of texts");
         q->labels[a->nlabels++] = (struct estimate_label){key, json_string_value(value)};
     }
-    return 0;
+    return read_running(q, e);
 }
 
 static bool produces_npt(const struct spec *s)
@@ -149,6 +168,8 @@ void description_close(struct estimate_request *q)
     free(q->replicas);
     free(q->production.windows);
     free(q->labels);
+    free(q->devices);
+    methods_close(&q->methods);
     watched_close(&q->watched);
     folds_close(&q->folds);
     buf_free(&q->fold_remark);

@@ -10,6 +10,7 @@
 
 #include "daemon/spec/spec.h"
 #include "daemon/worker/children/fold.h"
+#include "daemon/worker/children/methods.h"
 #include "daemon/worker/children/torsions.h"
 #include "engine/estimate/estimate.h"
 
@@ -19,12 +20,14 @@ struct estimate_request {
     struct spec *spec;
     struct estimate_replica *replicas;
     struct estimate_label *labels;
+    const char **devices;
     struct estimate_production production;
     struct estimate_held held;
     char molecule[2][64];
     struct finite_size finite_size;
     struct err remark;
     struct buf fold_remark;
+    struct methods methods;
     struct watched watched; /* what frames show, looked at once */
     struct folds folds;
     struct system sys; /* empty: unknown */

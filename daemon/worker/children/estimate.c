@@ -67,6 +67,8 @@ static const char help[] =
     "  revision    of the ensemble, an integer from 1\n"
     "  labels      object of texts\n"
     "  ns_per_day  number, simulated time of all replicas in a day\n"
+    "  running_seconds   number, time in which any replica had a place on a device\n"
+    "  devices     array of texts, the models of device that it ran on\n"
     "  production  object, steps of production to be handed out to the windows that need them: share (of even "
     "sampling),\n"
     "              budget (of all, what was made included), every (they are multiples of), steps and replicas (arrays, "
@@ -269,6 +271,12 @@ static void write_fold(void *request, struct writer *w)
     folds_json(&q->folds, w);
 }
 
+static void write_methods(void *request, struct writer *w)
+{
+    const struct estimate_request *q = request;
+    methods_json(&q->methods, w);
+}
+
 /* What restraints hold at an end of the ladder, and what a net charge lacks. */
 static void look_at_system(struct estimate_request *q, struct source *src)
 {
@@ -302,6 +310,8 @@ static void read_system(struct estimate_request *q)
                         &q->remark) == 0 &&
         spec_phase_system(q->spec, 0, src, &q->sys, &unread) == 0)
         look_at_system(q, src);
+    methods_take(&q->methods, q->spec, &q->sys);
+    q->ensemble.methods = write_methods;
     q->ensemble.observables = q->sys.nobservables ? write_observables : NULL;
     q->ensemble.observables_of = q;
     q->ensemble.remark = q->remark.code ? q->remark.msg : NULL;

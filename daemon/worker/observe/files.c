@@ -64,7 +64,7 @@ static int draw(struct plot_sheet *to, const struct observe_result *r, const cha
     curve.about = about;
     int rc = xvg_read(&curve.table, name, text->data, text->len, e);
     if (!rc && curve.table.nrows)
-        observed_plot(to, &curve, 1);
+        observed_plot(to, &curve, 1, NULL);
     xvg_close(&curve.table);
     json_decref(about);
     buf_free(&json);

@@ -52,12 +52,6 @@ int CO_FN replica_flush(struct replica *r, struct err *e)
     return replica_on_disk(r, flush_job, r, e);
 }
 
-struct final_file {
-    const struct replica *r;
-    double box[BOX_SIZE];
-};
-
-/* Its text is long: it is not made on the thread that feeds the device. */
 int CO_FN replica_progress(struct replica *r, struct err *e)
 {
     double t = replica_now();
@@ -75,18 +69,26 @@ int CO_FN replica_progress(struct replica *r, struct err *e)
     return 0;
 }
 
-static int final_job(void *arg, struct err *e)
+struct gro_file {
+    const struct replica *r;
+    const char *name;
+    const double (*v)[3]; /* NULL: without velocities */
+    const double *box;
+};
+
+/* Its text is long: it is not made on the thread that feeds the device. */
+static int gro_job(void *arg, struct err *e)
 {
-    const struct final_file *f = arg;
+    const struct gro_file *f = arg;
     const struct replica *r = f->r;
     struct buf path = {0}, title = {0}, text = {0};
-    int rc = replica_memory_for(r, "confout.gro", "final coordinates", GRO_BYTES_OF_ATOM * replica_atoms(r), e);
+    int rc = replica_memory_for(r, f->name, "coordinates", GRO_BYTES_OF_ATOM * replica_atoms(r), e);
     if (rc)
         return rc;
-    buf_printf(&path, "%s/confout.gro", r->folder);
+    buf_printf(&path, "%s/%s", r->folder, f->name);
     buf_printf(&title, "%s, window %d, t= %.5f", r->spec->name, r->setup.window,
                timeline_time(r->spec, r->stage, r->stage_step));
-    gro_write(&text, &r->shared->system, (const double(*)[3])r->x, (const double(*)[3])r->v, f->box, title.data);
+    gro_write(&text, &r->shared->system, (const double(*)[3])r->x, f->v, f->box, title.data);
     rc = buf_write_file(path.data, text.data, text.len, e);
     buf_free(&path);
     buf_free(&title);
@@ -94,11 +96,18 @@ static int final_job(void *arg, struct err *e)
     return rc;
 }
 
+int CO_FN replica_write_gro(struct replica *r, const char *name, bool velocities, const double box[BOX_SIZE],
+                            struct err *e)
+{
+    struct gro_file f = {r, name, velocities ? (const double(*)[3])r->v : NULL, box};
+    return replica_on_disk(r, gro_job, &f, e);
+}
+
 int CO_FN replica_write_final(struct replica *r, struct err *e)
 {
-    struct final_file f = {.r = r};
+    double box[BOX_SIZE];
     int rc = replica_finish_frame(r, e);
     if (!rc)
-        rc = sim_get(r->sim, r->x, r->v, f.box, e);
-    return rc ? rc : replica_on_disk(r, final_job, &f, e);
+        rc = sim_get(r->sim, r->x, r->v, box, e);
+    return rc ? rc : replica_write_gro(r, "confout.gro", true, box, e);
 }

@@ -151,6 +151,12 @@ int CO_FN replica_frame(struct replica *r, struct err *e);
 int CO_FN replica_finish_frame(struct replica *r, struct err *e);
 /* Writes pending rows. */
 int CO_FN replica_flush(struct replica *r, struct err *e);
+/* r->x and, where wanted, r->v into a .gro file of the replica's folder. */
+int CO_FN replica_write_gro(struct replica *r, const char *name, bool velocities, const double box[BOX_SIZE],
+                            struct err *e);
+/* After work that failed because of what the atoms do (ERR_NONFINITE, ERR_CONSTRAINT, ERR_OVERFLOW): *e becomes what blew
+ * up, when, in which stage, where its coordinates are and what the usual causes are. Any other *e stays. */
+void CO_FN replica_blown_up(struct replica *r, struct err *e);
 /* Writes the final coordinates. */
 int CO_FN replica_write_final(struct replica *r, struct err *e);
 

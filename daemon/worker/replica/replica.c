@@ -150,6 +150,8 @@ void CO_FN replica_run(void *replica)
     struct replica *r = replica;
     struct err e = {0}, late = {0};
     int rc = story(r, &e);
+    if (rc < 0)
+        replica_blown_up(r, &e);
     replica_finish_frame(r, &late); /* of a story that failed or stopped; any other has waited for it */
     if (rc == REPLICA_STOPPED) {    /* which may have been on the way to an exchange that some did not come to */
         r->stage = r->kept_stage;

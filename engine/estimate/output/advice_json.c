@@ -38,6 +38,37 @@ static void solvation(struct writer *w, const struct report *r, const struct ran
     jw_end(w, '}');
 }
 
+/* Whether every component that changes goes from one end to the other, and one of these is more than restraints. */
+static bool goes(const struct ladder *l, double from, double to)
+{
+    const double *first = l->lambda, *last = first + (l->nstates - 1) * l->ncomponents;
+    bool all = true, any = false;
+    for (int c = 0; c < l->ncomponents; c++) {
+        const bool moves = first[c] != last[c];
+        any |= moves && l->component[c] != LAMBDA_RESTRAINT;
+        all &= !moves || (first[c] == from && last[c] == to);
+    }
+    return any && all;
+}
+
+/* B states from the first window to the last. */
+static void change(struct writer *w, const struct report *r)
+{
+    const struct ladder *l = r->ladder;
+    const bool forwards = goes(l, 0, 1), backwards = goes(l, 1, 0);
+    if (!l->b_states || (!forwards && !backwards)) {
+        jw_null(w, "change");
+        return;
+    }
+    jw_begin(w, "change", '{');
+    jw_text(w, "from", forwards ? "A" : "B");
+    jw_text(w, "to", forwards ? "B" : "A");
+    jw_text(w, "meaning",
+            "the estimate is of this change in these surroundings; a relative free energy of binding or solvation is "
+            "its difference between two surroundings");
+    jw_end(w, '}');
+}
+
 static void exactly(struct writer *w, const char *key, const struct ladder *l, double kj)
 {
     jw_energy(w, key, l->beta, kj * l->beta, 0);
@@ -102,6 +133,7 @@ static void finite_size(struct writer *w, const struct report *r)
 void report_meaning(struct writer *w, const struct report *r, const struct range *total)
 {
     solvation(w, r, total);
+    change(w, r);
     standard_state(w, r);
     finite_size(w, r);
 }

@@ -132,7 +132,8 @@ static void window(struct writer *w, const struct result *r, int repeat, int k)
     static const char *const status[] = {[ESTIMATE_DONE] = "ok",
                                          [ESTIMATE_PARTIAL] = "partial",
                                          [ESTIMATE_RUNNING] = "running",
-                                         [ESTIMATE_FAILED] = "failed"};
+                                         [ESTIMATE_FAILED] = "failed",
+                                         [ESTIMATE_WAITS] = "waits"};
     const struct window_result *x = r->windows + k;
     const struct ladder *l = r->ladder;
     jw_begin(w, NULL, '{');
@@ -262,10 +263,12 @@ static bool status_of(const struct report *r, const char **status, struct buf *r
     list_windows(r, ESTIMATE_FAILED, "took no part", reason);
     list_windows(r, ESTIMATE_PARTIAL, "stopped early", reason);
     list_windows(r, ESTIMATE_RUNNING, "still running", reason);
+    if (r->ladder->nstates == 1 || best->total.ok) /* else the verdict says so */
+        list_windows(r, ESTIMATE_WAITS, "without samples yet", reason);
     if (r->ladder->nstates == 1) {
         *status = "failed";
         for (int i = 0; i < r->nrepeats; i++)
-            if (r->repeats[i].windows[0].status != ESTIMATE_FAILED)
+            if (r->repeats[i].windows[0].status < ESTIMATE_FAILED)
                 *status = "averages";
         return false;
     }
@@ -334,6 +337,14 @@ static void about(struct writer *w, const struct estimate_about *a)
         jw_quantity(w, "speed", a->ns_per_day, "nanosecond_per_day");
     else
         jw_null(w, "speed");
+    if (a->running > 0)
+        jw_quantity(w, "running", a->running, "second");
+    else
+        jw_null(w, "running");
+    jw_begin(w, "devices", '[');
+    for (int i = 0; i < a->ndevices; i++)
+        jw_text(w, NULL, a->devices[i]);
+    jw_end(w, ']');
     jw_end(w, '}');
 }
 
@@ -402,6 +413,11 @@ void report_write(struct report *r, struct buf *json)
     jw_begin(&w, NULL, '{');
     head(&w, r);
     about(&w, r->about);
+    if (r->methods) {
+        jw_begin(&w, "methods", '[');
+        r->methods(r->observables_of, &w);
+        jw_end(&w, ']');
+    }
     repeats(&w, r);
     jw_begin(&w, "estimators", '[');
     for (int i = 0; i < whole->nestimators; i++)

@@ -56,6 +56,7 @@ void ladder_of_settings(struct ladder *l, const struct settings *set)
     if (a->kind == ALCHEMY_DECOUPLE && a->ndecouple == 1 && !gone->intramolecular_decouple &&
         gone->on[0] == COUPLED_ALL && !gone->on[1])
         l->molecule = gone->molecule;
+    l->b_states = a->kind == ALCHEMY_B_STATES && !a->temper.nmolecules;
     for (int i = 0; i < LAMBDA_FILE_COUNT; i++)
         if (lambda_file_order[i] < LAMBDA_COUNT && a->given[lambda_file_order[i]])
             l->component[l->ncomponents++] = lambda_file_order[i];

@@ -82,6 +82,7 @@ struct ladder {
     double *lambda;                           /* [nstates][ncomponents] */
     double temperature, beta;                 /* K, mol/kJ */
     const char *molecule;                     /* that alone is decoupled, its inner pairs kept; NULL */
+    bool b_states;                            /* lambda leads from state A of the topology to its state B */
     bool allow_no_change;                     /* as in struct alchemy_settings */
     int nlegs;                                /* 0: nothing changes */
     struct range *legs;                       /* from and to only */
@@ -220,11 +221,12 @@ void profiles_close(struct profile *profiles, int n);
 
 struct report {
     const struct estimate_about *about;
-    const struct estimate_held *held;       /* NULL: nothing is */
-    const struct finite_size *finite_size;  /* NULL: not asked for */
-    const char *remark;                     /* a warning of none of the repeats; NULL */
-    double pressure;                        /* bar, that production holds; NAN: it holds none, or nobody knows */
-    struct estimate_production *production; /* NULL: none is to be handed out */
+    const struct estimate_held *held;            /* NULL: nothing is */
+    const struct finite_size *finite_size;       /* NULL: not asked for */
+    const char *remark;                          /* a warning of none of the repeats; NULL */
+    double pressure;                             /* bar, that production holds; NAN: it holds none, or nobody knows */
+    struct estimate_production *production;      /* NULL: none is to be handed out */
+    void (*methods)(void *of, struct writer *w); /* NULL: not known */
     void (*observables)(void *of, struct writer *w); /* NULL: there is none */
     void (*torsions)(void *of, struct writer *w);    /* NULL: there are none to watch */
     void (*fold)(void *of, struct writer *w);        /* NULL: there is no protein */

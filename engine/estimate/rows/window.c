@@ -39,9 +39,6 @@ static int check_file(const struct ladder *l, int index, const char *name, const
             return err_set(e, ERR_ESTIMATE, "%s: %s of state %d is %.4f, expected %.4f", name,
                            lambda_names[l->component[i % l->ncomponents]].ours, i / l->ncomponents, d->states[i],
                            l->lambda[i]);
-    if (d->n < ESTIMATE_FEWEST_ROWS)
-        return err_set(e, ERR_ESTIMATE, "%s: %zu %s, expected %d or more", name, d->n,
-                       number_word((int64_t)d->n, "sample", "samples"), ESTIMATE_FEWEST_ROWS);
     return 0;
 }
 
@@ -176,6 +173,13 @@ static int take(struct result *r, const char *name, const struct dhdl *d, int in
     struct window_result *w = r->windows + index;
     if (check_file(r->ladder, index, name, d, e))
         return -(int)e->code;
+    if (d->n < ESTIMATE_FEWEST_ROWS && w->status == ESTIMATE_RUNNING) {
+        w->status = ESTIMATE_WAITS;
+        return 0;
+    }
+    if (d->n < ESTIMATE_FEWEST_ROWS)
+        return err_set(e, ERR_ESTIMATE, "%s: %zu %s, expected %d or more", name, d->n,
+                       number_word((int64_t)d->n, "sample", "samples"), ESTIMATE_FEWEST_ROWS);
     w->read = true;
     w->rows = d->seen;
     w->stride = d->stride;
@@ -327,12 +331,16 @@ void window_read(struct result *r, const char *directory, const char *folder, in
     s->start[index + 1] = s->start[index];
     if (w->status == ESTIMATE_FAILED)
         return;
-    if (replica->vouched && !replica->dhdl_bytes)
-        err_set(&e, ERR_ESTIMATE, "it has no checkpoint yet");
-    if (e.code || (r->ladder->ncomponents && read_dhdl(r, directory, folder, index, replica, s, &e))) {
+    if (replica->vouched && !replica->dhdl_bytes) {
+        w->status = ESTIMATE_WAITS;
+        return;
+    }
+    if (r->ladder->ncomponents && read_dhdl(r, directory, folder, index, replica, s, &e)) {
         fail(r, w, &e);
         return;
     }
+    if (w->status == ESTIMATE_WAITS)
+        return;
     warn_of_moves(r, index);
     read_energy(r, directory, folder, index, replica->vouched ? replica->energy_bytes : XVG_ALL, s);
     free(w->times);
