@@ -389,9 +389,24 @@ static void finished(void *arg, const struct err *err, const struct buf *text)
     free(f);
 }
 
+static void begin(void *arg)
+{
+    struct finishing *f = arg;
+    service_results(f->sv, f->ensemble, false, finished, f);
+    ensemble_free(f->ensemble); /* held until now; what makes the results holds it, too */
+}
+
+static void forget(void *arg)
+{
+    struct finishing *f = arg;
+    ensemble_free(f->ensemble);
+    free(f);
+}
+
+/* Once its last event is committed, as results say by events how long it ran. */
 void service_estimate(struct service *sv, struct ensemble *en)
 {
     struct finishing *f = xcalloc(1, sizeof *f);
-    *f = (struct finishing){sv, en};
-    service_results(sv, en, false, finished, f);
+    *f = (struct finishing){sv, ensemble_hold(en)};
+    store_after_commit(sv->store, begin, forget, f);
 }
