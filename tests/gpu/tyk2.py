@@ -9,8 +9,8 @@ write: FOLDER/campaign.yaml, to be run by `shoal campaign run FOLDER/campaign.ya
 --solvent: production of every window of a leg. --exchange: windows exchange replicas every 2 ps. --windows: so many, at
 places of their own for both soft cores' ends; without it pilots place them (`ladder: auto`).
 check: of one or more gathered tables, each a repeat: edges within 1.0 kcal/mol or three errors of pmx' value with
-GAFF2, their mean unsigned difference at most 0.6, the loop closed within two errors, the solvent leg that has a published
-value of its own within 0.2 kcal/mol or three errors, and the RMSE to experiment at most 0.2 above pmx' own.
+GAFF2, their mean unsigned difference at most 0.6, the loop closed within two errors, the solvent leg that has a
+published value of its own within 0.2 kcal/mol or three errors, and the RMSE to experiment at most 0.2 above pmx' own.
 DATA: the folder with reference.tsv and a folder for each edge. Exit code 1: one of these does not hold; 77: no data.
 """
 import argparse
