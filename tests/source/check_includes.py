@@ -11,10 +11,8 @@ import sys
 
 import rooms
 
-# Folder without a README that says it (rooms.py) -> the project folders that files below it may include from.
-MAY_INCLUDE = {
-    "tests": ["engine", "graphs", "daemon", "client", "schemas", "tests"],
-}
+# What the files of folders without a README that says it (rooms.py) may include from: those of the tests.
+OTHERS_MAY_INCLUDE = ["engine", "graphs", "daemon", "client", "schemas", "tests"]
 
 # Library header -> the only files that may include it (tests aside).
 OWNERS = {
@@ -44,21 +42,15 @@ SOURCES = (".c", ".h", ".cu", ".cuh", ".cc", ".def")
 TOPS = ("engine", "graphs", "daemon", "client", "tests")
 
 
-def layer_of(path):
-    folders = [f for f in MAY_INCLUDE if path.startswith(f + "/")]
-    return max(folders, key=len) if folders else None
-
-
 def refused(path, target, known):
     """Why it may not be included; None: it may."""
     folder = os.path.dirname(path)
     if folder in known:
         may = known[folder].may or []
         return None if rooms.allowed(folder, may, target) else f"{folder} may include only {', '.join(may) or 'its own'} (its README)"
-    layer = layer_of(path)
-    if layer is None or any(target == f or target.startswith(f + "/") for f in MAY_INCLUDE[layer]):
+    if any(rooms.is_below(target, top) for top in OTHERS_MAY_INCLUDE):
         return None
-    return f"{layer} may include only {', '.join(MAY_INCLUDE[layer])}"
+    return f"may include only {', '.join(OTHERS_MAY_INCLUDE)}"
 
 
 def problems_of(path, text, known):
