@@ -4,10 +4,11 @@
 holds what came of it against the published values.
 
 Usage: tyk2.py write SHOAL DATA FOLDER [--complex NS] [--solvent NS] [--seed N] [--exchange] [--windows N]
+                                         [--repeats N]
        tyk2.py check DATA GATHER.json...
 write: FOLDER/campaign.yaml, to be run by `shoal campaign run FOLDER/campaign.yaml --here RUN --for 9m`. --complex,
 --solvent: production of every window of a leg. --exchange: windows exchange replicas every 2 ps. --windows: so many, at
-places of their own for both soft cores' ends; without it pilots place them (`ladder: auto`).
+places of their own for both soft cores' ends; without it pilots place them (`ladder: auto`). --repeats: of every edge.
 check: of one or more gathered tables, each a repeat: edges within 1.0 kcal/mol or three errors of pmx' value with
 GAFF2, their mean unsigned difference at most 0.6, the loop closed within two errors, the solvent leg that has a
 published value of its own within 0.2 kcal/mol or three errors, and the RMSE to experiment at most 0.2 above pmx' own.
@@ -99,7 +100,7 @@ def write(o):
     (o.folder / "systems.tsv").write_bytes((o.data / "systems.tsv").read_bytes())
     for leg in ("complex", "solvent"):
         (o.folder / f"{leg}.yaml").write_text(spec_of(o, edges[-1], leg))
-    (o.folder / "campaign.yaml").write_text(CAMPAIGN + ("" if o.windows else "ladder: auto\n"))
+    (o.folder / "campaign.yaml").write_text(CAMPAIGN + f"repeats: {o.repeats}\n" + ("" if o.windows else "ladder: auto\n"))
     print(o.folder / "campaign.yaml")
     return 0
 
@@ -183,6 +184,7 @@ def main():
     writing.add_argument("--seed", type=int, default=2026)
     writing.add_argument("--exchange", action="store_true")
     writing.add_argument("--windows", type=int, metavar="N")
+    writing.add_argument("--repeats", type=int, default=1, metavar="N")
     checking = actions.add_parser("check")
     checking.set_defaults(run=check)
     checking.add_argument("data", type=Path)
