@@ -17,6 +17,7 @@ import tempfile
 import time
 
 import docs_check
+import docs_messages
 from docs_faults import FAILURES, FAULTS
 from docs_page import Page, mismatch
 from service import AS_IS
@@ -125,7 +126,7 @@ def run_page(page, folder, root, programs):
 
 def looked_over(name, text, root, known):
     page = Page(name, text)
-    return page, page.wrong + docs_check.links(page, root) + docs_check.words(page, known)
+    return page, page.wrong + docs_check.links(page, root) + docs_check.words(page, known) + docs_messages.messages(page, known.messages)
 
 
 def self_test(root, programs, known):
