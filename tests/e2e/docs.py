@@ -154,7 +154,7 @@ def main():
         with tempfile.TemporaryDirectory() as folder:
             if not page.wrong and any(block.runs() for block in page.blocks):
                 wrong += run_page(page, os.path.join(folder, "page"), root, programs)
-        counts = page.counts()
+        counts = {**page.counts(), **docs_messages.counted(page)}
         print(f"{name}: {', '.join(f'{n} {what}' for what, n in counts.items())}; {time.monotonic() - begun:.1f} s", flush=True)
         for what, n in counts.items():
             total[what] = total.get(what, 0) + n

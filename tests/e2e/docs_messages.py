@@ -53,5 +53,10 @@ def quoted(page):
     return found
 
 
+def counted(page):
+    number = len(quoted(page))
+    return {"messages looked up": number} if number else {}
+
+
 def messages(page, known):
     return [f"{page.name}:{number}: no program says '{message}'" for number, message in quoted(page) if not known.said(message)]
