@@ -34,9 +34,8 @@ const struct command commands[] = {
      "shoal list\nshoal list --state running,queued\nshoal list --label project=hydration --limit 20 --json\n",
      NEEDS_SERVICE, KEPT | BIT(STATE) | BIT(LABEL) | BIT(LIMIT) | BIT(PLAIN) | BIT(JSONL), 0, 0, list_main},
     {"status", "[ID...]", "ensembles with their windows; without ID what runs now",
-     "Of those that run it says what the samples say so far: the free energy from all rows that checkpoints vouch for, "
-     "made anew "
-     "whenever checkpoints hold a tenth more, with its error and the verdict on it.",
+     "For an ensemble that runs it shows the free energy so far, with its error and verdict, from all rows that "
+     "checkpoints vouch for. It is computed again whenever checkpoints hold a tenth more.",
      "shoal status\nshoal status 3f2a\nshoal status --devices\n", NEEDS_SERVICE, KEPT | BIT(PLAIN) | BIT(DEVICES), 0,
      MANY, status_main},
     {"top", "", "devices and ensembles that have not ended, redrawn until interrupted",
@@ -78,7 +77,7 @@ const struct command commands[] = {
      "shoal cancel 3f2a\nshoal cancel --state queued\n", NEEDS_SERVICE, KEPT | CHOICE, 0, MANY, cancel_main},
     {"retry", "[ID...]", "run failed and cancelled windows again from their last good checkpoints",
      "Windows that are done stay so. An ensemble that still runs can have its failed windows retried meanwhile; "
-     "--window names one of them; of windows that exchange replicas it stands for all that failed with it.",
+     "--window retries one failed window, and where windows exchange replicas all that failed with it.",
      "shoal retry 3f2a\nshoal retry 3f2a --window 3\nshoal retry --state failed\n", NEEDS_SERVICE,
      KEPT | CHOICE | BIT(WINDOW), 0, MANY, retry_main},
     {"reestimate", "[ID...]", "compute the results of ended ensembles again from the samples that they have",
@@ -102,7 +101,8 @@ const struct command commands[] = {
      "--add-window puts windows into gaps of the ladder of an ensemble that has ended or is paused, which the "
      "revision "
      "before it need not have known: components of lambda that do not change there may be left out. They sample what "
-     "the others were to sample, by need where production goes by need. Of what the others have sampled frames are "
+     "the others were to sample, by need where production is handed out by need. Of what the others have sampled "
+     "frames are "
      "kept (frames-every), each evaluated at all "
      "windows; rows between them have no energies there and do not count any more. results says how many those are and "
      "how far "
@@ -231,7 +231,8 @@ const struct command commands[] = {
      "--plot draws cost against replicas, a line for each device; with --each ns/day against atoms, and how many times "
      "as fast the first device is as the last. --device may be given more than once. With several "
      "specs, the clock stops when the first replica of any has done "
-     "its steps, and each has its part of all steps that replicas did until then, and of those times their atoms. "
+     "its steps. Each spec has its part of all steps that replicas did until then, and of all atom-steps (the steps of "
+     "a replica times its atoms). "
      "--form and --pme have a GPU do with timesteps and mesh what it would not by itself; --json says "
      "what was done.",
      "shoal bench methane.yaml --replicas 4 --steps 1000 --json\n"

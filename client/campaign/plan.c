@@ -125,7 +125,7 @@ static void say_budget(const struct client *c, const struct campaign *k)
     json_array_foreach (json_object_get(k->plan, "ensembles"), i, one)
         first += answer_number(json_object_get(one, "production"), "ns") * (double)answer_whole(one, "replicas");
     if (json_is_object(budget))
-        client_say(c, "of %.6g ns of production %.6g are as the specs say, the rest goes by need in %lld %s",
+        client_say(c, "of %.6g ns of production %.6g are as the specs say, the rest is handed out by need in %lld %s",
                    answer_number(budget, "ns"), first, answer_whole(budget, "rounds"),
                    number_word(answer_whole(budget, "rounds"), "round", "rounds"));
 }

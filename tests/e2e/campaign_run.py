@@ -112,7 +112,7 @@ class Run(Served):
     def test_whole(self):
         path = self.write("whole")
         planned = self.shoal("campaign", "plan", path)
-        self.assertIn("of 0.288 ns of production 0.048 are as the specs say, the rest goes by need in 3 rounds", planned.stderr)
+        self.assertIn("of 0.288 ns of production 0.048 are as the specs say, the rest is handed out by need in 3 rounds", planned.stderr)
         table = os.path.join(self.folder, "table")
         done = self.shoal("campaign", "run", path, "--json", "--output", table)
         gathered = json.loads(done.stdout)

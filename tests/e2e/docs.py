@@ -17,6 +17,7 @@ import tempfile
 import time
 
 import docs_check
+import docs_messages
 from docs_faults import FAILURES, FAULTS
 from docs_page import Page, mismatch
 from service import AS_IS
@@ -125,7 +126,7 @@ def run_page(page, folder, root, programs):
 
 def looked_over(name, text, root, known):
     page = Page(name, text)
-    return page, page.wrong + docs_check.links(page, root) + docs_check.words(page, known)
+    return page, page.wrong + docs_check.links(page, root) + docs_check.words(page, known) + docs_messages.messages(page, known.messages)
 
 
 def self_test(root, programs, known):
@@ -153,7 +154,7 @@ def main():
         with tempfile.TemporaryDirectory() as folder:
             if not page.wrong and any(block.runs() for block in page.blocks):
                 wrong += run_page(page, os.path.join(folder, "page"), root, programs)
-        counts = page.counts()
+        counts = {**page.counts(), **docs_messages.counted(page)}
         print(f"{name}: {', '.join(f'{n} {what}' for what, n in counts.items())}; {time.monotonic() - begun:.1f} s", flush=True)
         for what, n in counts.items():
             total[what] = total.get(what, 0) + n

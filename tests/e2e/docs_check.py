@@ -8,6 +8,8 @@ import shutil
 import subprocess
 import tempfile
 
+from docs_messages import Messages
+
 # Programs that the guide's commands for root and builders may be; of those of Shoal the options are known.
 OTHERS = {"systemctl", "systemd-sysusers", "usermod", "loginctl", "meson", "ninja", "git", "pip", "cp", "rm", "ls", "cd"}
 MESON = {"buildtype", "b_sanitize", "b_lundef", "prefix"}
@@ -23,7 +25,7 @@ class Known:
     def __init__(self, programs, root):
         shoal, shoald, worker = programs
         told = json.loads(output(shoal, "help", "--json"))
-        self.root = root
+        self.root, self.messages = root, Messages(root)
         letters = {o["name"]: o["letter"] for o in told["options"] if o["letter"]}
         self.commands = {c["name"]: {f"--{o}" for o in c["options"]} | {f"-{letters[o]}" for o in c["options"] if o in letters}
                          for c in told["commands"]}

@@ -20,6 +20,8 @@ FAULTS = (
     ("`shoald --slot 2`", "shoald has no --slot"),
     ("`shoal-worker energie`", "has no energie"),
     ("`--no-such-option`", "no program has"),
+    ("| message |\n|---|\n| `the ensemble was eaten by ..` |", "no program says"),
+    ("| message |\n|---|\n| `..: ..` |", "no program says"),
     ("[a](nowhere.md)", "there is no nowhere.md"),
     ("[a](../README.md#nowhere)", "no heading"),
 )

@@ -153,7 +153,7 @@ static int read_atoms(struct top *t, int n, int *atoms, struct err *e)
         atoms[i] = (int)number - 1;
         for (int j = 0; j < i; j++)
             if (atoms[i] == atoms[j] && must_differ(t, i, j))
-                return top_fail(t, e, ERR_TOPOLOGY, "atom %ld stands twice on the line", number);
+                return top_fail(t, e, ERR_TOPOLOGY, "atom %ld is on the line twice", number);
     }
     return 0;
 }
@@ -314,7 +314,7 @@ static int apply_defaults(struct top *t, enum top_kind kind, struct top_term *te
 {
     if (t->intermolecular)
         return top_fail(t, e, ERR_TOPOLOGY,
-                        "read no parameters, expected %d for %s: between molecules they stand on the line",
+                        "read no parameters, expected %d for %s: between molecules they belong on the line",
                         top_kinds[kind].nparams, top_kinds[kind].name);
     if (kind == KIND_PAIR)
         return pair_defaults(t, term, e);
@@ -380,7 +380,7 @@ static int join_restraint(struct top *t, struct top_term *term, const long label
         return 0;
     if (label[0] != m->restraint_label[0] || m->restraint_end != list->n)
         return top_fail(t, e, ERR_UNSUPPORTED,
-                        "index %ld stands on an earlier line; expected the pairs of one restraint on lines behind one "
+                        "index %ld is on an earlier line; expected the pairs of one restraint on lines behind one "
                         "another",
                         label[0]);
     struct top_term *last = list->items + list->n - 1;

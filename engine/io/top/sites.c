@@ -39,10 +39,10 @@ static int check_atoms(struct top *t, const struct virtual_site *s, struct err *
     const int *from = m->site_atoms + s->first;
     for (uint32_t i = 0; i < s->count; i++) {
         if (from[i] == s->atom)
-            return top_fail(t, e, ERR_TOPOLOGY, "atom %d stands twice on the line", s->atom + 1);
+            return top_fail(t, e, ERR_TOPOLOGY, "atom %d is on the line twice", s->atom + 1);
         for (uint32_t j = 0; j < i; j++)
             if (from[i] == from[j])
-                return top_fail(t, e, ERR_TOPOLOGY, "atom %d stands twice on the line", from[i] + 1);
+                return top_fail(t, e, ERR_TOPOLOGY, "atom %d is on the line twice", from[i] + 1);
     }
     return 0;
 }

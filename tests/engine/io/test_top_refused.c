@@ -98,12 +98,12 @@ static void test_bad_sections(void **state)
         {FORCE_FIELD MOLECULE
          "[ distance_restraints ]\n1 2 1 0 1 0 0.1 0.2 1\n1 3 1 1 1 0 0.1 0.2 1\n3 4 1 0 1 0 0.1 0.2 1\n",
          U,
-         "x.top:20: [ distance_restraints ]: index 0 stands on an earlier line; expected the pairs of one restraint on "
+         "x.top:20: [ distance_restraints ]: index 0 is on an earlier line; expected the pairs of one restraint on "
          "lines behind one another"},
         {FORCE_FIELD MOLECULE "[ distance_restraints ]\n1 2 1 0 1 0 0.1 0.2 1\n[ bonds ]\n2 3 10 0 0.1 0.2 1000\n"
                               "[ distance_restraints ]\n3 4 1 0 1 0 0.1 0.2 1\n",
          U,
-         "x.top:22: [ distance_restraints ]: index 0 stands on an earlier line; expected the pairs of one restraint on "
+         "x.top:22: [ distance_restraints ]: index 0 is on an earlier line; expected the pairs of one restraint on "
          "lines behind one another"},
         {FORCE_FIELD MOLECULE "[ distance_restraints ]\n1 2 1 0 1 0 0.1 0.2 1\n3 4 1 0 1 0 0.1 0.2 2\n", U,
          "x.top:19: [ distance_restraints ]: index 0 has other numbers on the line before; expected the same type', "

@@ -45,7 +45,7 @@ static void test_bad_molecules(void **state)
          "x.top:18: [ atoms ]: read 'C123456789012345', expected an atom name of at most 15 characters"},
         {FORCE_FIELD MOLECULE "[ bonds ]\n1 6 1 0.1 1\n", T,
          "x.top:18: [ bonds ]: read 6, expected an atom number of the molecule from 1 to 5"},
-        {FORCE_FIELD MOLECULE "[ bonds ]\n1 1 1 0.1 1\n", T, "x.top:18: [ bonds ]: atom 1 stands twice on the line"},
+        {FORCE_FIELD MOLECULE "[ bonds ]\n1 1 1 0.1 1\n", T, "x.top:18: [ bonds ]: atom 1 is on the line twice"},
         {FORCE_FIELD MOLECULE "[ bonds ]\n1 2 9 0 1\n", U,
          "x.top:18: [ bonds ]: function 9 (tabulated) is not computed, expected 1, 2, 3, 4, 5, 6, 7 or 10"},
         {FORCE_FIELD MOLECULE "[ bonds ]\n1 2 1 0.1\n", T,
@@ -96,7 +96,7 @@ static void test_bad_molecules(void **state)
          "x.top:18: [ position_restraints ]: read geometry 9, expected 1 to 8: sphere, cylinder, x, y, z, cylinder-x, "
          "cylinder-y or cylinder-z"},
         {FORCE_FIELD MOLECULE "[ angle_restraints ]\n1 1 2 3 1 90 10 1\n", T,
-         "x.top:18: [ angle_restraints ]: atom 1 stands twice on the line"},
+         "x.top:18: [ angle_restraints ]: atom 1 is on the line twice"},
         {FORCE_FIELD MOLECULE "[ exclusions ]\n1 2 6\n", T,
          "x.top:18: [ exclusions ]: read 6, expected an atom number of the molecule from 1 to 5"},
     };
@@ -131,7 +131,7 @@ static void test_bad_sites(void **state)
          "give "
          "them: expected parameters on the line"},
         {FORCE_FIELD MASSLESS "[ virtual_sites2 ]\n6 1 1 1 0.5\n", T,
-         "x.top:20: [ virtual_sites2 ]: atom 1 stands twice on the line"},
+         "x.top:20: [ virtual_sites2 ]: atom 1 is on the line twice"},
         {FORCE_FIELD MASSLESS "[ virtual_sites2 ]\n6 1 2 1 0.5\n6 1 3 1 0.5\n", T,
          "x.top:21: [ virtual_sites2 ]: atom 6 is placed by an earlier line"},
         {FORCE_FIELD MASSLESS "[ virtual_sitesn ]\n6 3 1 0.5 2 -0.5\n", T,
@@ -187,7 +187,7 @@ static void test_bad_rare(void **state)
          "x.top:23: [ bonds ]: a harmonic bond (funct 1) between molecules: expected function 6 (harmonic) or 10 (a "
          "restraint), which are no chemical bonds"},
         {FORCE_FIELD MOLECULE TAIL "[ intermolecular_interactions ]\n[ angles ]\n1 5 3\n", T,
-         "x.top:23: [ angles ]: read no parameters, expected 2 for a harmonic angle: between molecules they stand on "
+         "x.top:23: [ angles ]: read no parameters, expected 2 for a harmonic angle: between molecules they belong on "
          "the line"},
     };
     top_refuse_all(bad, COUNT(bad));
