@@ -194,7 +194,7 @@ struct ahead {
 static __device__ uint32_t row_of(const struct builder *w, struct share share, uint32_t i)
 {
     i = min(i, share.end - 1);
-    return w->b.search ? i : in_global((const uint32_t *)w->b.a.order)[w->rows.first + i];
+    return w->b.search ? i : listed_at(&w->b, &w->rows, i)->row;
 }
 
 static __device__ __forceinline__ struct ahead ahead_of(const struct builder *w, uint32_t k, struct row_place place)
@@ -247,7 +247,7 @@ static __device__ void order_group(const struct builder *w, uint32_t first, uint
     uint32_t rank = 0;
     for (uint32_t k = 0; k < end - first; k++)
         rank += w->cost[k] > w->cost[threadIdx.x] || (w->cost[k] == w->cost[threadIdx.x] && k < threadIdx.x);
-    ((uint32_t *)w->b.a.order)[first + rank] = trio;
+    note_listed(&w->b, &w->rows, first + rank, trio);
 }
 
 /* What was staged makes way. */

@@ -16,8 +16,8 @@
  * which of the three pairs are to be computed. `oxygen` and `hydrogen` are atoms of waters seen from a water; `other` is the
  * rest, which waters have none of. Every pair stands in the list of one of its two trios; which one depends on their numbers alone, so
  * that its force and energy have the same bits wherever and whenever lists are made. The trios around a trio are those that its lists
- * are made from; all lie in a pool (struct row_place), as the longest is many times as long as most. `order` has the trios so that
- * neighbours in it have lists of about the same length.
+ * are made from; all lie in a pool (struct row_place), as the longest is many times as long as most. Pairs take rows in an order in
+ * which neighbours have lists of about the same length (struct listed_row).
  *
  * Regions. While pairs are computed positions and forces are in a block's shared memory. A replica that fits is there whole.
  * A larger one (not `whole`) is cut into regions, n along each edge of the box, and each pair belongs to the region that its
@@ -73,7 +73,7 @@ struct member {
 
 struct region {
     uint32_t members, waters; /* of them */
-    uint32_t rows;            /* the first of them in `order` have entries.. */
+    uint32_t rows;            /* the first of them in their order have entries.. */
     uint32_t others;          /* ..and the first of these are no waters */
     uint32_t done;            /* parts of a build, zero between builds */
     uint32_t cost;            /* of its lists, to make and to go through, in units of their own */
@@ -132,6 +132,21 @@ MATH_FN uint32_t row_words(uint32_t around, uint32_t most, int water)
 {
     return water ? row_hydrogen(around, most) + row_halves(2 * around)
                  : row_far(around, most) + row_halves(TRIO * around);
+}
+
+/* A row of lists as pairs take it, in their order: all that a warp asks for before the entries. */
+struct listed_row {
+    uint32_t row;                                      /* its trio's number, in the region if there are regions */
+    uint32_t near, far, hydrogen;                      /* entries; far: `oxygen` of a water, else `other` */
+    uint32_t near_first, far_first, hydrogen_first;    /* words of the pool where they begin */
+    uint32_t pad_;
+};
+
+MATH_FN struct listed_row listed_row_of(uint32_t row, struct row_place at, struct trio_counts n, uint32_t most)
+{
+    struct listed_row r = {row, n.near, n.oxygen + n.other, n.hydrogen, at.start + row_near(at.around),
+                           at.start + row_far(at.around, most), at.start + row_hydrogen(at.around, most), 0};
+    return r;
 }
 
 /* Members that have their place in shared memory, of so many: candidates are tried several at a time. */

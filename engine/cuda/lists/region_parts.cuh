@@ -34,12 +34,29 @@ static __device__ inline uint32_t cost_of(struct trio_counts n, bool water)
     return water ? 2 * n.near + n.oxygen + n.hydrogen : 3 * n.near + 2 * n.other;
 }
 
+static __device__ __forceinline__ struct listed_row *listed_at(const struct build *b, const struct rows *rows, uint32_t i)
+{
+    return in_global((struct listed_row *)b->a.listed) + rows->first + i;
+}
+
+static __device__ __forceinline__ struct trio_counts counts_of(const struct build *b, const struct rows *rows, uint32_t k)
+{
+    const uint4 word = __ldcg((const uint4 *)b->a.counts + rows->first + k);
+    return {word.x, word.y, word.z, word.w};
+}
+
+/* Row k is the i-th that pairs take. */
+static __device__ inline void note_listed(const struct build *b, const struct rows *rows, uint32_t i, uint32_t k)
+{
+    const uint2 at = __ldcg((const uint2 *)b->a.places + rows->first + k);
+    *listed_at(b, rows, i) = listed_row_of(k, {at.x, at.y}, counts_of(b, rows, k), b->a.near_cap);
+}
+
 /* When all lists of the region are made. For the whole block. */
 static __device__ void order_region(const struct build *b, uint32_t region, const struct rows *rows)
 {
     __shared__ uint32_t cost;
     uint32_t *count = shared_bins();
-    uint32_t *order = (uint32_t *)b->a.order + rows->first;
     BLOCK_LOOP(k, REGION_BINS)
     count[k] = 0;
     if (threadIdx.x == 0)
@@ -48,11 +65,10 @@ static __device__ void order_region(const struct build *b, uint32_t region, cons
     for (int pass = 0; pass < 2; pass++) {
         BLOCK_LOOP(k, rows->count)
         {
-            const uint4 word = __ldcg((const uint4 *)b->a.counts + rows->first + k);
-            const struct trio_counts n = {word.x, word.y, word.z, word.w};
+            const struct trio_counts n = counts_of(b, rows, k);
             const uint32_t at = atomicAdd(&count[bin_of(n, k < rows->waters, b->a.at_a_time)], 1u);
             if (pass)
-                order[at] = k;
+                note_listed(b, rows, at, k);
             else
                 atomicAdd(&cost, cost_of(n, k < rows->waters));
         }

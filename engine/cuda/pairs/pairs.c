@@ -426,9 +426,9 @@ void pairs_lay_out_block(const struct pairs *p, const struct list_caps *caps, st
     }
     for (int d = 0; d < 3; d++)
         out->first[d] = arena_take(a, trios * sizeof(uint32_t));
-    out->order = arena_take(a, rows * sizeof(uint32_t));
     out->counts = arena_take(a, rows * sizeof(struct trio_counts));
     out->places = arena_take(a, rows * sizeof(struct row_place));
+    out->listed = arena_take(a, rows * sizeof(struct listed_row));
     out->pool = arena_take(a, (size_t)caps->entries * sizeof(uint32_t));
     out->perturbed = arena_take(a, (size_t)caps->pairs * 2 * sizeof(uint32_t));
 }

@@ -81,9 +81,9 @@ struct pairs_arrays {
     void *regions, *members; /* kernels.def */
     void *first[3];          /* uint32 [ntrios] grid positions of the trios' first atoms at the last search */
     void *parts;             /* struct region_part [region_blocks()] */
-    void *places;            /* struct row_place [rows] */
-    void *order;             /* uint32 [rows] */
     void *counts;            /* struct trio_counts [rows] */
+    void *places;            /* struct row_place [rows] */
+    void *listed;            /* struct listed_row [rows] */
     void *pool, *seen;       /* lists, and what is in reach while a search counts (kernels.def) */
     void *perturbed;         /* entries: uint32 [][2], atoms, the perturbed one first */
 };

@@ -31,25 +31,21 @@ static __device__ __forceinline__ void warp_trios(const A &a, PASS &pass, const 
 {
     const uint32_t mine = b.at + threadIdx.x % 32 / b.lanes, part = threadIdx.x & (b.lanes - 1);
     const bool real = mine < b.end;
-    const uint32_t trio = real ? __ldg((const uint32_t *)a.order + ground().first + mine) : 0;
-    const size_t row = ground().first + trio;
-    struct trio_counts n = {0, 0, 0, 0};
-    if (real)
-        n = ((const struct trio_counts *)a.counts)[row];
-    const struct row_place at = real ? ((const struct row_place *)a.places)[row] : row_place{0, 0};
-    pass.first = TRIO * trio;
+    const uint4 *row = (const uint4 *)((const struct listed_row *)a.listed + ground().first + mine);
+    const uint4 n = real ? __ldg(row) : uint4{0, 0, 0, 0}, first = real ? __ldg(row + 1) : uint4{0, 0, 0, 0};
+    const struct listed_row at = {n.x, n.y, n.z, n.w, first.x, first.y, first.z, 0};
+    pass.first = TRIO * at.row;
     pass.lanes = b.lanes;
     pass.bias = pass.beyond = 0;
     for (int k = 0; k < 9; k++)
         pass.sum[k] = 0;
-    const uint32_t *near = pool_at(a, at.start + row_near(at.around));
     if (b.water) {
-        pass.template near_list<true>(near, n.near, part);
-        pass.template far_list<OXYGEN>(pool_at(a, at.start + row_far(at.around, a.near_cap)), n.oxygen, part);
-        pass.template far_list<HYDROGEN>(pool_at(a, at.start + row_hydrogen(at.around, a.near_cap)), n.hydrogen, part);
+        pass.template near_list<true>(pool_at(a, at.near_first), at.near, part);
+        pass.template far_list<OXYGEN>(pool_at(a, at.far_first), at.far, part);
+        pass.template far_list<HYDROGEN>(pool_at(a, at.hydrogen_first), at.hydrogen, part);
     } else {
-        pass.template near_list<false>(near, n.near, part);
-        pass.template far_list<OTHER>(pool_at(a, at.start + row_far(at.around, a.near_cap)), n.other, part);
+        pass.template near_list<false>(pool_at(a, at.near_first), at.near, part);
+        pass.template far_list<OTHER>(pool_at(a, at.far_first), at.far, part);
     }
     if (pass.beyond) {
         struct accumulate sum = {};
