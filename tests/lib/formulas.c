@@ -29,6 +29,11 @@ double formula_spread(int k, int which)
     return x - floor(x);
 }
 
+double formula_noise(int k, int element, double size)
+{
+    return size * (2 * formula_spread(101 * element + k, element % 6) - 1);
+}
+
 /* Of what f(-2) .. f(2) are `step` apart, to fourth order. */
 static long double difference(const long double f[4], long double step)
 {

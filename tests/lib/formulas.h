@@ -32,6 +32,9 @@ bool formula_precise(void);
 /* The k-th of a sequence that fills [0, 1) evenly; two of different `which` do so together. */
 double formula_spread(int k, int which);
 
+/* The k-th of numbers in [-size, size), of one of many elements. */
+double formula_noise(int k, int element, double size);
+
 /* df/dq or df/dl by differences; step: of that variable. */
 long double formula_slope_q(definition_fn *f, const void *parameters, long double q, long double l, long double step);
 long double formula_slope_l(definition_fn *f, const void *parameters, long double q, long double l, long double step);

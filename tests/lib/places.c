@@ -14,7 +14,7 @@ long double place_dot(const long double a[3], const long double b[3])
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
-static void cross(const long double a[3], const long double b[3], long double out[3])
+void place_cross(const long double a[3], const long double b[3], long double out[3])
 {
     for (int d = 0; d < 3; d++)
         out[d] = a[(d + 1) % 3] * b[(d + 2) % 3] - a[(d + 2) % 3] * b[(d + 1) % 3];
@@ -50,7 +50,7 @@ long double place_dihedral(const long double (*x)[3], const int a[4])
     long double b[3][3], m[3], n[3];
     for (int k = 0; k < 3; k++)
         place_between(x[a[k]], x[a[k + 1]], b[k]);
-    cross(b[0], b[1], m);
-    cross(b[1], b[2], n);
+    place_cross(b[0], b[1], m);
+    place_cross(b[1], b[2], n);
     return copysignl(place_angle_between(m, n), place_dot(b[0], n));
 }

@@ -8,6 +8,7 @@
 /* out: from a to b */
 void place_between(const long double a[3], const long double b[3], long double out[3]);
 long double place_dot(const long double a[3], const long double b[3]);
+void place_cross(const long double a[3], const long double b[3], long double out[3]);
 long double place_length(const long double a[3]);
 long double place_angle_between(const long double a[3], const long double b[3]);
 

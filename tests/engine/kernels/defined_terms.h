@@ -7,6 +7,8 @@
 
 #include "engine/kernels/rare_terms.h"
 
+/* Terms of enum rare_kind are where their kind says; behind them pairs that are one restraint, and other places. */
+enum { JOINT = RARE_KINDS, NJOINT = 3, FLAT = JOINT + NJOINT, NFLAT = 8, NRARE = FLAT + NFLAT };
 enum { DEFINED_ATOMS = 5, DEFINED_WINDOWS = 3 };
 
 struct defined_term {
@@ -16,7 +18,7 @@ struct defined_term {
     enum term term;
     uint32_t components; /* of lambda that it follows: bits of enum lambda; 0: it is the same in all states */
     bool placed;         /* it holds atoms in places: only the diagonal of its virial is known */
-    long double (*energy)(uint32_t first, const long double (*x)[3], long double l);
+    long double (*energy)(const struct bonded_table *t, uint32_t first, const long double (*x)[3], long double l);
 };
 
 extern const struct defined_term defined_terms[];
@@ -24,6 +26,10 @@ extern const size_t defined_count;
 
 /* Windows' lambdas, all components alike. */
 extern const double defined_lambda[DEFINED_WINDOWS][LAMBDA_COUNT];
+
+/* Of the pairs that differ between the states, in their order: of both atoms, in A and B, e. */
+extern const double defined_charges[][2][2];
+extern const struct soft_core defined_soft_core;
 
 /* The terms as kernels see them. changes: those from the first on differ between A and B, else none. */
 struct bonded_table defined_table(bool changes);

@@ -93,6 +93,7 @@ static struct added run(const struct defined_term *t, const struct places *at)
 /* A term's energy as a function of one coordinate of one atom. */
 struct moved {
     const struct defined_term *term;
+    struct bonded_table table;
     struct places at;
     int atom, axis;
 };
@@ -102,12 +103,12 @@ static long double energy_of(const void *moved, long double q, long double l)
     const struct moved *m = moved;
     struct places at = m->at;
     at.whole[m->atom][m->axis] = q;
-    return m->term->energy(m->term->first, (const long double(*)[3])at.whole, l);
+    return m->term->energy(&m->table, m->term->first, (const long double(*)[3])at.whole, l);
 }
 
 static void expect(const struct defined_term *t, const struct places *at, struct added *out)
 {
-    struct moved m = {t, *at, 0, 0};
+    struct moved m = {t, defined_table(false), *at, 0, 0};
     const long double q = at->whole[0][0];
     *out = (struct added){.energy = (double)energy_of(&m, q, at->lambda)};
     if (t->components)
