@@ -146,7 +146,9 @@ static bool try_again(struct step *st, struct ensemble *e, const char *message)
     return false;
 }
 
-bool finish_later(struct step *st, struct ensemble *e, int code, const char *message)
+/* Where an estimate of all there is, or a look at it, failed for want of something that the machine lacks: it is done again by
+ * finish_again, and true; false too when that has lasted for a day. `code`: ERR_NONE, it did not fail; ERR_ESTIMATE, it would fail again. */
+static bool finish_later(struct step *st, struct ensemble *e, int code, const char *message)
 {
     if (code == ERR_NONE || code == ERR_ESTIMATE) {
         forget_failures(st, e);
