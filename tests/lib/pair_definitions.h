@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A pair of atoms as engine/math/potentials/lj.h and softcore.h define it, in long double: powers and logarithms where the
- * engine has polynomials.
+ * A pair of atoms as engine/math/potentials/lj.h and softcore.h define it, in long double.
  */
 #ifndef SHOAL_TESTS_LIB_PAIR_DEFINITIONS_H
 #define SHOAL_TESTS_LIB_PAIR_DEFINITIONS_H

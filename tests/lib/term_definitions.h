@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Bonded terms, restraints and biases of one distance or angle, in long double, as the GROMACS manual defines them ("Bonded
- * interactions", "Restraints"). They take a struct potential and go with formulas.h.
+ * Bonded terms, restraints and biases of one distance or angle, in long double, as the GROMACS manual defines them
+ * ("Bonded interactions", "Restraints"): definitions for formulas.h whose parameters are a struct potential.
  */
 #ifndef SHOAL_TESTS_LIB_TERM_DEFINITIONS_H
 #define SHOAL_TESTS_LIB_TERM_DEFINITIONS_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What kernels add of one bonded term, at FORMULA_POINTS places of its atoms in a slanted box: energy and energies at windows against the
- * definition in long double, forces, dU/dlambda and virial against differences of it.
+ * What kernels add of one bonded term, at FORMULA_POINTS places of its atoms in a slanted box: energy and energies at
+ * windows against the definition in long double, forces, dU/dlambda and virial against differences of it.
  */
 #undef NDEBUG
 #include <math.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Functions of one number that have no library's precision or speed: coordinations, B-splines, roots, logarithms, waves.
+ * Functions of one number: coordinations, B-splines, form factors, roots, logarithms, waves.
  */
 #undef NDEBUG
 #include <math.h>

@@ -151,11 +151,12 @@ static struct bonded_value soft_coulomb_at(const void *of, double r, double l)
 static const struct soft_core cores[] = {
     {.alpha = 0.5, .power = 1, .sigma = 0.3},
     {.alpha = 0.5, .power = 2, .sigma = 0.3, .coulomb = true},
-    {.alpha = 0.7, .power = 1, .sigma = 0.4, .coulomb = true},
+    {.alpha = 1, .power = 1, .sigma = 0.8, .coulomb = true}, /* softened distances reach beyond the cut-off */
     {.function = SOFT_GAPSYS, .alpha = 0.85, .sigma = 0.3, .alpha_coulomb = 0.3},
     {.function = SOFT_GAPSYS, .alpha = 3, .sigma = 0.3, .alpha_coulomb = 0.99}, /* cut-off and switch are in the way */
 };
-/* Both atoms there in both states; gone in B; another one in B; an atom with no repulsion in A; one charged in A, one in B. */
+/* Both atoms there in both states; gone in B; another one in B; no repulsion in A; one atom charged in A,
+ * the other in B. */
 static const struct {
     struct lj c[2];
     double q[2], p[2];
@@ -165,6 +166,7 @@ static const struct {
     {{{1e-3, 3e-6}, {0, 0}}, {0.4, -0.3}, {-0.8, 0.5}},
     {{{0, 0}, {1e-4, 1e-8}}, {0.4, 0.4}, {0.1, 0.3}},
     {{{2.6e-3, 2.6e-6}, {0, 0}}, {0.4, 0}, {0, -0.8}},
+    {{{2.6e-3, 2.6e-6}, {0, 0}}, {0, 0.4}, {-0.8, 0}},
 };
 enum { CORES = sizeof cores / sizeof *cores, PAIRS = sizeof pairs / sizeof *pairs };
 
