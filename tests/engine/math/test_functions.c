@@ -37,7 +37,7 @@ static struct bonded_value coordination(const void *of, double r, double l)
 static long double plain(const struct input *in, long double r)
 {
     const long double x = (r - in->d0) / in->r0;
-    return x > 0 ? (1 - powl(x, in->n)) / (1 - powl(x, in->m)) : 1;
+    return x > 0 ? (1 - powl(x, in->n)) / (1 - powl(x, in->m ? in->m : 2 * in->n)) : 1;
 }
 
 static long double coordination_definition(const void *of, long double r, long double l)
@@ -52,7 +52,7 @@ static long double coordination_definition(const void *of, long double r, long d
 static void test_coordination(void **state)
 {
     static const struct input inputs[] = {{.r0 = 0.3, .d_max = 1.2, .n = 6, .m = 12},
-                                          {.r0 = 0.3, .d_max = 1.2, .n = 6, .m = 12, .d0 = 0.1, .stretch = 1},
+                                          {.r0 = 0.3, .d_max = 1.2, .n = 6, .d0 = 0.1, .stretch = 1},
                                           {.r0 = 0.25, .d_max = 1.5, .n = 6, .m = 10, .stretch = 1},
                                           {.r0 = 0.4, .d_max = 0.9, .n = 1, .m = 3},
                                           {.r0 = 0.4, .d_max = 0.9, .n = 8, .m = 20, .d0 = 0.2, .stretch = 1}};
@@ -60,7 +60,11 @@ static void test_coordination(void **state)
         struct input in = inputs[i];
         in.f = rational_make(in.r0, in.d0, (uint32_t)in.n, (uint32_t)in.m, in.d_max, in.stretch);
         formula_check(&(struct formula){"coordination", 0, in.d_max, &in, coordination, coordination_definition, 0});
+        near(in.f.farthest2, in.d_max * in.d_max, 0);
     }
+    /* without a SWITCH, 1e-5 is left where x is (1e-5)^(1/(n - m)) */
+    near(rational_short_form(0.3, 0.1, 6, 0), 0.1 + 0.3 * pow(10, 5.0 / 6), 1e-15);
+    near(rational_short_form(0.3, 0, 6, 10), 0.3 * pow(10, 5.0 / 4), 1e-15);
 }
 
 /* ---- B-splines ---- */

@@ -177,7 +177,7 @@ static void check_soft(const struct settings *set, int core, int pair)
     const double from = hard ? nearest : nearest_soft;
     char name[100];
     snprintf(name, sizeof name, "LJ, core %d, pair %d, modifier %d", core, pair, (int)set->nonbonded.vdw_modifier);
-    formula_check(&(struct formula){name, from, 0.9, &m, soft_lj_at, pair_lj, 0});
+    formula_check(&(struct formula){name, from, 1, &m, soft_lj_at, pair_lj, 0});
     snprintf(name, sizeof name, "Coulomb, core %d, pair %d, method %d", core, pair, (int)set->nonbonded.coulomb_method);
     formula_check(&(struct formula){name, 0.05, 1, &m, soft_coulomb_at, pair_coulomb, 1e-10});
 }
