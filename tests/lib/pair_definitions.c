@@ -5,6 +5,15 @@
 
 #include "engine/base/units.h"
 
+/* x^n; a sum over pairs has no time for powl. */
+static long double power(long double x, int n)
+{
+    long double of = 1;
+    for (int k = n < 0 ? -n : n; k > 0; k--)
+        of *= x;
+    return n < 0 ? 1 / of : of;
+}
+
 /* ---- Lennard-Jones and its cut-offs ---- */
 
 /* r^-p whose force has A d^2 + B d^3 added, d = r - switch > 0, so that it and its slope vanish at the cut-off. The energy is
@@ -12,14 +21,15 @@
 static long double force_switched(const struct nonbonded_settings *nb, int p, long double r)
 {
     const long double rc = nb->vdw_cutoff, w = rc - nb->vdw_switch, from = fmaxl(0, r - nb->vdw_switch);
-    const long double force = p * powl(rc, -p - 1), slope = -p * (p + 1) * powl(rc, -p - 2);
-    const long double b = (2 * force - slope * w) / powl(w, 3), a = -(force + b * powl(w, 3)) / (w * w);
-    return powl(r, -p) - powl(rc, -p) + a / 3 * (powl(w, 3) - powl(from, 3)) + b / 4 * (powl(w, 4) - powl(from, 4));
+    const long double force = p * power(rc, -p - 1), slope = -p * (p + 1) * power(rc, -p - 2);
+    const long double b = (2 * force - slope * w) / power(w, 3), a = -(force + b * power(w, 3)) / (w * w);
+    return power(r, -p) - power(rc, -p) + a / 3 * (power(w, 3) - power(from, 3)) +
+           b / 4 * (power(w, 4) - power(from, 4));
 }
 
 static long double modified(const struct nonbonded_settings *nb, const struct lj *c, long double r)
 {
-    const long double rc = nb->vdw_cutoff, plain = c->c12 * powl(r, -12) - c->c6 * powl(r, -6);
+    const long double rc = nb->vdw_cutoff, plain = c->c12 * power(r, -12) - c->c6 * power(r, -6);
     const long double x = fmaxl(0, (r - nb->vdw_switch) / (rc - nb->vdw_switch));
     if (r >= rc)
         return 0;
@@ -27,9 +37,9 @@ static long double modified(const struct nonbonded_settings *nb, const struct lj
     case VDW_CUTOFF:
         return plain;
     case VDW_POTENTIAL_SHIFT:
-        return plain - (c->c12 * powl(rc, -12) - c->c6 * powl(rc, -6));
+        return plain - (c->c12 * power(rc, -12) - c->c6 * power(rc, -6));
     case VDW_POTENTIAL_SWITCH:
-        return plain * (1 - 10 * powl(x, 3) + 15 * powl(x, 4) - 6 * powl(x, 5));
+        return plain * (1 - 10 * power(x, 3) + 15 * power(x, 4) - 6 * power(x, 5));
     case VDW_FORCE_SWITCH:
         return c->c12 * force_switched(nb, 12, r) - c->c6 * force_switched(nb, 6, r);
     }
@@ -46,7 +56,7 @@ static bool is_soft(const struct pair_defined *p)
 static long double sigma6(const struct pair_defined *p, int state)
 {
     const struct lj *c = &p->c[state];
-    return c->c6 > 0 && c->c12 > 0 ? (long double)c->c12 / c->c6 : powl(p->core->sigma, 6);
+    return c->c6 > 0 && c->c12 > 0 ? (long double)c->c12 / c->c6 : power(p->core->sigma, 6);
 }
 
 /* Beutler: where a pair is taken to be. away: how far from the state lambda is */
@@ -56,8 +66,8 @@ static long double softened(const struct pair_defined *p, int state, long double
     if (!is_soft(p))
         return r;
     if (p->core->coulomb)
-        size = fmaxl(size, powl(p->core->sigma, 6));
-    return powl(p->core->alpha * size * powl(away, p->core->power) + powl(r, 6), 1.0L / 6);
+        size = fmaxl(size, power(p->core->sigma, 6));
+    return powl(p->core->alpha * size * power(away, p->core->power) + power(r, 6), 1.0L / 6);
 }
 
 /* Gapsys: the series to second order about `point`, of a pair that is closer. */
@@ -76,8 +86,8 @@ static long double gapsys_lj(const struct pair_defined *p, int state, long doubl
     const long double point = fminl(most, p->core->alpha * powl(26.0L / 7 * sigma6(p, state) * away, 1.0L / 6));
     if (!is_soft(p) || r >= point)
         return modified(nb, c, r);
-    return continued(r, point, modified(nb, c, point), -12 * c->c12 * powl(point, -13) + 6 * c->c6 * powl(point, -7),
-                     156 * c->c12 * powl(point, -14) - 42 * c->c6 * powl(point, -8));
+    return continued(r, point, modified(nb, c, point), -12 * c->c12 * power(point, -13) + 6 * c->c6 * power(point, -7),
+                     156 * c->c12 * power(point, -14) - 42 * c->c6 * power(point, -8));
 }
 
 static long double gapsys_inverse(const struct pair_defined *p, int state, long double r, long double away)
@@ -86,7 +96,7 @@ static long double gapsys_inverse(const struct pair_defined *p, int state, long 
     const long double point = fminl(p->nb->coulomb_cutoff, p->core->alpha_coulomb * size * powl(away, 1.0L / 6));
     if (!is_soft(p) || r >= point)
         return 1 / r;
-    return continued(r, point, 1 / point, -1 / (point * point), 2 / powl(point, 3));
+    return continued(r, point, 1 / point, -1 / (point * point), 2 / power(point, 3));
 }
 
 /* ---- Coulomb ---- */
@@ -94,12 +104,12 @@ static long double gapsys_inverse(const struct pair_defined *p, int state, long 
 long double pair_field_k(const struct nonbonded_settings *nb)
 {
     const long double eps = nb->epsilon_rf;
-    return (eps > 0 ? (eps - 1) / (2 * eps + 1) : 0.5L) / powl(nb->coulomb_cutoff, 3);
+    return (eps > 0 ? (eps - 1) / (2 * eps + 1) : 0.5L) / power(nb->coulomb_cutoff, 3);
 }
 
 long double pair_field_c(const struct nonbonded_settings *nb)
 {
-    return 1 / (long double)nb->coulomb_cutoff + pair_field_k(nb) * powl(nb->coulomb_cutoff, 2);
+    return 1 / (long double)nb->coulomb_cutoff + pair_field_k(nb) * power(nb->coulomb_cutoff, 2);
 }
 
 long double pair_besides(const struct pair_defined *p, long double r, bool excluded)

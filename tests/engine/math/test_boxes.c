@@ -83,19 +83,18 @@ static void test_fractions(void **state)
     }
 }
 
-/* The least length of x + whole edges, up to `reach` of each; other than x: without none of them. */
-static double least(const double box[BOX_SIZE], const double x[3], int reach, bool other)
+/* The least length of x + whole edges, up to 4 of each. */
+static double least(const double box[BOX_SIZE], const double x[3])
 {
     long double edge[3][3], best = INFINITY;
     edges_of(box, edge);
-    for (int a = -reach; a <= reach; a++)
-        for (int b = -reach; b <= reach; b++)
-            for (int c = -reach; c <= reach; c++) {
+    for (int a = -4; a <= 4; a++)
+        for (int b = -4; b <= 4; b++)
+            for (int c = -4; c <= 4; c++) {
                 long double image[3];
                 for (int d = 0; d < 3; d++)
                     image[d] = x[d] + a * edge[0][d] + b * edge[1][d] + c * edge[2][d];
-                if (!other || a || b || c)
-                    best = fminl(best, place_length(image));
+                best = fminl(best, place_length(image));
             }
     return (double)best;
 }
@@ -109,7 +108,7 @@ static void test_images(void **state)
         box_invert(box, inverse);
         memcpy(moved, x, sizeof x);
         box_shortest(box, moved);
-        near(sqrt(vec_dot(moved, moved)), least(box, x, 4, false), 1e-14);
+        near(sqrt(vec_dot(moved, moved)), least(box, x), 1e-14);
         vec_sub(moved, x, x);
         box_apply(inverse, x, x);
         for (int d = 0; d < 3; d++)
@@ -117,26 +116,73 @@ static void test_images(void **state)
     }
 }
 
-static void test_cutoffs(void **state)
+/* As skewed as boxes come: a - b + c is shorter than any edge. */
+static const double steep[BOX_SIZE] = {2.4, 1.8, 1.2, 1.2, -1.188, 0.9};
+
+/* The images next to one: the shortest is found. */
+static void test_shortest_image(void **state)
 {
-    static const double here[3] = {0, 0, 0};
+    uint64_t random = 1;
+    for (int n = 0; n < 2000; n++) {
+        double f[3], d[3], least = INFINITY;
+        for (int k = 0; k < 3; k++) {
+            random = random * 6364136223846793005u + 1442695040888963407u;
+            f[k] = 4.0 * (double)(random >> 40) / 16777216.0 - 2;
+        }
+        for (int k = 0; k < 11 * 11 * 11; k++) {
+            const double g[3] = {f[0] + k / 121 - 5, f[1] + k / 11 % 11 - 5, f[2] + k % 11 - 5};
+            box_apply(steep, g, d);
+            least = fmin(least, vec_dot(d, d));
+        }
+        box_apply(steep, f, d);
+        box_shortest(steep, d);
+        assert_true(fabs(vec_dot(d, d) - least) < 1e-12);
+    }
+}
+
+/* Half the shortest vector of a lattice, or what the diagonal allows; the shortest need not be an edge. */
+static void test_cutoff_limit(void **state)
+{
+    uint64_t random = 1;
+    uint32_t shorter = 0;
+    for (int n = 0; n < 3000; n++) {
+        double r[BOX_SIZE], least = INFINITY;
+        for (int k = 0; k < BOX_SIZE; k++) {
+            random = random * 6364136223846793005u + 1442695040888963407u;
+            r[k] = (double)(random >> 40) / 16777216.0;
+        }
+        const double xx = 1 + r[0], yy = 1 + r[1], zz = 0.7 + r[2];
+        const double box[BOX_SIZE] = {xx, yy, zz, (r[3] - 0.5) * xx, (r[4] - 0.5) * xx, (r[5] - 0.5) * yy};
+        const double allowed = fmin(xx, fmin(yy - fabs(box[BOX_ZY]), zz));
+        double edge[3];
+        box_edges(box, edge);
+        for (int k = 0; k < 7 * 7 * 7; k++) {
+            double v[3] = {k / 49 - 3, k / 7 % 7 - 3, k % 7 - 3};
+            box_apply(box, v, v);
+            least = vec_dot(v, v) > 0 ? fmin(least, sqrt(vec_dot(v, v))) : least;
+        }
+        assert_true(fabs(box_cutoff_limit(box) - fmin(least / 2, allowed)) < 1e-12);
+        shorter += least / 2 < fmin(allowed, fmin(edge[0], fmin(edge[1], edge[2])) / 2);
+    }
+    assert_in_range(shorter, 10, 100);
+}
+
+static void test_gpu_cutoff_limit(void **state)
+{
     for (int k = 0; k < FORMULA_POINTS; k++) {
         double box[BOX_SIZE];
         box_of(k, box);
-        const double gromacs = fmin(box[BOX_XX], fmin(box[BOX_YY] - fabs(box[BOX_ZY]), box[BOX_ZZ]));
-        near(box_cutoff_limit(box), fmin(gromacs, least(box, here, 3, true) / 2), 1e-14);
-        assert_true(box_gpu_cutoff_limit(box) <= box_cutoff_limit(box));
-        assert_true(box_gpu_cutoff_limit(box) >= box_least_width(box) / 2 * (1 - 1e-12));
+        const double width = box_least_width(box), limit = box_cutoff_limit(box);
+        near(box_gpu_cutoff_limit(box), width / limit < BOX_FLAT ? width / 2 : limit, 0);
     }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_shape),
-        cmocka_unit_test(test_fractions),
-        cmocka_unit_test(test_images),
-        cmocka_unit_test(test_cutoffs),
+        cmocka_unit_test(test_shape),        cmocka_unit_test(test_fractions),
+        cmocka_unit_test(test_images),       cmocka_unit_test(test_shortest_image),
+        cmocka_unit_test(test_cutoff_limit), cmocka_unit_test(test_gpu_cutoff_limit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
