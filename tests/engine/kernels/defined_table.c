@@ -4,10 +4,6 @@
 #include <math.h>
 
 #include "engine/prepare/alchemy.h"
-#include "tests/lib/formulas.h"
-
-const double defined_lambda[DEFINED_WINDOWS][LAMBDA_COUNT] = {
-    {0, 0, 0, 0, 0}, {0.37, 0.37, 0.37, 0.37, 0.37}, {1, 1, 1, 1, 1}};
 
 static const struct bond bond = {{0, 1}, {0.10, 0.14}, {2e5, 1e5}};
 static const struct angle angles[] = {{{0, 1, 2}, {1.9, 2.2}, {400, 600}, {0}, {0}, false},
@@ -94,6 +90,15 @@ static const struct soft_pair *soft_pairs(const struct soft_rule *rule)
     return made;
 }
 
+/* All components alike. */
+static const double (*lambdas(void))[LAMBDA_COUNT]
+{
+    static double of_window[TERM_WINDOWS][LAMBDA_COUNT];
+    for (int i = 0; i < TERM_WINDOWS * LAMBDA_COUNT; i++)
+        of_window[i / LAMBDA_COUNT][i % LAMBDA_COUNT] = term_lambda[i / LAMBDA_COUNT];
+    return (const double(*)[LAMBDA_COUNT])of_window;
+}
+
 struct bonded_table defined_table(bool changes)
 {
     const struct term_list some = {NRARE, changes ? 0 : NRARE};
@@ -120,8 +125,8 @@ struct bonded_table defined_table(bool changes)
                                  .nposition_restraints = some,
                                  .nrare = some,
                                  .ncenters = some,
-                                 .lambda = defined_lambda,
-                                 .nwindows = DEFINED_WINDOWS,
+                                 .lambda = lambdas(),
+                                 .nwindows = TERM_WINDOWS,
                                  .soft14 = soft_pairs(&rule),
                                  .soft = rule};
 }

@@ -6,11 +6,10 @@
 #define SHOAL_TESTS_ENGINE_KERNELS_DEFINED_TERMS_H
 
 #include "engine/kernels/rare_terms.h"
+#include "tests/engine/kernels/term_check.h"
 
 /* Terms of enum rare_kind are where their kind says; behind them pairs that are one restraint, and other places. */
 enum { JOINT = RARE_KINDS, NJOINT = 3, FLAT = JOINT + NJOINT, NFLAT = 8, NRARE = FLAT + NFLAT };
-enum { DEFINED_ATOMS = 5, DEFINED_WINDOWS = 3 };
-
 struct defined_term {
     const char *name;
     void (*kernel)(struct bonded_pass *p, uint32_t i);
@@ -23,9 +22,6 @@ struct defined_term {
 
 extern const struct defined_term defined_terms[];
 extern const size_t defined_count;
-
-/* Windows' lambdas, all components alike. */
-extern const double defined_lambda[DEFINED_WINDOWS][LAMBDA_COUNT];
 
 /* Of the pairs that differ between the states, in their order: of both atoms, in A and B, e. */
 extern const double defined_charges[][2][2];
