@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What kernels add of an energy that is a function of the places of a few atoms, against the definition in long double and
- * differences of it.
+ * What kernels add of an energy that is a function of the places of a few atoms, against the definition in long double
+ * and differences of it.
  */
 #ifndef SHOAL_TESTS_ENGINE_KERNELS_TERM_CHECK_H
 #define SHOAL_TESTS_ENGINE_KERNELS_TERM_CHECK_H

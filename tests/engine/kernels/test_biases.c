@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Biases along the coordination of two groups, at FORMULA_POINTS places of their atoms and steps of a schedule: energy, energies
- * at windows, forces, dU/dlambda and virial.
+ * Biases along the coordination of two groups, at FORMULA_POINTS places of their atoms and steps of a schedule: energy,
+ * energies at windows, forces, dU/dlambda and virial.
  */
 #undef NDEBUG
 #include <setjmp.h>

@@ -56,7 +56,7 @@ static void test_dipole(void **state)
     }
 }
 
-/* P V / 2 = K - Xi, of the mean of an element and its mirror image; a third of the missing motion is along each axis. */
+/* P V / 2 = K - Xi, of the mean of an element and its mirror image. Each axis has a third of the missing motion. */
 static void test_pressure(void **state)
 {
     static const int element[PRESSURE_REALS][2] = {{0, 0}, {1, 1}, {2, 2}, {0, 1}, {0, 2}, {1, 2}};

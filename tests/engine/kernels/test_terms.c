@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What kernels add of one bonded term, at FORMULA_POINTS places of its atoms: energy, energies at windows, forces, dU/dlambda
- * and virial.
+ * What kernels add of one bonded term, at FORMULA_POINTS places of its atoms: energy, energies at windows, forces,
+ * dU/dlambda and virial.
  */
 #undef NDEBUG
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Energies that depend on no distance, against long double: also their slopes along lambda and, for the virial, along the
- * volume. The friction and noise of a timestep, which leave the distribution of velocities as it is.
+ * Energies that depend on no distance, against long double: also their slopes along lambda and, for the virial, along
+ * the volume. The friction and noise of a timestep, which leave the distribution of velocities as it is.
  */
 #undef NDEBUG
 #include <math.h>
@@ -85,7 +85,7 @@ static void test_sums(void **state)
     }
 }
 
-/* Without noise velocities decay. With it a variance of kT/m stays. An atom moves by the mean velocity of before and after. */
+/* Without noise velocities decay. With it a variance of kT/m stays. An atom moves by the mean of both velocities. */
 static void test_langevin(void **state)
 {
     for (int k = 0; k < FORMULA_POINTS; k++) {
