@@ -146,8 +146,8 @@ static bool try_again(struct step *st, struct ensemble *e, const char *message)
     return false;
 }
 
-/* Where an estimate of all there is, or a look at it, failed for want of something that the machine lacks: it is done again by
- * finish_again, and true; false too when that has lasted for a day. `code`: ERR_NONE, it did not fail; ERR_ESTIMATE, it would fail again. */
+/* True: an estimate of all there is, or a look at it, failed because the machine lacks something, and finish_again repeats it.
+ * False: it did not fail (ERR_NONE), would fail again (ERR_ESTIMATE), or has been repeated for a day. */
 static bool finish_later(struct step *st, struct ensemble *e, int code, const char *message)
 {
     if (code == ERR_NONE || code == ERR_ESTIMATE) {

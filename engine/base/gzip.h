@@ -13,7 +13,8 @@ enum { GZIP_TEXT_MAX = 1 << 29 }; /* bytes of a text, so that a small file canno
 
 /* Whether bytes begin as gzip's do: no text does. */
 bool gzip_is(const void *data, size_t len);
-/* As buf_read_file. Bytes of gzip's become their text, unless they are damaged or it is of more than GZIP_TEXT_MAX bytes. ERR_IO. */
+/* As buf_read_file, and a compressed text is unpacked. One that is damaged or longer than GZIP_TEXT_MAX stays as it is.
+ * ERR_IO. */
 int gzip_read_file(struct buf *b, const char *path, struct err *e);
 
 #endif
