@@ -167,14 +167,19 @@ static void test_cutoff_limit(void **state)
     assert_in_range(shorter, 10, 100);
 }
 
+/* In flat boxes, half of what opposite faces are apart. */
 static void test_gpu_cutoff_limit(void **state)
 {
-    for (int k = 0; k < FORMULA_POINTS; k++) {
+    int flat = 0;
+    for (int k = 0; k < 20 * FORMULA_POINTS; k++) {
         double box[BOX_SIZE];
         box_of(k, box);
+        box[BOX_ZZ] = 1 + formula_spread(k, 2);
         const double width = box_least_width(box), limit = box_cutoff_limit(box);
         near(box_gpu_cutoff_limit(box), width / limit < BOX_FLAT ? width / 2 : limit, 0);
+        flat += width / limit < BOX_FLAT;
     }
+    assert_in_range(flat, 20, 2000);
 }
 
 int main(void)
