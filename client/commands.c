@@ -18,6 +18,8 @@ _Static_assert(OPTION_COUNT <= 64, "options are bits of a uint64_t");
 
 enum { MANY = 1000000 };
 
+static int help_main(struct client *c, int argc, char **argv);
+
 const struct command commands[] = {
     {"submit", "SPEC.yaml", "submit an ensemble; prints its id",
      "Hands the spec to the service, with the topology, the coordinates and all files that the topology includes. "
@@ -285,7 +287,7 @@ const struct command *command_find(const char *name)
     return NULL;
 }
 
-int help_main(struct client *c, int argc, char **argv)
+static int help_main(struct client *c, int argc, char **argv)
 {
     if (c->json) {
         help_json(commands, commands_count);

@@ -26,7 +26,6 @@ int extend_main(struct client *c, int argc, char **argv);
 int rm_main(struct client *c, int argc, char **argv);
 int du_main(struct client *c, int argc, char **argv);
 int version_main(struct client *c, int argc, char **argv);
-int help_main(struct client *c, int argc, char **argv);
 int import_main(struct client *c, int argc, char **argv);
 int ladder_main(struct client *c, int argc, char **argv);
 int init_main(struct client *c, int argc, char **argv);

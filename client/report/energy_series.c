@@ -17,7 +17,7 @@ const struct series_name series_names[SERIES_KINDS] = {[SERIES_TEMPERATURE] = {"
                                                        {"Coordination 2", "", false},
                                                        {"Coordination 3", "", false}};
 
-void series_begin(struct series *s)
+static void begin(struct series *s)
 {
     *s = (struct series){.stride = 1};
     for (int k = 0; k < SERIES_KINDS; k++) {
@@ -101,7 +101,8 @@ static bool is_whole(const struct series *s)
     return true;
 }
 
-void series_line(struct series *s, const char *line)
+/* Headings say where columns are; what is no whole row of finite numbers is passed over. */
+static void take_line(struct series *s, const char *line)
 {
     double value[SERIES_KINDS], time = NAN;
     int last = 0;
@@ -130,7 +131,7 @@ void series_line(struct series *s, const char *line)
 
 static int on_line(void *arg, const char *line)
 {
-    series_line(arg, line);
+    take_line(arg, line);
     return 0;
 }
 
@@ -140,7 +141,7 @@ int series_fetch(struct series *s, const struct client *c, const char *id, const
     long status = 0;
     client_path(&url, id, "/files/");
     http_escape_path(&url, path);
-    series_begin(s);
+    begin(s);
     int rc = http_lines(c->http, url.data, 0, on_line, s, &status, &reply, e);
     if (rc == HTTP_REFUSED && status != 404)
         json_decref(answer_object(status, &reply, e));

@@ -41,9 +41,6 @@ struct series {
     int column[SERIES_KINDS]; /* of the file; 0, the time's: it has none */
 };
 
-void series_begin(struct series *s);
-/* Takes a line of the file. Headings say where columns are; what is no whole row of finite numbers is passed over. */
-void series_line(struct series *s, const char *line);
 /* Joins bins until there are at most so many; of each pair both are of production or both are not. */
 void series_thin(struct series *s, int most);
 /* All lines of a file of an ensemble; one that is not there has none. */

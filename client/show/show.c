@@ -251,7 +251,8 @@ void show_size(FILE *f, int *columns, int *rows)
     *rows = known && size.ws_row ? size.ws_row : size_in("LINES", 24);
 }
 
-bool show_has_colour(FILE *f)
+/* Whether to colour a stream: a terminal that moves its cursor, and no NO_COLOR. */
+static bool has_colour(FILE *f)
 {
     const char *no = getenv("NO_COLOR");
     return show_is_terminal(f) && !(no && *no);
@@ -279,5 +280,5 @@ void table_coloured(struct table *t, const char *colour, const char *text)
 
 void table_state(struct table *t, const char *state)
 {
-    table_coloured(t, show_has_colour(stdout) ? colour_of(state) : "", state);
+    table_coloured(t, has_colour(stdout) ? colour_of(state) : "", state);
 }

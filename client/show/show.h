@@ -60,7 +60,5 @@ void show_progress(struct buf *out, int width, double fraction, int done, int wi
 bool show_is_terminal(FILE *f);
 /* Its columns and rows: of the terminal, else COLUMNS and LINES, else 80 and 24. */
 void show_size(FILE *f, int *columns, int *rows);
-/* Whether to colour a stream: such a terminal, and no NO_COLOR. */
-bool show_has_colour(FILE *f);
 
 #endif

@@ -146,7 +146,9 @@ static bool try_again(struct step *st, struct ensemble *e, const char *message)
     return false;
 }
 
-bool finish_later(struct step *st, struct ensemble *e, int code, const char *message)
+/* True: an estimate of all there is, or a look at it, failed because the machine lacks something, and finish_again repeats it.
+ * False: it did not fail (ERR_NONE), would fail again (ERR_ESTIMATE), or has been repeated for a day. */
+static bool finish_later(struct step *st, struct ensemble *e, int code, const char *message)
 {
     if (code == ERR_NONE || code == ERR_ESTIMATE) {
         forget_failures(st, e);

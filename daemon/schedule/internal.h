@@ -105,9 +105,6 @@ int on_reestimate(struct step *st, struct ensemble *e, struct err *err);
 void on_look(struct step *st, const struct sched_event *ev);
 /* What became of its results. */
 void on_estimated(struct step *st, const struct sched_event *ev);
-/* Where an estimate of all there is, or a look at it, failed for want of something that the machine lacks: it is done again by
- * finish_again, and true; false too when that has lasted for a day. `code`: ERR_NONE, it did not fail; ERR_ESTIMATE, it would fail again. */
-bool finish_later(struct step *st, struct ensemble *e, int code, const char *message);
 void finish_again(struct step *st, struct ensemble *e);
 /* A live estimate was made: whether the ensemble ends by it. */
 void on_live(struct step *st, const struct sched_event *ev);
@@ -175,11 +172,8 @@ bool pack_fits(const struct sched *s, int worker, const struct sched_set *set);
 bool pack_shuns(const struct sched *s, int worker, const struct sched_set *set);
 /* A device that it fits, that one may count on, and that is not in `tried`. */
 bool pack_has_other(const struct sched *s, const struct sched_set *set, uint64_t tried);
-bool pack_suspect(const struct sched_set *set);
 /* Whether its turn comes before that of another one of its ensemble; neither is a suspect. */
 bool pack_before(const struct sched_set *a, const struct sched_set *b);
-/* Whether there are slots for it now. */
-bool pack_has_room(const struct sched_worker *w, const struct sched_set *set);
 /* The set whose turn it is on this worker, whether or not the worker can take it now. */
 struct sched_set *pack_whose_turn(const struct sched *s, int worker, int64_t now);
 

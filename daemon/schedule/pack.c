@@ -11,7 +11,7 @@
 
 #include "daemon/schedule/internal.h"
 
-bool pack_suspect(const struct sched_set *set)
+static bool is_suspect(const struct sched_set *set)
 {
     return set->crashes >= SCHED_SUSPECT;
 }
@@ -93,7 +93,7 @@ static struct sched_set *first_waiting(const struct sched *s, struct ensemble *e
         struct sched_set *set = &e->sets[i];
         if (!set_waits(set) || set->not_before > now || !pack_fits(s, worker, set) || pack_shuns(s, worker, set))
             continue;
-        if (pack_suspect(set))
+        if (is_suspect(set))
             return set;
         if (!first || pack_before(set, first))
             first = set;
@@ -144,9 +144,10 @@ struct sched_set *pack_whose_turn(const struct sched *s, int worker, int64_t now
     return whose_turn(s, -1, worker, now);
 }
 
-bool pack_has_room(const struct sched_worker *w, const struct sched_set *set)
+/* Whether there are slots for it now. */
+static bool has_room(const struct sched_worker *w, const struct sched_set *set)
 {
-    bool alone = pack_suspect(set) || set_open(set) > w->slots;
+    bool alone = is_suspect(set) || set_open(set) > w->slots;
     return alone ? w->nsets == 0 : set_open(set) <= w->slots - w->nrunning;
 }
 
@@ -157,7 +158,7 @@ static bool takes_nothing(const struct sched_worker *w, int64_t now)
         return true;
     if (sched_sick(w) && (w->nsets || w->probe_at > now))
         return true;
-    return w->nsets == 1 && pack_suspect(w->sets[0]);
+    return w->nsets == 1 && is_suspect(w->sets[0]);
 }
 
 struct sched_set *pack_next(const struct sched *s, int worker, int64_t now)
@@ -166,7 +167,7 @@ struct sched_set *pack_next(const struct sched *s, int worker, int64_t now)
     if (s->draining || s->full || takes_nothing(w, now))
         return NULL;
     struct sched_set *set = pack_whose_turn(s, worker, now);
-    return set && pack_has_room(w, set) ? set : NULL;
+    return set && has_room(w, set) ? set : NULL;
 }
 
 /* Whether `next` would have less than the one that runs even after that has left. */
@@ -207,11 +208,11 @@ bool pack_should_yield(const struct sched *s, const struct sched_set *set, const
     const struct sched_worker *w = &s->workers[set->worker];
     if (!next)
         return false;
-    if (pack_suspect(next))
-        return !pack_has_room(w, next);
+    if (is_suspect(next))
+        return !has_room(w, next);
     if (sliced)
-        return !pack_has_room(w, next) && ((set_open(next) > 1 && next->ensemble != set->ensemble) ||
-                                           deserves(s, next, set) || turns_over(s, set, next, now));
+        return !has_room(w, next) && ((set_open(next) > 1 && next->ensemble != set->ensemble) ||
+                                      deserves(s, next, set) || turns_over(s, set, next, now));
     const struct sched_user *un = &s->users[next->ensemble->user], *ur = &s->users[set->ensemble->user];
     return un != ur && ur->running - un->running >= 2;
 }
@@ -233,7 +234,7 @@ bool pack_gives_way(const struct sched *s, const struct sched_set *set, int64_t 
     if (s->draining || s->full || sched_sick(w) || !may_start(s, set->ensemble) || !turn_ended(s, set, now))
         return false;
     const struct sched_set *next = first_waiting(s, set->ensemble, set->worker, now);
-    return next && !pack_suspect(next) && turn_behind(next, set) > 0 && has_room_after(w, set, next);
+    return next && !is_suspect(next) && turn_behind(next, set) > 0 && has_room_after(w, set, next);
 }
 
 int pack_worker(const struct sched *s, uint64_t skip)

@@ -154,8 +154,6 @@ int store_error(sqlite3 *db, struct err *e, const char *doing);
 int store_exec(sqlite3 *db, const char *sql, struct err *e);
 /* Runs the migrations that the database lacks, each in a transaction, after a copy to PATH.vN.bak. */
 int store_migrate(sqlite3 *db, const char *path, const char *const *list, int n, struct err *e);
-/* Writes one integer in a transaction of its own; only while the thread does not run. */
-int store_mark(struct store *s, bool clean, struct err *e);
 void store_stop_thread(struct store *s);
 /* Around what the writer does, once other threads may read: readers of a portable store wait meanwhile. */
 void store_write_begin(struct store *s);

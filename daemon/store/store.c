@@ -178,7 +178,8 @@ static int check_after_crash(struct store *s, struct err *e)
     return rc;
 }
 
-int store_mark(struct store *s, bool clean, struct err *e)
+/* Writes one integer in a transaction of its own; only while the thread does not run. */
+static int mark(struct store *s, bool clean, struct err *e)
 {
     store_write_begin(s);
     int rc = store_exec(s->writer, clean ? "UPDATE service SET clean = 1" : "UPDATE service SET clean = 0", e);
@@ -222,12 +223,12 @@ static int open_files(struct store *s, const char *directory, struct err *e)
         connect_to(&s->writer, s->path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, s->portable, e) ||
         store_exec(s->writer, "PRAGMA journal_mode = WAL", e) ||
         store_migrate(s->writer, s->path, migrations, STORE_SCHEMA, e) || check_after_crash(s, e) ||
-        store_mark(s, false, e) || adopt(s, e) || prepare_statements(s, e) || open_reader(s, e))
+        mark(s, false, e) || adopt(s, e) || prepare_statements(s, e) || open_reader(s, e))
         return err_prefix(e, "open database %s", s->path);
     return 0;
 }
 
-/* SQLite makes the log when it writes first, which store_mark has done, and keeps it while the database is open. */
+/* SQLite makes the log when it writes first, which mark() has done, and keeps it while the database is open. */
 static int note_identity(struct store *s, struct err *e)
 {
     static const char *const suffixes[STORE_FILES] = {"", "-wal"};
@@ -317,7 +318,7 @@ void store_finish(struct store *s)
     struct err e = {0};
     if (s->running)
         store_stop_thread(s);
-    if (store_mark(s, true, &e))
+    if (mark(s, true, &e))
         log_line(LOG_WARNING, "%s", e.msg);
 }
 

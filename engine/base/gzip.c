@@ -29,7 +29,7 @@ static bool inflate_all(z_stream *z, struct buf *out)
     return rc == Z_STREAM_END;
 }
 
-void gzip_inflate(struct buf *b)
+static void unpack(struct buf *b)
 {
     struct buf out = {0};
     z_stream z = {.next_in = (Bytef *)b->data, .avail_in = (uInt)b->len};
@@ -48,6 +48,6 @@ int gzip_read_file(struct buf *b, const char *path, struct err *e)
 {
     int rc = buf_read_file(b, path, e);
     if (!rc)
-        gzip_inflate(b);
+        unpack(b);
     return rc;
 }

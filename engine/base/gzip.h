@@ -13,9 +13,8 @@ enum { GZIP_TEXT_MAX = 1 << 29 }; /* bytes of a text, so that a small file canno
 
 /* Whether bytes begin as gzip's do: no text does. */
 bool gzip_is(const void *data, size_t len);
-/* A buffer of gzip's becomes its text; one that is damaged or of more than GZIP_TEXT_MAX bytes stays as it is, as any other does. */
-void gzip_inflate(struct buf *b);
-/* buf_read_file, and gzip_inflate. ERR_IO. */
+/* As buf_read_file, and a compressed text is unpacked. One that is damaged or longer than GZIP_TEXT_MAX stays as it is.
+ * ERR_IO. */
 int gzip_read_file(struct buf *b, const char *path, struct err *e);
 
 #endif

@@ -21,7 +21,7 @@ void forest_close(struct forest *f)
     *f = (struct forest){0};
 }
 
-int forest_root(struct forest *f, int atom)
+static int root_of(struct forest *f, int atom)
 {
     while (f->parent[atom] != atom) {
         f->parent[atom] = f->parent[f->parent[atom]];
@@ -32,7 +32,7 @@ int forest_root(struct forest *f, int atom)
 
 bool forest_join(struct forest *f, int a, int b)
 {
-    int ra = forest_root(f, a), rb = forest_root(f, b);
+    int ra = root_of(f, a), rb = root_of(f, b);
     if (ra == rb)
         return false;
     f->parent[ra > rb ? ra : rb] = ra > rb ? rb : ra;
@@ -45,7 +45,7 @@ int forest_number(struct forest *f, const bool *member, int *tree)
 {
     int n = 0;
     for (int i = 0; i < f->natoms; i++) {
-        int root = forest_root(f, i); /* the lowest atom of its tree, so it was numbered before the others */
+        int root = root_of(f, i); /* the lowest atom of its tree, so it was numbered before the others */
         if (member && !member[i])
             tree[i] = -1;
         else

@@ -15,7 +15,6 @@ struct forest {
 
 void forest_init(struct forest *f, int natoms);
 void forest_close(struct forest *f);
-int forest_root(struct forest *f, int atom);
 /* True: the two atoms were in different trees, and are in one now. */
 bool forest_join(struct forest *f, int a, int b);
 

@@ -134,7 +134,7 @@ int mesh_size(double edge, double spacing, int order)
         factor *= 2;
     for (unsigned i = 0; i < sizeof base / sizeof *base; i++) {
         int n = factor * base[i];
-        if (n >= least && (n % 4 == 0 || n == 90) && n != 140)
+        if (n >= least && n % 4 == 0 && n != 140)
             return n;
     }
     return factor * 84;

@@ -4,6 +4,7 @@
  */
 #include "graphs/cuda/dev.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
 
@@ -11,8 +12,7 @@
 #include "graphs/cuda/needs.h"
 
 #define TIMER_SLACK_NS 1000UL
-#define QUEUES 32 /* of the hardware, at most.. */
-#define QUEUES_WANTED "32"
+#define QUEUES 32 /* of the hardware, at most */
 
 static void cuda_close(struct dev *dev)
 {
@@ -142,7 +142,9 @@ int dev_cuda_open(struct dev **out, uint32_t ordinal, struct kernel_table kernel
 {
     /* As many hardware queues as there can be, unless the user says otherwise; read when the context is made. Lanes that
      * share one wait for one another. */
-    if (setenv("CUDA_DEVICE_MAX_CONNECTIONS", QUEUES_WANTED, 0))
+    char wanted[16];
+    snprintf(wanted, sizeof wanted, "%d", QUEUES);
+    if (setenv("CUDA_DEVICE_MAX_CONNECTIONS", wanted, 0))
         return err_errno(e, "cuda:%u: setenv", ordinal);
     struct cuda_dev *d = xcalloc(1, sizeof *d);
     d->base = (struct dev){.ops = &cuda_ops, .kernels = kernels, .model = d->properties.name};

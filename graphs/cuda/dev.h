@@ -143,7 +143,6 @@ int cuda_launch(struct cuda_dev *d, struct lane *lane, const struct tape *t, uin
                 struct err *e);
 int cuda_run(struct dev *dev, struct lane *lane, const struct tape *t, struct err *e);
 
-void node_add(struct node_list *l, cudaGraphNode_t node);
 void cuda_scratch_reserve(struct cuda_scratch *s, size_t nodes);
 /* Launches of its own repetition that one of a graph comes after; 0: the repetition before. A graph begins with one launch, and what
  * else comes after none comes after that: each beginning takes up a hardware queue, and lanes that share one wait for each other. */

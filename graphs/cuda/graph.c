@@ -16,7 +16,7 @@
 #include "graphs/check.h"
 #include "graphs/cuda/dev.h"
 
-void node_add(struct node_list *l, cudaGraphNode_t node)
+static void node_add(struct node_list *l, cudaGraphNode_t node)
 {
     if (l->count == l->cap) {
         l->cap = l->cap ? 2 * l->cap : 64;

@@ -13,7 +13,7 @@ import urllib.parse
 
 from fake import as_user, assert_whole, body_of
 from scenarios import run, service
-from service import Connection
+from service import Connection, until
 
 
 def submit(s, name, key=None, **labels):
@@ -81,8 +81,7 @@ def filters():
             assert s.call("GET", "/v1/ensembles?" + query)[0] == 400, query
         assert find(owner=os.geteuid()) == {a, b, c} and find(owner=54321) == set()
         assert find(older_than=3600) == set()
-        time.sleep(1.1)
-        assert find(older_than=1) == {a, b, c}
+        until(lambda: find(older_than=1) == {a, b, c})
         s.kill()
         s.start()
         assert s.get(b)["labels"] == {"project": "water", "team": "y"}, "labels are lost"

@@ -4,22 +4,30 @@
 
 Usage: limits.py SHOALD [NAME...]    only the scenarios with one of the names
 """
+import fcntl
 import json
 import os
 import re
 import signal
 import socket
 import sqlite3
+import struct
 import sys
+import termios
 import threading
 import time
 import urllib.parse
 
 from fake import Release, as_user, assert_whole, body_of
 from scenarios import run, service
-from service import Connection, Gone
+from service import Connection, Gone, until
 
 LIVE = (200, {"ok": True})
+
+
+def unread(k):
+    """Bytes of memory in which the other side has not read yet what was sent."""
+    return struct.unpack("i", fcntl.ioctl(k, termios.TIOCOUTQ, bytes(4)))[0]
 
 
 def connect(s):
@@ -155,7 +163,7 @@ def bodies():
             head = b"POST /v1/validate HTTP/1.1\r\nHost: x\r\nContent-Length: 2000000\r\n\r\n"
             first, second = connect(s), connect(s)
             first.sendall(head + b" " * 1900000)
-            time.sleep(0.5)
+            until(lambda: not unread(first))
             second.sendall(head + b" " * 2000000)
             refused = second.recv(1 << 16).decode()
             first.sendall(b" " * 100000)

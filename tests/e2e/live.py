@@ -11,6 +11,7 @@ import time
 
 from fake import as_user, assert_whole, body_of
 from scenarios import run, service
+from service import until
 
 
 def answers(s, *those, held=0):
@@ -26,14 +27,6 @@ def answers(s, *those, held=0):
 def let_answer(s, number):
     with open(f"{s.rules_path}.answer-{number}", "w", encoding="utf-8"):
         pass
-
-
-def until(test, seconds=90):
-    deadline = time.monotonic() + seconds
-    while not (value := test()):
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
-    return value
 
 
 def estimate(s, ident):

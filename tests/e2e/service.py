@@ -37,6 +37,15 @@ class Handler(http.server.BaseHTTPRequestHandler):
         pass
 
 
+def until(test, seconds=90):
+    """What the test comes to, once that is true."""
+    deadline = time.monotonic() + seconds
+    while not (value := test()):
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    return value
+
+
 class Gone(Exception):
     """The service did not answer: it is not there, or it died in the middle."""
 

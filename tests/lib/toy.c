@@ -225,6 +225,12 @@ double toy_allowed(double full, double mixed)
     return strncmp(device_name(), "cpu", 3) ? full + mixed : full;
 }
 
+int toy_every(void)
+{
+    const char *every = getenv("SHOAL_TEST_EVERY");
+    return every ? atoi(every) : 1;
+}
+
 struct sim *toy_replica(const struct toy *t, int window, uint32_t replica)
 {
     struct sim *s;

@@ -44,6 +44,8 @@ bool toy_refuses(const struct system *sys, const struct settings *set);
 /* How far the device of toy_open may be off: `full` where it computes in double precision, as the CPU device does, and `mixed`
  * more where it does not. */
 double toy_allowed(double full, double mixed);
+/* 1, or SHOAL_TEST_EVERY: a test of many variants runs one in so many, where they take long. */
+int toy_every(void);
 struct sim *toy_replica(const struct toy *t, int window, uint32_t replica);
 void toy_close(struct toy *t);
 

@@ -31,6 +31,16 @@ def source_of(command, root, kernels):
     return kernels.get(name[:-len(".cc")], path) if name.endswith(".cu.cc") else path
 
 
+def built(root, build):
+    """(source, path of an object) of all that a build has compiled, tests too."""
+    kernels = {name: os.path.relpath(os.path.join(folder, name), root)
+               for folder, _, names in os.walk(os.path.join(root, "engine/cuda")) for name in names
+               if name.endswith(".cu")}
+    with open(os.path.join(build, "compile_commands.json"), encoding="utf-8") as f:
+        objects = [(source_of(c, root, kernels), os.path.join(c["directory"], c["output"])) for c in json.load(f)]
+    return [(source, path) for source, path in objects if os.path.exists(path)]
+
+
 def symbols(objects):
     """Name -> the sources that define it, source -> the names that it uses. objects: (source, path of an object)."""
     defined, used, sources = {}, {}, {path: source for source, path in objects}
@@ -132,14 +142,8 @@ def main():
         print("skipped: nm is not installed")
         return 77
     self_test()
-    kernels = {name: os.path.relpath(os.path.join(folder, name), root)
-               for folder, _, names in os.walk(os.path.join(root, "engine/cuda")) for name in names
-               if name.endswith(".cu")}
-    with open(os.path.join(build, "compile_commands.json"), encoding="utf-8") as f:
-        commands = [(source_of(c, root, kernels), os.path.join(c["directory"], c["output"])) for c in json.load(f)]
     known = rooms.read(root, TOPS)
-    objects = [(source, path) for source, path in commands
-               if source.split("/")[0] in known and os.path.exists(path)]
+    objects = [(source, path) for source, path in built(root, build) if source.split("/")[0] in known]
     uses = uses_of(*symbols(objects), known)
     found = problems_of(uses, known, LISTS)
     print("\n".join(found))

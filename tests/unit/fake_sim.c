@@ -11,63 +11,15 @@
 #include <unistd.h>
 
 #include "daemon/worker/files/outputs.h"
-#include "engine/io/output.h"
-#include "engine/series/dhdl.h"
-#include "engine/series/energy.h"
-#include "engine/io/xtc_read.h"
 #include "engine/run/ctl.h"
 
 enum { KILLED = 9 }; /* exit code of a process that died where it was told to */
 
 struct fake fake;
 
-int fake_folder_new(void)
-{
-    static char directory[64];
-    snprintf(directory, sizeof directory, "%s/shoal-replicas-XXXXXX", access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm");
-    fake.directory = directory;
-    return mkdtemp(directory) ? 0 : -1;
-}
-
-void fake_folder_empty(void)
-{
-    char command[128];
-    snprintf(command, sizeof command, "rm -rf %s/*", fake.directory);
-    if (system(command))
-        abort();
-}
-
-int fake_folder_remove(void)
-{
-    fake_folder_empty();
-    return rmdir(fake.directory);
-}
-
-void fake_files_read(struct buf files[FAKE_FILES], int window)
-{
-    static const char *const names[FAKE_FILES] = {"dhdl.xvg", "energy.xvg", "traj.xtc", "confout.gro"};
-    for (int i = 0; i < FAKE_FILES; i++) {
-        char path[128];
-        struct err e = {0};
-        snprintf(path, sizeof path, "%s/lambda_%02d/%s", fake.directory, window, names[i]);
-        files[i].len = 0;
-        if (buf_read_file(&files[i], path, &e)) {
-            fprintf(stderr, "%s\n", e.msg);
-            abort();
-        }
-    }
-}
-
-void fake_files_free(struct buf files[FAKE_FILES])
-{
-    for (int i = 0; i < FAKE_FILES; i++)
-        buf_free(&files[i]);
-}
-
 static pthread_t feeder; /* the thread that made the last simulation */
 
-/* What takes long is not done on the thread that feeds the device. */
-static void expect_a_job(void)
+void fake_expect_a_job(void)
 {
     if (pthread_equal(pthread_self(), feeder))
         abort();
@@ -453,7 +405,7 @@ const void *sim_saved_observable(const struct system *sys, const struct buf *sav
 
 void sim_seal(struct buf *saved)
 {
-    expect_a_job();
+    fake_expect_a_job();
     memcpy(saved->data + SEALED, "sealed..", 8);
 }
 
@@ -468,74 +420,6 @@ int sim_load(struct sim *s, const void *data, size_t len, struct err *e)
     memcpy(&s->counted, (const char *)data + 24, sizeof s->counted);
     s->heard.counted = s->counted;
     return 0;
-}
-
-void xtc_frame(struct buf *out, int natoms, const double (*x)[3], const double box[BOX_SIZE], uint64_t step,
-               double time)
-{
-    (void)natoms, (void)box;
-    expect_a_job();
-    buf_printf(out, "frame %" PRIu64 " %.3f %.0f\n", step, time, x[0][0]);
-}
-
-/* Of what xtc_frame writes: a line; its number in two halves. */
-size_t xtc_read_frame(struct xtc_read *f, const unsigned char *data, size_t len)
-{
-    char line[128] = "";
-    const unsigned char *end = memchr(data, '\n', len);
-    int64_t x;
-    expect_a_job();
-    if (!end || (size_t)(end - data) >= sizeof line)
-        return 0;
-    memcpy(line, data, (size_t)(end - data));
-    if (sscanf(line, "frame %" SCNd32 " %f %" SCNd64, &f->step, &f->time, &x) != 3)
-        return 0;
-    f->natoms = 2;
-    f->grid = calloc(2, sizeof *f->grid);
-    f->grid[0][0] = (int32_t)(x >> 24);
-    f->grid[0][1] = (int32_t)(x & 0xffffff);
-    return (size_t)(end - data) + 1;
-}
-
-void xtc_place(const struct xtc_read *f, double (*x)[3], double box[BOX_SIZE])
-{
-    x[0][0] = (double)((int64_t)f->grid[0][0] * (1 << 24) + f->grid[0][1]);
-    box[0] = box[1] = box[2] = 3;
-}
-
-void gro_write(struct buf *out, const struct system *s, const double (*x)[3], const double (*v)[3],
-               const double box[BOX_SIZE], const char *title)
-{
-    (void)s, (void)box;
-    expect_a_job();
-    buf_printf(out, "%s %.0f %g\n", title, x[0][0], v ? v[0][0] : 0);
-}
-
-void dhdl_header(struct buf *out, const struct settings *set, int window, bool pv)
-{
-    (void)set;
-    buf_printf(out, "# window %d%s\n", window, pv ? " pV" : "");
-}
-
-void dhdl_row(struct buf *out, const struct settings *set, bool pv, const struct sample *s)
-{
-    (void)set, (void)pv;
-    buf_printf(out, "%.4f %.0f\n", s->time, s->potential);
-}
-
-void energy_header(struct buf *out, const struct settings *set, const struct system *sys)
-{
-    (void)set, (void)sys;
-    buf_printf(out, "# energies\n");
-}
-
-void energy_row(struct buf *out, const struct settings *set, const struct system *sys, const struct sample *s)
-{
-    (void)sys;
-    buf_printf(out, "%.4f %.0f", s->time, s->potential);
-    if (set->exchange)
-        buf_printf(out, " %d %" PRIu64, s->walker, s->exchanges);
-    buf_printf(out, "\n");
 }
 
 void engine_flush(struct dev *d)

@@ -27,6 +27,9 @@ struct fake {
 };
 extern struct fake fake;
 
+/* What takes long is not done on the thread that feeds the device, which makes simulations: aborts there. */
+void fake_expect_a_job(void);
+
 /* A folder of its own for a test's replicas, in memory where that can be had: there are thousands of fsyncs. fake.directory names it.
  * 0, or -1. */
 int fake_folder_new(void);

@@ -37,7 +37,9 @@ unsigned device_slots(const char *name)
 
 /* ---- what a replica finds there ---- */
 
-void device_limits_write(const struct dev_limits *l, char out[DEVICE_LIMITS])
+enum { DEVICE_LIMITS = 80 };
+
+static void write_limits(const struct dev_limits *l, char out[DEVICE_LIMITS])
 {
     snprintf(out, DEVICE_LIMITS, "%" PRIu32 " %" PRIu32 " %" PRIu32 " %" PRIu32 " %" PRIu32 " %d", l->processors,
              l->block_shared, l->processor_shared, l->reserved_shared, l->queues, l->clusters);
@@ -90,7 +92,9 @@ static int visit(struct dl_phdr_info *object, size_t size, void *out)
     return 1;
 }
 
-void device_model(const struct dev *d, struct buf *out)
+/* "cpu avx2, build 1a2b3c4d": replicas repeat each other's bits where this is the same. The build is the program as it was linked
+ * and the version of the C library, whose functions round in their own ways. */
+static void write_model(const struct dev *d, struct buf *out)
 {
     struct buf what = {0};
     buf_printf(&what, "%s %s ", SHOAL_VERSION, gnu_get_libc_version());
@@ -104,8 +108,8 @@ json_t *device_hello(struct dev *d, const char *name, unsigned slots)
     struct buf model = {0};
     char limits[DEVICE_LIMITS];
     const struct room room = device_room(d, name);
-    device_limits_write(&d->limits, limits);
-    device_model(d, &model);
+    write_limits(&d->limits, limits);
+    write_model(d, &model);
     json_t *hello = json_pack("{s:s, s:i, s:s, s:s, s:i, s:i, s:s, s:s, s:{s:I, s:I, s:I}}", "type", "hello",
                               "protocol", FRAMES_PROTOCOL, "device", name, "model", model.data, "slots", (int)slots,
                               "pid", (int)getpid(), "version", SHOAL_VERSION, "limits", limits, "memory", "total",

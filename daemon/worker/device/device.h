@@ -8,16 +8,11 @@
 #include "daemon/host/room.h"
 #include "engine/run/sim.h"
 
-/* "cpu avx2, build 1a2b3c4d": replicas repeat each other's bits where this is the same. The build is the program as it was linked
- * and the version of the C library, whose functions round in their own ways. */
-void device_model(const struct dev *d, struct buf *out);
 /* How many replicas keep it busy, when nobody says; a GPU to begin with. */
 unsigned device_slots(const char *name);
 bool device_is_gpu(const char *name);
 
-/* What of a device decides how much a replica takes there, as text, and back. False: it is none. */
-enum { DEVICE_LIMITS = 80 };
-void device_limits_write(const struct dev_limits *l, char out[DEVICE_LIMITS]);
+/* What of a device decides how much a replica takes there, from the text of device_hello. False: it is none. */
 bool device_limits_read(const char *text, struct dev_limits *out);
 
 /* The frame with which a worker begins (daemon/frames.h). */

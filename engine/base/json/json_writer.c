@@ -91,7 +91,7 @@ void jw_quantity(struct writer *w, const char *key, double magnitude, const char
     buf_printf(w->out, ", \"unit\": \"%s\"}", unit);
 }
 
-void jw_value_error(struct writer *w, const char *key, double value, double error)
+static void value_error(struct writer *w, const char *key, double value, double error)
 {
     jw_item(w, key);
     buf_printf(w->out, "{\"value\": ");
@@ -105,9 +105,9 @@ void jw_energy(struct writer *w, const char *key, double beta, double value, dou
 {
     double kj = 1 / beta, kcal = kj / UNIT_KCAL;
     jw_begin(w, key, '{');
-    jw_value_error(w, "kJ/mol", value * kj, error * kj);
-    jw_value_error(w, "kcal/mol", value * kcal, error * kcal);
-    jw_value_error(w, "kT", value, error);
+    value_error(w, "kJ/mol", value * kj, error * kj);
+    value_error(w, "kcal/mol", value * kcal, error * kcal);
+    value_error(w, "kT", value, error);
     jw_end(w, '}');
 }
 

@@ -32,7 +32,6 @@ void jw_null(struct writer *w, const char *key);
 void jw_quantity(struct writer *w, const char *key, double magnitude, const char *unit);
 /* x: [n][n], times scale */
 void jw_matrix(struct writer *w, const char *key, const double *x, size_t n, double scale);
-void jw_value_error(struct writer *w, const char *key, double value, double error);
 /* In three units: value and error in kT, beta in mol/kJ. */
 void jw_energy(struct writer *w, const char *key, double beta, double value, double error);
 

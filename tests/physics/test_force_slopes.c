@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Forces, dU/dlambda and virial of non-bonded energies against finite differences of them.
+ */
+#undef NDEBUG
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "tests/physics/forces_play.h"
+
+static void test_windows(void **state)
+{
+    const double h = 1e-4;
+    struct system *sys = forces_two_kinds();
+    for (int variant = 0; variant < 18; variant += toy_every()) {
+        bool b_states = variant % 3 == 0 && variant < 12;
+        struct settings set = forces_settings(VDW_POTENTIAL_SWITCH, b_states ? ALCHEMY_B_STATES : ALCHEMY_DECOUPLE);
+        double du[5], unused[5];
+        set.alchemy.decouple[0].intramolecular_decouple = variant % 3 == 1;
+        set.alchemy.soft_core.coulomb = variant >= 3;
+        if (variant >= 6)
+            set.alchemy.soft_core = forces_gapsys(variant / 3 - 1);
+        if (variant >= 12)
+            forces_ways(&set.alchemy, variant);
+        if (variant >= 15) {
+            struct settings field = forces_field(variant % 3 ? variant - 12 : 8);
+            set.nonbonded = field.nonbonded;
+            set.alchemy.soft_core = field.alchemy.soft_core;
+        }
+        set.nonbonded.dispersion = DISPERSION_ALL;
+        set.alchemy.nwindows = 5;
+        for (int w = 0; w < 5; w++) {
+            forces_lambda[w][LAMBDA_COULOMB] = 0.35 + (w == 1 ? h : w == 2 ? -h : 0);
+            forces_lambda[w][LAMBDA_VDW] = 0.55 + (w == 3 ? h : w == 4 ? -h : 0);
+        }
+        struct toy exact = toy_open_reference(sys, &set, 0), t = toy_open(sys, &set, 0);
+        toy_sample(exact.sim, du);
+        double coulomb = (du[1] - du[2]) / (2 * h), vdw = (du[3] - du[4]) / (2 * h);
+        toy_close(&exact);
+        struct sample a = toy_sample(t.sim, du);
+        near(a.dvdl[LAMBDA_COULOMB], coulomb, 1e-5 * fabs(a.dvdl[LAMBDA_COULOMB]) + 1e-4 + forces_window_room(coulomb));
+        near(a.dvdl[LAMBDA_VDW], vdw, 1e-5 * fabs(a.dvdl[LAMBDA_VDW]) + 1e-4 + forces_window_room(vdw));
+        assert_true(du[0] == 0);
+        for (int w = 1; w < 5; w++) {
+            struct sim *other = toy_replica(&t, w, 1);
+            near(toy_sample(other, unused).potential - a.potential, du[w], 1e-7 + forces_window_room(du[w]));
+            sim_free(other);
+        }
+        toy_close(&t);
+    }
+    toy_system_free(sys);
+}
+
+/* Forces are minus the gradient of the energy, for perturbed and plain atoms. */
+static void test_gradient(void **state)
+{
+    const double h = 1e-5;
+    struct system *sys = mixture(2);
+    for (int variant = 0; variant < 10; variant += toy_every()) {
+        struct settings set = forces_inside(variant < 2 ? VDW_POTENTIAL_SWITCH : VDW_FORCE_SWITCH, variant % 2);
+        if (variant >= 4 && variant < 8)
+            set.alchemy.soft_core = forces_gapsys(variant);
+        if (variant >= 7)
+            set.nonbonded.coulomb_method = COULOMB_REACTION_FIELD;
+        double(*f)[3] = xcalloc((size_t)sys->natoms, sizeof *f), du;
+        struct err e = {0};
+        struct toy t = toy_open(sys, &set, 0);
+        toy_sample(t.sim, &du);
+        assert_int_equal(sim_forces(t.sim, f, &e), 0);
+        toy_close(&t);
+        double sum = 0;
+        for (int i = 0; i < sys->natoms; i++)
+            sum += f[i][0] * f[i][0] + f[i][1] * f[i][1] + f[i][2] * f[i][2];
+        double mixed = 1e-4 * sqrt(sum / (3 * sys->natoms));
+        for (int i = 0; i < 40; i += 3) {
+            double at = sys->x[i][i % 3];
+            sys->x[i][i % 3] = at + h;
+            double up = forces_exact(sys, &set);
+            sys->x[i][i % 3] = at - h;
+            double down = forces_exact(sys, &set);
+            sys->x[i][i % 3] = at;
+            near(f[i][i % 3], (down - up) / (2 * h), 1e-6 * fabs(f[i][i % 3]) + 1e-3 + toy_allowed(0, mixed));
+        }
+        free(f);
+    }
+    toy_system_free(sys);
+}
+
+/* The potential where x[row] has gone on by h x[column], the box too; row <= column: the box stays a lower triangle. */
+static double strained(const struct system *sys, const struct settings *set, int row, int column, double h)
+{
+    static const int place[3][3] = {{BOX_XX, -1, -1}, {BOX_YX, BOX_YY, -1}, {BOX_ZX, BOX_ZY, BOX_ZZ}};
+    struct system *to = mixture(2);
+    to->atoms[50] = sys->atoms[50];
+    for (int edge = column; edge < 3; edge++)
+        to->box[place[edge][row]] += h * sys->box[place[edge][column]];
+    for (int i = 0; i < sys->natoms; i++)
+        to->x[i][row] += h * sys->x[i][column];
+    const double u = forces_exact(to, set);
+    toy_system_free(to);
+    return u;
+}
+
+/* Each element of the virial is half the response to a strain, background of a net charge included; so is the other one of a
+ * shear, by symmetry. */
+static void virial_in(enum coulomb_method method)
+{
+    const double h = 1e-5;
+    struct system *sys = mixture(2);
+    sys->atoms[50].charge[0] += 1;
+    sys->atoms[50].charge[1] += 1;
+    struct settings set = forces_inside(VDW_POTENTIAL_SWITCH, method == COULOMB_REACTION_FIELD);
+    set.nonbonded.coulomb_method = method;
+    for (int d = 0; d < 3; d++) /* the same mesh in all */
+        set.nonbonded.pme_grid[d] = 24;
+    struct sample a = forces_sample(toy_open(sys, &set, 0));
+    double largest = 0;
+    for (int k = 0; k < 9; k++)
+        largest = fmax(largest, fabs(a.virial[k]));
+    for (int row = 0; row < 3; row++)
+        for (int column = row; column < 3; column++) {
+            const double slope = (strained(sys, &set, row, column, h) - strained(sys, &set, row, column, -h)) / (2 * h);
+            const double xi = a.virial[3 * row + column], other = a.virial[3 * column + row];
+            near(2 * xi, slope, 1e-6 * fabs(slope) + 0.01 + toy_allowed(0, 1e-4 * largest));
+            near(2 * other, slope, 1e-6 * fabs(slope) + 0.01 + toy_allowed(0, 1e-4 * largest));
+        }
+    toy_system_free(sys);
+}
+
+static void test_virial(void **state)
+{
+    virial_in(COULOMB_PME);
+    virial_in(COULOMB_REACTION_FIELD);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_windows),
+        cmocka_unit_test(test_gradient),
+        cmocka_unit_test(test_virial),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
