@@ -16,14 +16,16 @@
 struct extension {
     struct api *api;
     struct request *request;
-    struct ensemble *ensemble; /* held */
-    char *text;                /* of the time, or of the windows */
-    bool windows;              /* are to be added; else production becomes longer */
-    bool more;                 /* the time comes in addition; else production is to be so long */
-    bool nearest;              /* the time need not be whole steps */
-    struct buf asked;          /* of the reader, as spec/extension.h has it */
-    size_t spec_bytes;         /* of the spec that was read */
-    int revision;              /* of the ensemble in the database when the spec was asked for */
+    struct ensemble *ensemble;         /* held */
+    char *text;                        /* of the time, or of the windows */
+    bool windows;                      /* are to be added; else production becomes longer */
+    bool more;                         /* the time comes in addition; else production is to be so long */
+    bool nearest;                      /* the time need not be whole steps */
+    struct buf asked;                  /* of the reader, as spec/extension.h has it */
+    size_t spec_bytes;                 /* of the spec that was read */
+    int revision;                      /* of the ensemble in the database when the spec was asked for */
+    char *results;                     /* path of its results.json; NULL: it has not ended */
+    struct ensemble_estimate estimate; /* what that says */
     struct err err;
 };
 
@@ -31,16 +33,21 @@ static void free_extension(struct extension *x)
 {
     ensemble_free(x->ensemble);
     buf_free(&x->asked);
+    free(x->results);
     free(x->text);
     free(x);
 }
 
+/* What it had come to is what there is so far, until its samples say more. */
 static void answer(struct extension *x, struct sched_event *ev)
 {
-    if (x->err.code || service_step(x->api->service, ev, &x->err))
-        reply_error(x->request, &x->err);
-    else
+    if (!x->err.code && !service_step(x->api->service, ev, &x->err)) {
+        if (x->estimate.number)
+            x->ensemble->estimate = x->estimate;
         api_moved(x->api->service, x->request, x->ensemble);
+    } else {
+        reply_error(x->request, &x->err);
+    }
     free_extension(x);
 }
 
@@ -156,10 +163,23 @@ static void spec_read(void *arg)
     free_extension(x);
 }
 
+/* Of one that has ended. That there are none, as of one that was cancelled, is no error. */
+static void read_results(struct extension *x)
+{
+    const int64_t made = x->estimate.made;
+    struct buf results = {0};
+    struct err unread = {0};
+    if (x->results && !buf_read_file(&results, x->results, &unread))
+        service_read_estimate(&results, &x->estimate);
+    x->estimate.made = made;
+    buf_free(&results);
+}
+
 static void read_spec(void *arg)
 {
     struct extension *x = arg;
     struct buf spec = {0};
+    read_results(x);
     if (!store_read_inputs(x->api->service->store, x->ensemble->number, &spec, NULL, NULL, &x->err)) {
         json_t *asked =
             json_pack("{s:s%,s:s,s:s,s:b,s:b}", "spec", spec.data, spec.len, "spec_name", x->ensemble->spec_name,
@@ -190,14 +210,17 @@ struct reply api_extend(struct api_call *c)
         return reply_error(c->request, &e);
     }
     struct extension *x = xcalloc(1, sizeof *x);
-    *x = (struct extension){.api = c->api,
-                            .request = c->request,
-                            .ensemble = ensemble_hold(c->ensemble),
-                            .text = xstrdup(text),
-                            .windows = windows != NULL,
-                            .more = by != NULL,
-                            .nearest = nearest,
-                            .revision = c->ensemble->shown.revision};
+    *x = (struct extension){
+        .api = c->api,
+        .request = c->request,
+        .ensemble = ensemble_hold(c->ensemble),
+        .text = xstrdup(text),
+        .windows = windows != NULL,
+        .more = by != NULL,
+        .nearest = nearest,
+        .revision = c->ensemble->shown.revision,
+        .results = ensemble_ended(c->ensemble) ? service_path(c->service, c->ensemble, "results.json") : NULL,
+        .estimate.made = c->ensemble->shown.changed};
     service_offload(c->service, read_spec, spec_read, x);
     return reply_later(c->request);
 }

@@ -102,7 +102,6 @@ void ensemble_add_windows(struct ensemble *e, int windows, const int *origin, in
     ensemble_count_waiting(e);
     e->live_steps = 0;
     e->stop_held = 0;
-    e->estimate = (struct ensemble_estimate){0};
 }
 
 static int check(const struct ensemble *e, struct err *err)
