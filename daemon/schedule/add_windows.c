@@ -129,7 +129,7 @@ static int check(const struct ensemble *e, struct err *err)
 int on_add_windows(struct step *st, const struct sched_event *ev, struct err *err)
 {
     struct ensemble *e = ev->ensemble;
-    if (check(e, err))
+    if (check(e, err) || ev->dry)
         return -(int)err->code;
     bool ended = ensemble_ended(e);
     if (e->allocation.share)

@@ -206,11 +206,36 @@ class Terminal(Answered):
         self.assertIn("methane, revision 2: production longer by 2 ps in each of 4 windows\n",
                       self.run_shoal("extend", "ace-1", "--time", "2 ps")[1])
         self.assertIn("methane, revision 2: production of 6 ps in each of 4 windows\n", self.run_shoal("extend", "ace-1", "--until", "6 ps")[1])
+        would = {"id": "3f2a9c00", "name": "methane", "revision": 2, "windows": 5, "rows": 204, "kept": 204}
+        answers["POST /v1/ensembles/ace-1/extend?windows=vdw%3A%200.5&dry_run=1"] = (200, would)
         err = self.run_shoal("extend", "ace-1", "--add-window", "vdw: 0.5")[1]
+        self.assertNotIn("rows", err)
         self.assertIn("methane, revision 2: 1 window more, 5 in all\n", err)
         self.assertIn("methane is queued; `shoal watch ace-1` follows it\n", err)
         answers["POST /v1/ensembles/ace-1/extend?time=2%20ps"] = (409, error("CONFLICT", "it is cancelled"))
         self.assertNotIn("revision", self.run_shoal("extend", "ace-1", "--time", "2 ps", code=EXIT_REFUSED)[1])
+
+    def test_windows_cost(self):
+        """Rows that would not count any more are said before windows are added, and asked about on a terminal."""
+        words, path = ("extend", "ace-1", "--add-window", "vdw: 0.5"), "POST /v1/ensembles/ace-1/extend?windows=vdw%3A%200.5"
+        would = {"id": "3f2a9c00", "name": "methane", "revision": 2, "windows": 5, "rows": 204, "kept": 44}
+        self.service.answers[path] = (200, ensemble(state="queued", revision=2, windows=5))
+        self.service.answers[path + "&dry_run=1"] = (200, would)
+        cost = "methane, revision 2, would have 5 windows; of 204 rows that were sampled 44 would count, those that are frames\n"
+        self.assertEqual(self.run_shoal(*words, "--dry-run")[0], cost)
+        self.assertEqual(json.loads(self.run_shoal(*words, "--dry-run", "--json")[0]), {"ensembles": [would], "errors": []})
+        for typed in (b"n\n", b"\n"):
+            text = self.draw(*words, typed=typed, code=EXIT_REFUSED)
+            self.assertIn(cost + "shoal: add the windows? [y/N]", text)
+            self.assertIn("no windows are added; --yes adds them without asking", text)
+        self.assertEqual(self.asked(), [path + "&dry_run=1"] * 4)
+        self.assertIn("1 window more, 5 in all", self.draw(*words, typed=b"y\n"))
+        self.assertNotIn("[y/N]", self.draw(*words, "--yes"))
+        self.assertIn(cost, self.run_shoal(*words)[1])
+        self.assertEqual(self.asked(), [path + "&dry_run=1", path] * 3)
+        self.service.answers[path + "&dry_run=1"] = (200, {**would, "kept": 204})
+        self.assertNotIn("[y/N]", self.draw(*words))
+        self.assertIn("extend --dry-run wants --add-window", self.run_shoal("extend", "ace-1", "--time", "1 ns", "--dry-run", code=2)[1])
 
 
 if __name__ == "__main__":

@@ -142,6 +142,18 @@ class Ensemble:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Widening:
+    """What more windows would make of an ensemble: its next revision, how many windows; of the rows that count now so many are kept."""
+
+    id: str
+    name: str
+    revision: int
+    windows: int
+    rows: int
+    kept: int
+
+
+@dataclass(frozen=True, kw_only=True)
 class Page:
     """Of the list of ensembles; `next` is where the one after it begins."""
 
