@@ -214,7 +214,7 @@ static void windows_show(const json_t *results, const struct out *s)
             table_cell(&t, "%lld", (long long)json_integer_value(json_object_get(samples, "read")));
             table_cell(&t, "%lld", (long long)json_integer_value(json_object_get(samples, "used")));
             table_cell(&t, "%.1f", answer_real(json_object_get(samples, "inefficiency")));
-            table_cell(&t, "%.0f", answer_real(json_object_get(samples, "uncorrelated")));
+            table_cell(&t, "%.0f", floor(answer_real(json_object_get(samples, "uncorrelated"))));
         } else {
             for (int k = 0; k < 4; k++)
                 table_cell(&t, "-");

@@ -21,12 +21,15 @@ def services(results: shoal.Results) -> Table:
 
 
 def alchemlybs(service: shoal.Service, which: str, results: shoal.Results, repeat: int) -> Table:
-    """All rows are taken, those too that the service leaves out because they drift."""
+    """All rows are taken, those too that the service leaves out because they drift. LookupError: windows without samples."""
     from alchemlyb.convergence import forward_backward_convergence
     from alchemlyb.postprocessors.units import R_kJmol
 
-    windows = [window.window for window in results.windows if window.repeat == repeat and window.status != "failed"]
-    frame = forward_backward_convergence([service.u_nk(which, k, repeat) for k in windows], "MBAR")
+    windows = [window for window in results.windows if window.repeat == repeat and window.status != "failed"]
+    empty = [window.window for window in windows if not window.samples]
+    if empty:
+        raise LookupError(f"windows {', '.join(map(str, empty))} have no samples yet")
+    frame = forward_backward_convergence([service.u_nk(which, window.window, repeat) for window in windows], "MBAR")
     kT = R_kJmol * results.temperature.magnitude / 4.184  # kcal/mol
     return {round(row.data_fraction, 6): (kT * row.Forward, kT * row.Backward) for row in frame.itertuples()}
 
@@ -45,10 +48,10 @@ def main() -> None:
 
     service = shoal.Service()
     results = service.results(args.ensemble, live=True)
-    show(f"{results.ensemble.name}, by the service: {results.verdict.verdict if results.verdict else results.status}", services(results))
+    show(f"{results.ensemble.name}, by the service: {results}", services(results))
     try:
         show("by alchemlyb", alchemlybs(service, args.ensemble, results, args.repeat))
-    except ImportError as error:
+    except (ImportError, LookupError) as error:
         print(f"not by alchemlyb: {error}")
 
 

@@ -17,6 +17,7 @@ import sys
 import unittest
 
 from served import SHOAL, Served
+from tiny import tiny
 
 if os.environ.get("SHOAL_TEST_PYTHON") and "SHOAL_TEST_INSIDE" not in os.environ:
     os.execve(os.environ["SHOAL_TEST_PYTHON"], [os.environ["SHOAL_TEST_PYTHON"], *sys.argv], dict(os.environ, SHOAL_TEST_INSIDE="1"))
@@ -87,6 +88,18 @@ class Examples(Served):
         self.assertEqual([share for share, _, _ in rows], [str(10 * k) for k in range(1, 11)])
         # All rows; ours leaves out those that drift.
         self.assertLess(abs(float(rows[-1][2]) - results["estimate"]["magnitude"]), 5 * results["uncertainty"]["magnitude"])
+
+    def test_convergence_so_far(self):
+        """Of an ensemble of which not all windows have samples there is nothing to show, and no traceback."""
+        spec, files = tiny("so-far", seed=4, steps=100000000, windows=(0, 0.05), side=4)
+        for name, text in {**files, "so-far.yaml": spec}.items():
+            with open(os.path.join(self.folder, name), "w", encoding="utf-8") as f:
+                f.write(text)
+        for words in (("submit", os.path.join(self.folder, "so-far.yaml")), ("pause", "so-far")):
+            subprocess.run([SHOAL, *words], env=self.environment, check=True, capture_output=True)
+        said = self.script("convergence.py", "so-far")
+        self.assertIn("so-far, by the service: no free energy", said)
+        self.assertRegex(said, "not by alchemlyb: (windows .* no samples yet|No module)")
 
     def test_campaign_table(self):
         folder = os.path.join(self.folder, "examples")

@@ -80,7 +80,7 @@ class Terminal(Answered):
         components = ("coulomb", "vdw", "bonded", "restraint")
         energy = {unit: {"value": 1, "error": 0.1} for unit in ("kJ/mol", "kcal/mol", "kT")}
         window = {"status": "ok", "reason": None, "sampled": {"magnitude": 0.5}, "samples":
-                  {"read": 1001, "used": 1001, "inefficiency": 1.5, "uncorrelated": 667, "variance": 0.1}}
+                  {"read": 1001, "used": 1001, "inefficiency": 1.5, "uncorrelated": 29.7, "variance": 0.1}}
         results = {"quantity": "G(1) - G(0)", "status": "ok", "estimate": {"magnitude": 1}, "repeats": None, "warnings": [],
                    "estimators": [{"name": "MBAR", "total": energy, "legs": [], "verdict": {"verdict": "converged", "reasons": []}}],
                    "windows": [{**window, "window": k, "lambda": {c: 0.25 * k for c in components}} for k in range(3)]}
@@ -91,6 +91,7 @@ class Terminal(Answered):
         table = lines[[i for i, line in enumerate(lines) if line.startswith("window")][0]:]
         self.assertIn("coulomb/vdw/bonded/restraint", table[0])
         self.assertIn(" 0.25/0.25/0.25/0.25 ", table[2])
+        self.assertIn(" 29 ", table[2])  # fewer than the 30 that its verdict asks for
         self.assertNotIn("reason", table[0])
 
     def test_waiting(self):
