@@ -68,7 +68,7 @@ const struct command commands[] = {
      "The page needs no other file and no network. Without --output it goes to standard output. Exits as results "
      "does, of a campaign as campaign gather does.",
      "shoal report 3f2a --output methane.html\nshoal report campaign.yaml --output campaign.html\n", NEEDS_SERVICE,
-     KEPT | BIT(OUTPUT) | BIT(INCLUDE), 1, 1, report_main},
+     (KEPT & ~BIT(JSON)) | BIT(OUTPUT) | BIT(INCLUDE), 1, 1, report_main},
     {"pause", "[ID...]", "checkpoint ensembles and stop them until resumed", "",
      "shoal pause 3f2a\nshoal pause --all\nshoal pause --label project=hydration\n", NEEDS_SERVICE, KEPT | CHOICE, 0,
      MANY, pause_main},

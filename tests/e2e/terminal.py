@@ -140,6 +140,12 @@ class Terminal(Answered):
             self.assertIn("shoal COMMAND [OPTIONS]", self.run_shoal(*words, code=2)[1])
         self.assertIn("shoal list [OPTIONS]", self.run_shoal("-q", "list", "--help")[0])
 
+    def test_json(self):
+        """A page is no JSON: the command refuses what it would pass over."""
+        commands = json.loads(self.run_shoal("help", "--json")[0])["commands"]
+        self.assertNotIn("json", next(c for c in commands if c["name"] == "report")["options"])
+        self.assertIn("shoal report: no option '--json'", self.run_shoal("report", "3f2a", "--json", code=2)[1])
+
     def test_states_and_labels(self):
         self.service.answers["GET /v1/ensembles?state=running%2Cqueued"] = (200, {"ensembles": []})
         self.service.answers["GET /v1/ensembles?state=running&state=queued"] = (200, {"ensembles": []})
