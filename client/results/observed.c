@@ -112,7 +112,7 @@ void observed_show(const json_t *results, const struct out *s)
     size_t i;
     if (!json_array_size(observables))
         return;
-    table_setup(&t, "r l r l l l1");
+    table_setup(&t, "r l= r l~~~ l l1");
     static const char *const heads[] = {"window", "observable", "frames", "value", "verdict", "file"};
     for (size_t h = 0; h < sizeof heads / sizeof *heads; h++)
         table_cell(&t, "%s", heads[h]);

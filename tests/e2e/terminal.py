@@ -84,6 +84,10 @@ class Terminal(Answered):
         results = {"quantity": "G(1) - G(0)", "status": "ok", "estimate": {"magnitude": 1}, "repeats": None, "warnings": [],
                    "estimators": [{"name": "MBAR", "total": energy, "legs": [], "verdict": {"verdict": "converged", "reasons": []}}],
                    "windows": [{**window, "window": k, "lambda": {c: 0.25 * k for c in components}} for k in range(3)]}
+        tensor = {k: {"value": -123.4, "error": 5} for k in ("mean", "xx", "yy", "zz")}
+        observed = {"window": 0, "name": "pressure", "frames": 100001, "file": "lambda_00/pressure.xvg", "pressure_bar": tensor,
+                    "verdict": {"verdict": "unconverged", "reasons": [{"code": "halves", "text": "its halves differ"}]}}
+        results["observables"] = [{**observed, "window": k} for k in range(3)] + [{**observed, "name": "later"}]
         self.service.answers["GET /v1/ensembles/3f2a"] = (200, ensemble(state="done"))
         self.service.answers["GET /v1/ensembles/3f2a9c00/results"] = (200, results)
         lines = self.draw("results", "3f2a").splitlines()
@@ -91,6 +95,9 @@ class Terminal(Answered):
         table = lines[[i for i, line in enumerate(lines) if line.startswith("window")][0]:]
         self.assertIn("coulomb/vdw/bonded/restraint", table[0])
         self.assertIn(" 0.25/0.25/0.25/0.25 ", table[2])
+        self.assertTrue(any("P -123.4 +- 5.0 bar" in line and line.endswith("  unconverged") for line in table), table)
+        self.assertIn("pressure unconverged (window 0, 1, 2): its halves differ", table)
+        self.assertIn("later unconverged (window 0): its halves differ", table)
         self.assertIn(" 29 ", table[2])  # fewer than the 30 that its verdict asks for
         self.assertNotIn("reason", table[0])
 
