@@ -109,9 +109,22 @@ static void shorten(const struct table *t, int width, bool shortest, int *wide)
     }
 }
 
-/* Widths of columns; -1 for one that left: those leave for which there is no room when texts are short. */
+/* Every cell below the heading is this text. */
+static bool has_only(const struct table *t, int column, const char *text)
+{
+    bool only = t->count > t->columns;
+    for (int i = t->columns + column; i < t->count; i += t->columns)
+        only &= !strcmp(t->cells[i], text);
+    return only;
+}
+
+/* Widths of columns; -1 for one that left: first those that say nothing ("-") before any text is cut, then those for which there is
+ * no room when texts are short. */
 static void fit(const struct table *t, int width, int *wide)
 {
+    for (int i = 0; i < t->columns; i++)
+        if (t->leaves[i] && has_only(t, i, "-") && total(t, wide, false) > width)
+            wide[i] = -1;
     for (int rank = 9; rank > 0; rank--)
         for (int i = 0; i < t->columns; i++)
             if (t->leaves[i] == rank && total(t, wide, true) > width)
@@ -122,10 +135,7 @@ static void fit(const struct table *t, int width, int *wide)
 
 bool table_is_empty(const struct table *t, int column)
 {
-    bool empty = t->count > t->columns;
-    for (int i = t->columns + column; i < t->count; i += t->columns)
-        empty &= !*t->cells[i];
-    return empty;
+    return has_only(t, column, "");
 }
 
 /* A text in fewer columns than it has, `~` where something is left out. */

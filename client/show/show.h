@@ -19,10 +19,10 @@ struct table {
     enum { CUT_NEVER, CUT_END, CUT_MIDDLE } cut[TABLE_COLUMNS]; /* may be shortened to fit, there */
     int weight
         [TABLE_COLUMNS]; /* of one that may be shortened: how many times 16 columns it keeps while others can leave */
-    int leaves
-        [TABLE_COLUMNS]; /* too wide a table loses the columns of the highest number first, empty ones always; 0: stays */
-    char **cells;        /* [count], row after row, owned */
-    char **links;        /* [count], where a page's cells lead to; NULL: nowhere; owned */
+    /* Too wide a table loses columns of nothing but "-" first, then those of the highest number; empty ones always. 0: stays. */
+    int leaves[TABLE_COLUMNS];
+    char **cells; /* [count], row after row, owned */
+    char **links; /* [count], where a page's cells lead to; NULL: nowhere; owned */
     int count;
 };
 
