@@ -15,8 +15,13 @@ enum { TABLE_COLUMNS = 16 };
 /* Cells as text; columns are as wide as their widest cell. Zeroed is valid. */
 struct table {
     int columns;
-    bool right[TABLE_COLUMNS];                                  /* aligned right */
-    enum { CUT_NEVER, CUT_END, CUT_MIDDLE } cut[TABLE_COLUMNS]; /* may be shortened to fit, there */
+    bool right[TABLE_COLUMNS]; /* aligned right */
+    enum {
+        CUT_NEVER,
+        CUT_END,
+        CUT_MIDDLE,
+        CUT_WRAP
+    } cut[TABLE_COLUMNS]; /* may be shortened to fit, there; or wrapped */
     int weight
         [TABLE_COLUMNS]; /* of one that may be shortened: how many times 16 columns it keeps while others can leave */
     /* Too wide a table loses columns of nothing but "-" first, then those of the highest number; empty ones always. 0: stays. */
@@ -27,8 +32,8 @@ struct table {
 };
 
 /* The first row is the heading; "" leaves a cell empty, and a column whose cells are all empty is not shown. `layout` has a word per
- * column: l or r for its side, ~ where it may be shortened at the end, = in the middle (names, whose ends tell them apart), said twice
- * where others leave before it is short, and a digit where it may leave a table that is too wide: "l l= r2 l~~3". No more than
+ * column: l or r for its side, ~ where it may be shortened at the end, = in the middle (names, whose ends tell them apart), + where
+ * the last column goes on below itself, said twice where others leave before it is short, and a digit where it may leave a table that is too wide: "l l= r2 l~~3". No more than
  * TABLE_COLUMNS words. */
 void table_setup(struct table *t, const char *layout);
 /* The next cell, at most 511 bytes; what is not printable is escaped. */

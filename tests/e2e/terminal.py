@@ -111,6 +111,15 @@ class Terminal(Answered):
         self.assertIn("waits for its turn, place 3, starts in about", text)
         self.assertTrue(all(len(line) <= 80 for line in text.splitlines()), text)
 
+    def test_events(self):
+        """Whole messages, below each other."""
+        message = "the system blew up in stage 2 (produce), after step 0 of it: constraint between atoms 1 and 3 cannot be kept"
+        event = {"seq": 7, "time": "2026-11-20T10:00:00.000Z", "kind": "replica", "window": 0, "state": "failed", "message": message}
+        self.service.answers["GET /v1/ensembles/3f2a/events?since=0"] = (200, json.dumps(event).encode() + b"\n")
+        text = self.draw("events", "3f2a")
+        self.assertTrue(all(len(line) <= 80 for line in text.splitlines()), text)
+        self.assertIn(message, " ".join(text.split()))
+
     # ---- help
 
     def test_help(self):
