@@ -4,14 +4,14 @@
 #include "client/ask/answer.h"
 #include "client/ensembles/confirm.h"
 
-/* "methane, revision 2, would have 5 windows; of 204 rows that were sampled 44 would count, those that are frames" */
+/* "methane, revision 2, would have 5 windows; 44 of the 204 rows sampled so far would count: those that are frames" */
 static void describe(struct buf *out, const json_t *would)
 {
     const long long rows = answer_whole(would, "rows"), kept = answer_whole(would, "kept");
     buf_printf(out, "%s, revision %lld, would have %lld windows", answer_text(would, "name"),
                answer_whole(would, "revision"), answer_whole(would, "windows"));
     if (kept < rows)
-        buf_printf(out, "; of %lld rows that were sampled %lld would count, those that are frames", rows, kept);
+        buf_printf(out, "; %lld of the %lld rows sampled so far would count: those that are frames", kept, rows);
 }
 
 int widen_agree(const struct client *c, const char *path, struct on_each *m, struct err *e)

@@ -33,8 +33,8 @@ struct table {
 
 /* The first row is the heading; "" leaves a cell empty, and a column whose cells are all empty is not shown. `layout` has a word per
  * column: l or r for its side, ~ where it may be shortened at the end, = in the middle (names, whose ends tell them apart), + where
- * the last column goes on below itself, said twice where others leave before it is short, and a digit where it may leave a table that is too wide: "l l= r2 l~~3". No more than
- * TABLE_COLUMNS words. */
+ * the last column goes on below itself, said twice where others leave before it is short, and a digit where it may leave a table that
+ * is too wide: "l l= r2 l~~3". No more than TABLE_COLUMNS words. */
 void table_setup(struct table *t, const char *layout);
 /* The next cell, at most 511 bytes; what is not printable is escaped. */
 void table_cell(struct table *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

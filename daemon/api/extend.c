@@ -157,8 +157,8 @@ static void windows_read(struct extension *x, const json_t *head, const char *sp
     int said = snprintf(what, sizeof what, "windows added: %.900s", x->text);
     if (x->kept < x->rows)
         snprintf(what + said, sizeof what - (size_t)said,
-                 "; of %" PRId64 " rows that were sampled before %" PRId64 " count, those that are frames", x->rows,
-                 x->kept);
+                 "; %" PRId64 " of the %" PRId64 " rows sampled so far count from here on: those that are frames",
+                 x->kept, x->rows);
     if (!x->err.code && x->revision != x->ensemble->revision)
         err_set(&x->err, ERR_BUSY, "ensemble %s was extended meanwhile: try again", x->ensemble->id);
     struct ensemble *en = ensemble_hold(x->ensemble);

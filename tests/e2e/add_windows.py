@@ -86,8 +86,8 @@ def story(program, s):
     assert ensemble["revision"] == 2 and ensemble["windows"] == 4 and [r["window"] for r in ensemble["replicas"]] == [0, 1, 2, 3], ensemble
     assert {r["steps"] for r in ensemble["replicas"]} == {r["step"] for r in ensemble["replicas"]} == {BEFORE + STEPS}, ensemble
     rows, kept = (2 * (STEPS // every + 1) for every in (EVERY, FRAMES))
-    assert events(s, ident, "extend") == ["revision 2: windows added: bonded: 0.65;bonded: 0.3; of "
-                                          f"{rows} rows that were sampled before {kept} count, those that are frames"]
+    assert events(s, ident, "extend") == ["revision 2: windows added: bonded: 0.65;bonded: 0.3; "
+                                          f"{kept} of the {rows} rows sampled so far count from here on: those that are frames"]
     assert len(events(s, ident, "frames")) == 2, events(s, ident, "frames")
     whole = results(s, ident)
     assert whole["verdict"]["verdict"] == "converged" and error(whole) < error(gap), whole["verdict"]

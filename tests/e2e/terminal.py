@@ -244,7 +244,7 @@ class Terminal(Answered):
         would = {"id": "3f2a9c00", "name": "methane", "revision": 2, "windows": 5, "rows": 204, "kept": 44}
         self.service.answers[path] = (200, ensemble(state="queued", revision=2, windows=5))
         self.service.answers[path + "&dry_run=1"] = (200, would)
-        cost = "methane, revision 2, would have 5 windows; of 204 rows that were sampled 44 would count, those that are frames\n"
+        cost = "methane, revision 2, would have 5 windows; 44 of the 204 rows sampled so far would count: those that are frames\n"
         self.assertEqual(self.run_shoal(*words, "--dry-run")[0], cost)
         self.assertEqual(json.loads(self.run_shoal(*words, "--dry-run", "--json")[0]), {"ensembles": [would], "errors": []})
         for typed in (b"n\n", b"\n"):
