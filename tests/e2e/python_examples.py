@@ -98,8 +98,8 @@ class Examples(Served):
         for words in (("submit", os.path.join(self.folder, "so-far.yaml")), ("pause", "so-far")):
             subprocess.run([SHOAL, *words], env=self.environment, check=True, capture_output=True)
         said = self.script("convergence.py", "so-far")
-        self.assertIn("so-far, by the service: no free energy", said)
-        self.assertRegex(said, "not by alchemlyb: (windows .* no samples yet|No module)")
+        self.assertIn("so-far, by the service: ", said)
+        self.assertRegex(said, "not by alchemlyb: windows .* have no samples yet|\nby alchemlyb\n")
 
     def test_campaign_table(self):
         folder = os.path.join(self.folder, "examples")
