@@ -69,7 +69,7 @@ const struct command commands[] = {
      "The page needs no other file and no network. Without --output it goes to standard output. Exits as results "
      "does, of a campaign as campaign gather does.",
      "shoal report 3f2a --output methane.html\nshoal report campaign.yaml --output campaign.html\n", NEEDS_SERVICE,
-     KEPT | BIT(OUTPUT) | BIT(INCLUDE), 1, 1, report_main},
+     (KEPT & ~BIT(JSON)) | BIT(OUTPUT) | BIT(INCLUDE), 1, 1, report_main},
     {"pause", "[ID...]", "checkpoint ensembles and stop them until resumed", "",
      "shoal pause 3f2a\nshoal pause --all\nshoal pause --label project=hydration\n", NEEDS_SERVICE, KEPT | CHOICE, 0,
      MANY, pause_main},
@@ -109,11 +109,14 @@ const struct command commands[] = {
      "windows; rows between them have no energies there and do not count any more. results says how many those are and "
      "how far "
      "off they are for their rounded coordinates; the files as they were are in revision_1, or that of the revision. "
-     "Not of windows that exchange replicas, or of production without frames.",
+     "Not of windows that exchange replicas, or of production without frames. --dry-run says how many of the rows "
+     "would "
+     "count and changes nothing; a terminal is asked before rows are lost, unless --yes is given.",
      "shoal extend 3f2a --time '2 ns'\nshoal extend --label project=hydration --until '5 ns'\n"
      "shoal extend --label campaign=amines --time '1 ns' --by-need\n"
-     "shoal extend 3f2a --add-window 'vdw: 0.65' --add-window 'vdw: 0.72'\n",
-     NEEDS_SERVICE, KEPT | CHOICE | BIT(TIME) | BIT(UNTIL) | BIT(BY_NEED) | BIT(ADD_WINDOW), 0, MANY, extend_main},
+     "shoal extend 3f2a --add-window 'vdw: 0.65' --add-window 'vdw: 0.72' --dry-run\n",
+     NEEDS_SERVICE, KEPT | CHOICE | BIT(TIME) | BIT(UNTIL) | BIT(BY_NEED) | BIT(ADD_WINDOW) | BIT(DRY_RUN) | BIT(YES),
+     0, MANY, extend_main},
     {"rm", "[ID...]", "remove ended ensembles with all their files, for ever",
      "Says how much space that frees. Ensembles that have not ended are refused: cancel them first. On a terminal it "
      "asks "

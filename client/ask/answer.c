@@ -94,6 +94,9 @@ void answer_estimate(struct buf *out, const json_t *ensemble)
     }
     number_with_error(out, answer_number(estimate, "value"), answer_number(estimate, "error"));
     buf_printf(out, " %s, %s", answer_text(estimate, "unit"), answer_text(estimate, "verdict"));
+    long long revision = answer_whole(estimate, "revision");
+    if (revision && revision < answer_whole(ensemble, "revision"))
+        buf_printf(out, " (revision %lld)", revision);
 }
 
 void client_path(struct buf *out, const char *id, const char *rest)

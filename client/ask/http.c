@@ -79,7 +79,8 @@ static int fail_on(CURL *curl, const struct http *h, CURLcode rc, struct err *e)
             "no service at %s: %s; is shoald running? `shoald &` starts one of your own, --socket names another",
             h->tried, strerror(errno));
     if (rc == CURLE_COULDNT_CONNECT)
-        return err_set(e, ERR_UNREACHABLE, "%s: nothing answers; is shoald running?", h->socket);
+        return err_set(e, ERR_UNREACHABLE, "%s: nothing answers; is shoald running? `shoald &` starts one of your own",
+                       h->socket);
     return err_set(e, ERR_UNREACHABLE, "%s: %s", h->socket, curl_easy_strerror(rc));
 }
 

@@ -26,6 +26,12 @@ json_t *results_get(const struct client *c, const char *id, bool live, struct bu
     return results;
 }
 
+long long results_earlier(const json_t *ensemble, const json_t *results)
+{
+    const long long revision = answer_whole(json_object_get(results, "ensemble"), "revision");
+    return revision < answer_whole(ensemble, "revision") ? revision : 0;
+}
+
 int results_exit(const char *state, const json_t *results)
 {
     const json_t *estimate = json_object_get(results, "estimate");

@@ -117,6 +117,10 @@ static int check_options(const struct client *c, const char *action, struct err 
         return err_set(e, ERR_USAGE, "--%s: expected with campaign run --here DIR alone", device ? "device" : "for");
     if (c->replace && strcmp(action, "submit") != 0)
         return err_set(e, ERR_USAGE, "--replace goes with campaign submit, not with campaign %s", action);
+    if (c->dry_run && strcmp(action, "rm") != 0)
+        return err_set(e, ERR_USAGE, "--dry-run goes with campaign rm, not with campaign %s", action);
+    if (c->json && !strcmp(action, "report"))
+        return err_set(e, ERR_USAGE, "campaign report makes a page; `shoal campaign gather --json` has its numbers");
     if (works && c->timeout > 0)
         return err_set(e, ERR_USAGE, "--timeout with --here: expected --for, after which the service of --here stops");
     return 0;

@@ -25,6 +25,11 @@ void campaign_say_ladders(const struct campaign *k, const struct client *c);
  * are said. EXIT_OK: the service has all of it as planned; else an exit code, after saying why not. */
 int campaign_send(struct campaign *k, struct client *c, const char *file, json_t *said, json_t **answer);
 
+/* differ.c: the texts of planned files, {name: text}, a new reference. One that cannot be read is left out. */
+json_t *campaign_read_files(const json_t *paths, struct err *e);
+/* Says of ensembles that were submitted with other content what differs first. Returns how many those are. */
+int campaign_tell_differences(const struct client *c, const struct campaign *k);
+
 /* Has pilots place the windows of a spec, and shows them. Returns the exit code. */
 int ladder_of_spec(struct client *c, const char *file);
 /* Whether a word is the file of a campaign or a spec, not an ensemble. */

@@ -14,6 +14,7 @@
 #include "client/ask/http.h"
 #include "client/ask/results.h"
 #include "client/campaign/campaign.h"
+#include "client/ensembles/watch.h"
 #include "client/gather/gather.h"
 #include "client/need/shares.h"
 #include "client/programs/here.h"
@@ -389,6 +390,8 @@ int campaign_run(struct client *c, const char *file)
     struct err e = {0};
     struct running r = {.c = c, .k = &k, .deadline = client_deadline(c)};
     struct err over = {0};
+    if (!c->here)
+        watch_interruptible_run(file);
     int rc = send_all(&r, file, &e);
     if (rc == EXIT_OK && spend(&r, &e))
         rc = tell_end(&r, &e);

@@ -12,12 +12,10 @@
 #include "client/ask/http.h"
 #include "client/campaign/campaign.h"
 #include "client/ensembles/confirm.h"
-#include "engine/base/gzip.h"
 #include "engine/base/number.h"
 #include "engine/base/printable.h"
-#include "engine/base/json/text_json.h"
 
-enum { TOLD = 5 }; /* differences that are told with their first line, and what else is told by name */
+enum { TOLD = 5 }; /* that are told by name */
 enum { REMOVE_TRIES = 300, REMOVE_US = 200000 };
 
 struct submitting {
@@ -32,21 +30,6 @@ struct submitting {
 
 /* ---- sending ---- */
 
-static json_t *read_files(const json_t *paths, struct err *e)
-{
-    json_t *files = json_object();
-    const json_t *pair;
-    size_t i;
-    json_array_foreach (paths, i, pair) {
-        struct buf text = {0};
-        if (!gzip_read_file(&text, json_string_value(json_array_get(pair, 1)), e))
-            json_object_set_new(files, json_string_value(json_array_get(pair, 0)),
-                                text_json(text.data ? text.data : "", text.len));
-        buf_free(&text);
-    }
-    return files;
-}
-
 /* A file that is gone since it was looked at is missed by the service. */
 static void fill(void *arg, int i, struct buf *path, struct buf *body)
 {
@@ -56,7 +39,7 @@ static void fill(void *arg, int i, struct buf *path, struct buf *body)
     struct err e = {0};
     if (inputs != s->inputs) {
         json_decref(s->files);
-        s->files = read_files(json_array_get(json_object_get(s->k->plan, "inputs"), (size_t)inputs), &e);
+        s->files = campaign_read_files(json_array_get(json_object_get(s->k->plan, "inputs"), (size_t)inputs), &e);
         s->inputs = inputs;
     }
     json_t *all = json_pack("{s:O,s:O,s:O,s:O,s:O}", "spec", json_object_get(one, "spec"), "spec_name",
@@ -94,92 +77,6 @@ static void done(void *arg, int i, long status, const struct buf *reply)
     if (!s->failed++)
         s->first = e;
     printable_line(stderr, "shoal: %s: %s", key, e.msg);
-}
-
-/* ---- what differs ---- */
-
-static json_t *stored(const struct client *c, const char *id, const char *name)
-{
-    struct buf path = {0}, reply = {0};
-    struct err e = {0};
-    long status = 0;
-    client_path(&path, id, "/files/input/");
-    http_escape_path(&path, name);
-    int rc = http_request(c->http, "GET", path.data, NULL, &status, &reply, &e);
-    json_t *text = rc || status != 200 ? NULL : text_json(reply.data, reply.len);
-    buf_free(&path);
-    buf_free(&reply);
-    return text;
-}
-
-/* Appends the first line in which two texts differ. False: they do not. but_drawn: but for a seed that the service may have drawn. */
-static bool first_difference(const char *there, const char *here, const char *name, bool but_drawn, struct buf *out)
-{
-    for (int line = 1; *there || *here; line++) {
-        size_t a = strcspn(there, "\n"), b = strcspn(here, "\n");
-        bool drawn = but_drawn && strstr(here, "seed: random") && strstr(here, "seed: random") < here + b;
-        if ((a != b || memcmp(there, here, a) != 0) && !drawn) {
-            buf_printf(out, "%s, line %d: \"%.*s\" was submitted, \"%.*s\" is planned", name, line,
-                       (int)(a < 100 ? a : 100), there, (int)(b < 100 ? b : 100), here);
-            return true;
-        }
-        there += a + (there[a] == '\n');
-        here += b + (here[b] == '\n');
-    }
-    return false;
-}
-
-static bool files_differ(const struct client *c, const struct campaign *k, const json_t *one, const char *id,
-                         struct buf *out)
-{
-    struct err e = {0};
-    json_t *files =
-               read_files(json_array_get(json_object_get(k->plan, "inputs"), (size_t)answer_whole(one, "inputs")), &e),
-           *text;
-    const char *name;
-    bool found = false;
-    json_object_foreach (files, name, text) {
-        json_t *there = found ? NULL : stored(c, id, name);
-        if (there)
-            found = first_difference(json_string_value(there), json_string_value(text), name, false, out);
-        json_decref(there);
-    }
-    json_decref(files);
-    return found;
-}
-
-/* One that was submitted with other content. */
-static void tell_difference(const struct client *c, const struct campaign *k, const json_t *one)
-{
-    const char *id = answer_text(campaign_present(k, one), "id");
-    struct buf out = {0};
-    json_t *spec = stored(c, id, "spec.yaml");
-    const char *there = json_string_value(spec), *here = answer_text(one, "spec");
-    if (!(there && first_difference(there, here, "its spec", true, &out)) && !files_differ(c, k, one, id, &out) &&
-        !(there && first_difference(there, here, "its spec", false, &out)))
-        buf_printf(&out, "other files");
-    printable_line(stderr, "shoal: %s is %s, which has other content: %s", answer_text(one, "key"), id, out.data);
-    json_decref(spec);
-    buf_free(&out);
-}
-
-static int tell_differences(const struct client *c, const struct campaign *k)
-{
-    const json_t *one;
-    size_t i;
-    int n = 0;
-    json_array_foreach (json_object_get(k->plan, "ensembles"), i, one)
-        if (campaign_differs(k, one) && n++ < TOLD)
-            tell_difference(c, k, one);
-    if (n > TOLD)
-        fprintf(stderr, "shoal: %d more %s other content; `shoal campaign plan --json` lists them\n", n - TOLD,
-                number_word(n - TOLD, "has", "have"));
-    if (n)
-        fprintf(stderr,
-                "shoal: what was submitted stays as it is; `shoal campaign submit %s --replace` removes it, with its "
-                "results, and submits what is planned\n",
-                k->file);
-    return n;
 }
 
 /* ---- what makes room ---- */
@@ -283,7 +180,7 @@ static int submit_all(const struct client *c, const struct campaign *k, json_t *
 {
     struct submitting s = {.c = c, .k = k, .missing = json_array(), .made = json_array(), .inputs = -1};
     size_t planned = json_array_size(json_object_get(k->plan, "ensembles"));
-    int rc = send_missing(&s), differ = tell_differences(c, k);
+    int rc = send_missing(&s), differ = campaign_tell_differences(c, k);
     const int wrong = count_wrong(k);
     long long before = (long long)(planned - json_array_size(s.made)) - s.failed - wrong;
     client_say(c, "%zu of %zu %s submitted, %lld %s there before%s; `shoal campaign status %s` tells how they do",

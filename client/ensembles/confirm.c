@@ -19,21 +19,27 @@ static const char *name_of(const json_t *ensemble)
     return name;
 }
 
+bool ask(const struct client *c, const char *question)
+{
+    char answer[16] = "";
+    if (c->yes || !isatty(STDIN_FILENO) || !isatty(STDERR_FILENO))
+        return true;
+    fprintf(stderr, "shoal: %s? [y/N] ", question);
+    return fgets(answer, sizeof answer, stdin) && (answer[0] == 'y' || answer[0] == 'Y');
+}
+
 bool ask_about(const struct client *c, const char *what, const json_t *ensembles)
 {
     size_t n = json_array_size(ensembles);
-    char answer[16] = "";
     struct buf question = {0};
-    if (c->yes || !isatty(STDIN_FILENO) || !isatty(STDERR_FILENO))
-        return true;
-    buf_printf(&question, "shoal: %s: ", what);
+    buf_printf(&question, "%s: ", what);
     for (size_t i = 0; i < n && i < NAMED; i++) {
         printable_add(&question, name_of(json_array_get(ensembles, i)), "");
         buf_printf(&question, i + 1 < n ? ", " : "");
     }
-    fprintf(stderr, "%s%s? [y/N] ", question.data, n > NAMED ? ".." : "");
+    buf_printf(&question, "%s", n > NAMED ? ".." : "");
+    bool yes = ask(c, question.data);
     buf_free(&question);
-    bool yes = fgets(answer, sizeof answer, stdin) && (answer[0] == 'y' || answer[0] == 'Y');
     if (!yes)
         client_say(c, "nothing is removed; --yes removes without asking");
     return yes;

@@ -58,7 +58,7 @@ static void table_show(const struct client *c, const json_t *events)
     struct table t;
     const json_t *event;
     size_t i;
-    table_setup(&t, "r5 l r l l~");
+    table_setup(&t, "r5 l r l l+");
     for (size_t h = 0; h < sizeof heads / sizeof *heads; h++)
         table_cell(&t, "%s", heads[h]);
     json_array_foreach (events, i, event) {

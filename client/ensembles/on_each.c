@@ -8,6 +8,7 @@
 #include "client/ask/http.h"
 #include "client/command/command.h"
 #include "client/command/handlers.h"
+#include "client/ensembles/widen.h"
 #include "client/need/shares.h"
 #include "engine/base/number.h"
 #include "engine/base/printable.h"
@@ -122,7 +123,8 @@ static int post(const struct client *c, const json_t *item, struct on_each *m, s
     add_query(&path, "until", c->until);
     add_query(&path, "window", c->window);
     add_windows(&path, c);
-    json_t *ensemble = client_ask(c, "POST", path.data, e);
+    int rc = c->nadded ? widen_agree(c, path.data, m, e) : 0;
+    json_t *ensemble = rc ? NULL : client_ask(c, "POST", path.data, e);
     buf_free(&path);
     if (!ensemble)
         return -(int)e->code;
@@ -141,7 +143,7 @@ static int post(const struct client *c, const json_t *item, struct on_each *m, s
 
 int cancel_main(struct client *c, int argc, char **argv)
 {
-    struct on_each m = {.next = "retry", .does = "goes on with it, `shoal results` shows what finished"};
+    struct on_each m = {.next = "retry", .does = "goes on with it; `shoal results` shows what finished"};
     return on_each(c, argc, argv, "queued,running,paused,finishing", post, &m);
 }
 
@@ -191,6 +193,10 @@ int extend_main(struct client *c, int argc, char **argv)
         err_set(&e, ERR_USAGE,
                 "extend wants one of --time TIME, which is added, --until TIME, which production is to last, and "
                 "--add-window LAMBDAS, a window more");
+        return client_fail(c, &e);
+    }
+    if (c->dry_run && !c->nadded) {
+        err_set(&e, ERR_USAGE, "extend --dry-run wants --add-window LAMBDAS: it says what more windows cost");
         return client_fail(c, &e);
     }
     if (c->by_need && !c->time) {

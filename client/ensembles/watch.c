@@ -54,6 +54,13 @@ void watch_interruptible(const char *id)
     signal(SIGINT, on_interrupt);
 }
 
+void watch_interruptible_run(const char *file)
+{
+    snprintf(farewell, sizeof farewell,
+             "\nshoal: what was submitted goes on; `shoal campaign run %.150s` waits for it again\n", file);
+    signal(SIGINT, on_interrupt);
+}
+
 /* ---- progress ---- */
 
 static double eta(struct watch *w, double fraction)

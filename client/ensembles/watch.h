@@ -15,5 +15,7 @@ struct watch_end {
 int watch_ensemble(const struct client *c, const char *id, double deadline, bool lines, struct watch_end *end);
 /* From here on an interrupt says that the ensemble goes on. */
 void watch_interruptible(const char *id);
+/* The same of a campaign that is run by a service that goes on. */
+void watch_interruptible_run(const char *file);
 
 #endif

@@ -171,7 +171,8 @@ static void cards(struct buf *out, const struct gathered *g)
     buf_printf(
         out,
         "<p class=\"soft\"><span class=\"key k0\">forward</span> <span class=\"key k1\">backward</span> free energy "
-        "from the first part of the samples and from the last; in the band is the answer with its error</p>\n");
+        "from the first part of the samples and from the last; in the band: the answer, with the error that so many "
+        "samples have</p>\n");
     buf_printf(out, "<div class=\"cards\">\n");
     for (int i = 0; i < g->nrows; i++)
         card(out, g, i);

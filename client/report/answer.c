@@ -7,6 +7,7 @@
 
 #include "client/ask/answer.h"
 #include "client/ask/ensembles.h"
+#include "client/ask/results.h"
 #include "client/report/report.h"
 #include "client/results/methods.h"
 #include "client/show/page.h"
@@ -78,6 +79,8 @@ void report_answer(struct buf *out, const json_t *ensemble, const json_t *result
     if (!ended)
         buf_printf(&h.what, "; so far: the ensemble is %s, %.0f %% of all steps are done", state,
                    floor(100 * answer_number(ensemble, "progress")));
+    if (results_earlier(ensemble, results))
+        buf_printf(&h.what, "; this is revision %lld, before windows were added", results_earlier(ensemble, results));
     if (h.derivation.len)
         buf_printf(&sentences, "%s\n", h.derivation.data);
     put_reasons(&sentences, results);

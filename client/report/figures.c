@@ -17,12 +17,13 @@ static void convergence_show(struct buf *out, const json_t *results)
     plot_series(out,
                 &(struct plot){.title = "Convergence",
                                .note =
-                                   "free energy from the first part of the samples and from the last; in the band is "
-                                   "the answer with its error",
+                                   "free energy from the first part of the samples and from the last; in the band: the "
+                                   "answer, with the error that so many samples have",
                                .x = "part of the samples",
                                .y = "free energy, kcal/mol",
                                .level = answer_magnitude(json_object_get(results, "estimate")),
                                .spread = answer_magnitude(json_object_get(results, "uncertainty")),
+                               .widens = true,
                                .equal = NAN},
                 series, 2);
     free(series[0].points);

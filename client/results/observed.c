@@ -3,6 +3,9 @@
  * What observables of an ensemble came to, a line for each window's.
  */
 #include "client/results/observed.h"
+
+#include <string.h>
+
 #include "client/ask/answer.h"
 #include "client/results/cells.h"
 #include "engine/base/number.h"
@@ -60,6 +63,47 @@ static void summary_cell(struct table *t, const json_t *observable)
     }
 }
 
+static bool has_reason(const json_t *observable, const char *name, const char *text)
+{
+    const json_t *reason;
+    size_t k;
+    bool has = false;
+    json_array_foreach (json_object_get(json_object_get(observable, "verdict"), "reasons"), k, reason)
+        has |= !strcmp(answer_text(reason, "text"), text);
+    return has && !strcmp(answer_text(observable, "name"), name);
+}
+
+/* "msd unconverged (window 0, 2): its error is from 2 blocks, .." for all that have this reason, from number `first` on, unless
+ * an earlier one has it. */
+static void reason_put(struct buf *out, const json_t *observables, size_t first, const char *text)
+{
+    const json_t *observable, *said = json_array_get(observables, first);
+    const char *name = answer_text(said, "name");
+    size_t i;
+    for (i = 0; i < first; i++)
+        if (has_reason(json_array_get(observables, i), name, text))
+            return;
+    buf_printf(out, "%s %s (window", name, answer_text(json_object_get(said, "verdict"), "verdict"));
+    json_array_foreach (observables, i, observable)
+        if (has_reason(observable, name, text))
+            buf_printf(out, "%s %lld", i > first ? "," : "", answer_whole(observable, "window"));
+    buf_printf(out, "): %s\n", text);
+}
+
+static void reasons_show(const json_t *observables, const struct out *s)
+{
+    const json_t *observable, *reason;
+    struct buf text = {0};
+    size_t i, k;
+    buf_add(&text, "", 0);
+    json_array_foreach (observables, i, observable)
+        json_array_foreach (json_object_get(json_object_get(observable, "verdict"), "reasons"), k, reason)
+            reason_put(&text, observables, i, answer_text(reason, "text"));
+    if (text.len)
+        out_say(s, "\n%s", text.data);
+    buf_free(&text);
+}
+
 void observed_show(const json_t *results, const struct out *s)
 {
     const json_t *observables = json_object_get(results, "observables"), *observable;
@@ -68,8 +112,8 @@ void observed_show(const json_t *results, const struct out *s)
     size_t i;
     if (!json_array_size(observables))
         return;
-    table_setup(&t, "r l r l l");
-    static const char *const heads[] = {"window", "observable", "frames", "value", "file"};
+    table_setup(&t, "r l= r l~~~ l l1");
+    static const char *const heads[] = {"window", "observable", "frames", "value", "verdict", "file"};
     for (size_t h = 0; h < sizeof heads / sizeof *heads; h++)
         table_cell(&t, "%s", heads[h]);
     json_array_foreach (observables, i, observable) {
@@ -77,8 +121,10 @@ void observed_show(const json_t *results, const struct out *s)
         table_cell(&t, "%s", answer_text(observable, "name"));
         table_cell(&t, "%lld", answer_whole(observable, "frames"));
         summary_cell(&t, observable);
+        table_cell(&t, "%s", answer_text(json_object_get(observable, "verdict"), "verdict"));
         table_cell(&t, "%s", answer_text(observable, "file"));
     }
     out_say(s, "\n");
     out_table(s, &t);
+    reasons_show(observables, s);
 }

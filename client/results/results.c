@@ -214,7 +214,7 @@ static void windows_show(const json_t *results, const struct out *s)
             table_cell(&t, "%lld", (long long)json_integer_value(json_object_get(samples, "read")));
             table_cell(&t, "%lld", (long long)json_integer_value(json_object_get(samples, "used")));
             table_cell(&t, "%.1f", answer_real(json_object_get(samples, "inefficiency")));
-            table_cell(&t, "%.0f", answer_real(json_object_get(samples, "uncorrelated")));
+            table_cell(&t, "%.0f", floor(answer_real(json_object_get(samples, "uncorrelated"))));
         } else {
             for (int k = 0; k < 4; k++)
                 table_cell(&t, "-");
@@ -437,6 +437,9 @@ static void results_print(const struct client *c, const json_t *ensemble, const 
     if (!ensemble_ended(state))
         printf("SO FAR: the ensemble is %s, %d %% of all steps are done\n", state,
                (int)(100 * answer_number(ensemble, "progress")));
+    if (results_earlier(ensemble, results))
+        printf("These are the results of revision %lld, before windows were added: some of those have no samples yet\n",
+               results_earlier(ensemble, results));
     results_show(&(struct out){&text, client_width(), false}, results);
     fputs(text.data, stdout);
     buf_free(&text);

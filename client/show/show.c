@@ -18,8 +18,8 @@ void table_setup(struct table *t, const char *layout)
         if (*p == ' ') {
             if (++t->columns == TABLE_COLUMNS)
                 abort();
-        } else if (*p == '~' || *p == '=')
-            t->cut[t->columns] = *p == '~' ? CUT_END : CUT_MIDDLE, t->weight[t->columns]++;
+        } else if (*p == '~' || *p == '=' || *p == '+')
+            t->cut[t->columns] = *p == '~' ? CUT_END : *p == '=' ? CUT_MIDDLE : CUT_WRAP, t->weight[t->columns]++;
         else if (*p >= '0' && *p <= '9')
             t->leaves[t->columns] = *p - '0';
         else
@@ -109,9 +109,22 @@ static void shorten(const struct table *t, int width, bool shortest, int *wide)
     }
 }
 
-/* Widths of columns; -1 for one that left: those leave for which there is no room when texts are short. */
+/* Every cell below the heading is this text. */
+static bool has_only(const struct table *t, int column, const char *text)
+{
+    bool only = t->count > t->columns;
+    for (int i = t->columns + column; i < t->count; i += t->columns)
+        only &= !strcmp(t->cells[i], text);
+    return only;
+}
+
+/* Widths of columns; -1 for one that left: first those that say nothing ("-") before any text is cut, then those for which there is
+ * no room when texts are short. */
 static void fit(const struct table *t, int width, int *wide)
 {
+    for (int i = 0; i < t->columns; i++)
+        if (t->leaves[i] && has_only(t, i, "-") && total(t, wide, false) > width)
+            wide[i] = -1;
     for (int rank = 9; rank > 0; rank--)
         for (int i = 0; i < t->columns; i++)
             if (t->leaves[i] == rank && total(t, wide, true) > width)
@@ -122,10 +135,7 @@ static void fit(const struct table *t, int width, int *wide)
 
 bool table_is_empty(const struct table *t, int column)
 {
-    bool empty = t->count > t->columns;
-    for (int i = t->columns + column; i < t->count; i += t->columns)
-        empty &= !*t->cells[i];
-    return empty;
+    return has_only(t, column, "");
 }
 
 /* A text in fewer columns than it has, `~` where something is left out. */
@@ -136,12 +146,36 @@ static void put_short(const char *text, int wide, bool middle, struct buf *out)
                after_columns(text, width_of(text) - tail));
 }
 
-static void put_cell(const struct table *t, int i, int wide, bool last, struct buf *out)
+/* The byte where a text of more columns goes on in the next line: behind its last word that fits. */
+static const char *line_end(const char *text, int wide)
+{
+    const char *end = after_columns(text, wide);
+    const char *space = end;
+    while (space > text && *space != ' ')
+        space--;
+    return space > text ? space : end;
+}
+
+/* The last cell of a row, from column `indent` on. */
+static void put_wrapped(const char *text, int wide, int indent, struct buf *out)
+{
+    while (width_of(text) > wide) {
+        const char *end = line_end(text, wide);
+        buf_printf(out, "%.*s\n%*s", (int)(end - text), text, indent, "");
+        text = end + strspn(end, " ");
+    }
+    buf_printf(out, "%s", text);
+}
+
+/* The cell that begins in column `indent` of its line. */
+static void put_cell(const struct table *t, int i, int wide, int indent, bool last, struct buf *out)
 {
     const char *text = t->cells[i];
     int gap = wide - width_of(text);
     bool right = t->right[i % t->columns];
-    if (gap < 0)
+    if (gap < 0 && last && t->cut[i % t->columns] == CUT_WRAP)
+        put_wrapped(text, wide, indent, out);
+    else if (gap < 0)
         put_short(text, wide, t->cut[i % t->columns] == CUT_MIDDLE, out);
     else
         buf_printf(out, "%*s%s%*s", right ? gap : 0, "", text, right || last ? 0 : gap, "");
@@ -150,7 +184,7 @@ static void put_cell(const struct table *t, int i, int wide, bool last, struct b
 
 void table_put(struct table *t, int width, struct buf *out)
 {
-    int wide[TABLE_COLUMNS] = {0}, last = 0;
+    int wide[TABLE_COLUMNS] = {0}, last = 0, at = 0;
     for (int i = 0; i < t->count; i++) {
         int w = width_of(t->cells[i]), column = i % t->columns;
         wide[column] = w > wide[column] ? w : wide[column];
@@ -164,9 +198,12 @@ void table_put(struct table *t, int width, struct buf *out)
         last = wide[i] < 0 ? last : i;
     for (int i = 0; i < t->count; i++) {
         int column = i % t->columns;
-        if (wide[column] >= 0)
-            put_cell(t, i, wide[column], column == last, out);
+        if (wide[column] >= 0) {
+            put_cell(t, i, wide[column], at, column == last, out);
+            at += wide[column] + 2;
+        }
         if (column == t->columns - 1) {
+            at = 0;
             while (out->len && out->data[out->len - 1] == ' ')
                 out->data[--out->len] = '\0';
             buf_printf(out, "\n");

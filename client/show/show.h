@@ -15,21 +15,26 @@ enum { TABLE_COLUMNS = 16 };
 /* Cells as text; columns are as wide as their widest cell. Zeroed is valid. */
 struct table {
     int columns;
-    bool right[TABLE_COLUMNS];                                  /* aligned right */
-    enum { CUT_NEVER, CUT_END, CUT_MIDDLE } cut[TABLE_COLUMNS]; /* may be shortened to fit, there */
+    bool right[TABLE_COLUMNS]; /* aligned right */
+    enum {
+        CUT_NEVER,
+        CUT_END,
+        CUT_MIDDLE,
+        CUT_WRAP
+    } cut[TABLE_COLUMNS]; /* may be shortened to fit, there; or wrapped */
     int weight
         [TABLE_COLUMNS]; /* of one that may be shortened: how many times 16 columns it keeps while others can leave */
-    int leaves
-        [TABLE_COLUMNS]; /* too wide a table loses the columns of the highest number first, empty ones always; 0: stays */
-    char **cells;        /* [count], row after row, owned */
-    char **links;        /* [count], where a page's cells lead to; NULL: nowhere; owned */
+    /* Too wide a table loses columns of nothing but "-" first, then those of the highest number; empty ones always. 0: stays. */
+    int leaves[TABLE_COLUMNS];
+    char **cells; /* [count], row after row, owned */
+    char **links; /* [count], where a page's cells lead to; NULL: nowhere; owned */
     int count;
 };
 
 /* The first row is the heading; "" leaves a cell empty, and a column whose cells are all empty is not shown. `layout` has a word per
- * column: l or r for its side, ~ where it may be shortened at the end, = in the middle (names, whose ends tell them apart), said twice
- * where others leave before it is short, and a digit where it may leave a table that is too wide: "l l= r2 l~~3". No more than
- * TABLE_COLUMNS words. */
+ * column: l or r for its side, ~ where it may be shortened at the end, = in the middle (names, whose ends tell them apart), + where
+ * the last column goes on below itself, said twice where others leave before it is short, and a digit where it may leave a table that
+ * is too wide: "l l= r2 l~~3". No more than TABLE_COLUMNS words. */
 void table_setup(struct table *t, const char *layout);
 /* The next cell, at most 511 bytes; what is not printable is escaped. */
 void table_cell(struct table *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

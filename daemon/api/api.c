@@ -41,7 +41,7 @@ static const struct api_command commands[] = {
     {"POST",
      "/v1/ensembles/{id}/extend",
      api_extend,
-     {{"time", API_TEXT}, {"until", API_TEXT}, {"windows", API_TEXT}, {"nearest", API_FLAG}}},
+     {{"time", API_TEXT}, {"until", API_TEXT}, {"windows", API_TEXT}, {"nearest", API_FLAG}, {"dry_run", API_FLAG}}},
 };
 
 /* ---- parameters ---- */

@@ -6,6 +6,7 @@
  */
 #include "daemon/api/api.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,14 +17,18 @@
 struct extension {
     struct api *api;
     struct request *request;
-    struct ensemble *ensemble; /* held */
-    char *text;                /* of the time, or of the windows */
-    bool windows;              /* are to be added; else production becomes longer */
-    bool more;                 /* the time comes in addition; else production is to be so long */
-    bool nearest;              /* the time need not be whole steps */
-    struct buf asked;          /* of the reader, as spec/extension.h has it */
-    size_t spec_bytes;         /* of the spec that was read */
-    int revision;              /* of the ensemble in the database when the spec was asked for */
+    struct ensemble *ensemble;         /* held */
+    char *text;                        /* of the time, or of the windows */
+    bool windows;                      /* are to be added; else production becomes longer */
+    bool more;                         /* the time comes in addition; else production is to be so long */
+    bool nearest;                      /* the time need not be whole steps */
+    bool dry;                          /* only what would become of it is asked */
+    struct buf asked;                  /* of the reader, as spec/extension.h has it */
+    size_t spec_bytes;                 /* of the spec that was read */
+    int revision;                      /* of the ensemble in the database when the spec was asked for */
+    char *results;                     /* path of its results.json; NULL: it has not ended */
+    struct ensemble_estimate estimate; /* what that says */
+    int64_t rows, kept;                /* sampled so far; of them those that count with more windows */
     struct err err;
 };
 
@@ -31,16 +36,21 @@ static void free_extension(struct extension *x)
 {
     ensemble_free(x->ensemble);
     buf_free(&x->asked);
+    free(x->results);
     free(x->text);
     free(x);
 }
 
+/* What it had come to is what there is so far, until its samples say more. */
 static void answer(struct extension *x, struct sched_event *ev)
 {
-    if (x->err.code || service_step(x->api->service, ev, &x->err))
-        reply_error(x->request, &x->err);
-    else
+    if (!x->err.code && !service_step(x->api->service, ev, &x->err)) {
+        if (x->estimate.number)
+            x->ensemble->estimate = x->estimate;
         api_moved(x->api->service, x->request, x->ensemble);
+    } else {
+        reply_error(x->request, &x->err);
+    }
     free_extension(x);
 }
 
@@ -97,6 +107,38 @@ static void settle(const struct growth *g, struct ensemble *en, bool grown)
     }
 }
 
+/* Of what windows have sampled, how many rows count now, and how many will when more windows are there: frames. What was
+ * sampled before an earlier addition is frames already. */
+static void count_rows(struct extension *x, const json_t *head)
+{
+    const int64_t before = json_integer_value(json_object_get(head, "before")),
+                  sample = json_integer_value(json_object_get(head, "sample_every")),
+                  frame = json_integer_value(json_object_get(head, "frames_every"));
+    for (int i = 0; i < x->ensemble->nreplicas && sample > 0 && frame > 0; i++) {
+        const struct sched_replica *r = &x->ensemble->replicas[i];
+        const int64_t made = r->saved_step - before;
+        if (made <= 0)
+            continue;
+        const int64_t frames = made / frame + 1, rows = r->origin >= 0 ? frames : made / sample + 1;
+        x->rows += rows;
+        x->kept += frames < rows ? frames : rows;
+    }
+}
+
+/* What would become of it. */
+static void answer_dry(struct extension *x, int windows)
+{
+    struct sched_event ev = {.kind = SCHED_ADD_WINDOWS, .ensemble = x->ensemble, .dry = true};
+    if (x->err.code || service_step(x->api->service, &ev, &x->err))
+        reply_error(x->request, &x->err);
+    else
+        reply_json(x->request, 200,
+                   json_pack("{s:s,s:s,s:i,s:i,s:I,s:I}", "id", x->ensemble->id, "name", x->ensemble->name, "revision",
+                             x->ensemble->revision + 1, "windows", windows, "rows", (json_int_t)x->rows, "kept",
+                             (json_int_t)x->kept));
+    free_extension(x);
+}
+
 static void windows_read(struct extension *x, const json_t *head, const char *spec)
 {
     struct service *sv = x->api->service;
@@ -105,8 +147,18 @@ static void windows_read(struct extension *x, const json_t *head, const char *sp
     int *origin = xcalloc((size_t)windows, sizeof *origin);
     for (int i = 0; i < windows; i++)
         origin[i] = (int)json_integer_value(json_array_get(were, (size_t)i));
-    char what[1000];
-    snprintf(what, sizeof what, "windows added: %.900s", x->text);
+    count_rows(x, head);
+    if (x->dry) {
+        free(origin);
+        answer_dry(x, windows);
+        return;
+    }
+    char what[1100];
+    int said = snprintf(what, sizeof what, "windows added: %.900s", x->text);
+    if (x->kept < x->rows)
+        snprintf(what + said, sizeof what - (size_t)said,
+                 "; %" PRId64 " of the %" PRId64 " rows sampled so far count from here on: those that are frames",
+                 x->kept, x->rows);
     if (!x->err.code && x->revision != x->ensemble->revision)
         err_set(&x->err, ERR_BUSY, "ensemble %s was extended meanwhile: try again", x->ensemble->id);
     struct ensemble *en = ensemble_hold(x->ensemble);
@@ -156,10 +208,23 @@ static void spec_read(void *arg)
     free_extension(x);
 }
 
+/* Of one that has ended. That there are none, as of one that was cancelled, is no error. */
+static void read_results(struct extension *x)
+{
+    const int64_t made = x->estimate.made;
+    struct buf results = {0};
+    struct err unread = {0};
+    if (x->results && !buf_read_file(&results, x->results, &unread))
+        service_read_estimate(&results, &x->estimate);
+    x->estimate.made = made;
+    buf_free(&results);
+}
+
 static void read_spec(void *arg)
 {
     struct extension *x = arg;
     struct buf spec = {0};
+    read_results(x);
     if (!store_read_inputs(x->api->service->store, x->ensemble->number, &spec, NULL, NULL, &x->err)) {
         json_t *asked =
             json_pack("{s:s%,s:s,s:s,s:b,s:b}", "spec", spec.data, spec.len, "spec_name", x->ensemble->spec_name,
@@ -177,11 +242,11 @@ struct reply api_extend(struct api_call *c)
 {
     struct err e = {0};
     const char *by = c->text[0], *until = c->text[1], *windows = c->text[2];
-    bool nearest = c->value[3] == 1;
-    if (!by + !until + !windows != 2 || (nearest && !by)) {
+    bool nearest = c->value[3] == 1, dry = c->value[4] == 1;
+    if (!by + !until + !windows != 2 || (nearest && !by) || (dry && !windows)) {
         err_set(&e, ERR_USAGE,
                 "extend: expected one of time, by how much production becomes longer, until, how long it is to be, and "
-                "windows, which the ladder is to have too; nearest only with time");
+                "windows, which the ladder is to have too; nearest only with time, dry_run only with windows");
         return reply_error(c->request, &e);
     }
     const char *text = by ? by : until ? until : windows;
@@ -190,14 +255,18 @@ struct reply api_extend(struct api_call *c)
         return reply_error(c->request, &e);
     }
     struct extension *x = xcalloc(1, sizeof *x);
-    *x = (struct extension){.api = c->api,
-                            .request = c->request,
-                            .ensemble = ensemble_hold(c->ensemble),
-                            .text = xstrdup(text),
-                            .windows = windows != NULL,
-                            .more = by != NULL,
-                            .nearest = nearest,
-                            .revision = c->ensemble->shown.revision};
+    *x = (struct extension){
+        .api = c->api,
+        .request = c->request,
+        .ensemble = ensemble_hold(c->ensemble),
+        .text = xstrdup(text),
+        .windows = windows != NULL,
+        .more = by != NULL,
+        .nearest = nearest,
+        .dry = dry,
+        .revision = c->ensemble->shown.revision,
+        .results = ensemble_ended(c->ensemble) ? service_path(c->service, c->ensemble, "results.json") : NULL,
+        .estimate.made = c->ensemble->shown.changed};
     service_offload(c->service, read_spec, spec_read, x);
     return reply_later(c->request);
 }

@@ -55,6 +55,7 @@ static json_t *estimate_json(const struct ensemble *en)
     json_t *j = json_pack("{s:s,s:s,s:o}", "unit", "kcal/mol", "verdict", x->verdict, "time", api_time_json(x->made));
     json_object_set_new(j, "value", x->number ? json_real(x->value) : json_null());
     json_object_set_new(j, "error", x->number ? json_real(x->error) : json_null());
+    json_object_set_new(j, "revision", json_integer(x->revision));
     return j;
 }
 

@@ -102,7 +102,6 @@ void ensemble_add_windows(struct ensemble *e, int windows, const int *origin, in
     ensemble_count_waiting(e);
     e->live_steps = 0;
     e->stop_held = 0;
-    e->estimate = (struct ensemble_estimate){0};
 }
 
 static int check(const struct ensemble *e, struct err *err)
@@ -130,7 +129,7 @@ static int check(const struct ensemble *e, struct err *err)
 int on_add_windows(struct step *st, const struct sched_event *ev, struct err *err)
 {
     struct ensemble *e = ev->ensemble;
-    if (check(e, err))
+    if (check(e, err) || ev->dry)
         return -(int)err->code;
     bool ended = ensemble_ended(e);
     if (e->allocation.share)

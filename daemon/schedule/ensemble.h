@@ -131,6 +131,7 @@ struct allocation {
 /* What its samples say so far. */
 struct ensemble_estimate {
     int64_t made;        /* 0: there is none yet */
+    int revision;        /* that the samples are of */
     bool number;         /* the two below; else the samples carry none */
     double value, error; /* kcal/mol */
     char verdict[16];

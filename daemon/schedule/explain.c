@@ -278,7 +278,7 @@ const char *wait_text(enum wait_kind kind)
     case WAIT_SPACE:
         return "space on the disk";
     case WAIT_QUOTA:
-        return "its owner to have less stored";
+        return "space in its owner's quota (shoal du, shoal rm)";
     case WAIT_PAUSE:
         return "the pause after a failure";
     case WAIT_DEVICE:

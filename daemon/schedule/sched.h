@@ -89,7 +89,7 @@ struct sched_event {
     int worker, slots;
     const char *device, *model, *limits, *message;
     struct room room;
-    bool ok, more, one;
+    bool ok, more, one, dry; /* dry: whether it could be done */
     int window;
     int64_t replica; /* number */
     int stage, code;

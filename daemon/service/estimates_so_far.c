@@ -37,6 +37,28 @@ struct live_estimation {
     struct err err; /* why */
 };
 
+static bool read_estimate(const json_t *results, struct ensemble_estimate *x)
+{
+    const json_t *value = json_object_get(json_object_get(results, "estimate"), "magnitude");
+    const json_t *error = json_object_get(json_object_get(results, "uncertainty"), "magnitude");
+    const json_t *revision = json_object_get(json_object_get(results, "ensemble"), "revision");
+    const char *verdict = json_string_value(json_object_get(json_object_get(results, "verdict"), "verdict"));
+    *x = (struct ensemble_estimate){.revision = (int)json_integer_value(revision),
+                                    .number = json_is_number(value) && json_is_number(error),
+                                    .value = json_number_value(value),
+                                    .error = json_number_value(error)};
+    snprintf(x->verdict, sizeof x->verdict, "%s", verdict ? verdict : "");
+    return verdict != NULL;
+}
+
+bool service_read_estimate(const struct buf *results, struct ensemble_estimate *x)
+{
+    json_t *json = json_loadb(results->data, results->len, 0, NULL);
+    bool read = read_estimate(json, x);
+    json_decref(json);
+    return read;
+}
+
 static void look_again(struct service *sv, int64_t ms);
 
 static int64_t interval(const struct service *sv)
@@ -136,7 +158,8 @@ static void finish(struct live_estimation *j)
     struct service *sv = j->sv;
     struct ensemble *en = j->ensemble;
     int64_t now = service_clock(), took = now - j->began, pause = j->failed ? FAILED_MS : interval(sv);
-    bool of_these = j->ladder == en->ladder; /* else windows were added meanwhile: their first is still to come */
+    /* Else windows were added meanwhile, or have no samples yet: their first is still to come. */
+    bool of_these = j->ladder == en->ladder && (j->failed || j->estimate.revision >= en->ladder);
     en->live_steps = of_these ? j->steps : 0;
     en->live_after = now + (REST_OF_ONE * took > pause ? REST_OF_ONE * took : pause);
     if (!j->failed && of_these)
@@ -167,15 +190,8 @@ static void read_work(void *arg)
 {
     struct live_estimation *j = arg;
     json_t *results = json_loadb(j->text.data, j->text.len, 0, NULL);
-    const json_t *value = json_object_get(json_object_get(results, "estimate"), "magnitude");
-    const json_t *error = json_object_get(json_object_get(results, "uncertainty"), "magnitude");
-    const char *verdict = json_string_value(json_object_get(json_object_get(results, "verdict"), "verdict"));
-    j->failed = !verdict;
-    j->estimate = (struct ensemble_estimate){.made = service_now(),
-                                             .number = json_is_number(value) && json_is_number(error),
-                                             .value = json_number_value(value),
-                                             .error = json_number_value(error)};
-    snprintf(j->estimate.verdict, sizeof j->estimate.verdict, "%s", verdict ? verdict : "");
+    j->failed = !read_estimate(results, &j->estimate);
+    j->estimate.made = service_now();
     if (j->look)
         read_targets(j, results);
     json_decref(results);

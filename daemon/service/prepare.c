@@ -152,15 +152,20 @@ static int rename_into(const char *from, const char *folder, const char *name, s
     return rc;
 }
 
-/* What windows and repeats have written so far. */
-static int move_folders(const char *from, const char *to, struct err *e)
+/* What windows and repeats have written so far, and what that came to. */
+static bool is_of_ladder(const char *name)
+{
+    return !strncmp(name, "lambda_", 7) || !strncmp(name, "repeat_", 7) || !strcmp(name, "results.json");
+}
+
+static int move_files(const char *from, const char *to, struct err *e)
 {
     DIR *d = opendir(from);
     int rc = 0;
     if (!d)
         return errno == ENOENT ? 0 : err_errno(e, "open %s", from);
     for (struct dirent *item; !rc && (item = readdir(d));)
-        if (!strncmp(item->d_name, "lambda_", 7) || !strncmp(item->d_name, "repeat_", 7))
+        if (is_of_ladder(item->d_name))
             rc = rename_into(from, to, item->d_name, e);
     closedir(d);
     return rc;
@@ -178,7 +183,7 @@ static int put_aside(const struct preparation *j, struct err *e)
     if (j->before && access(folder.data, F_OK)) {
         rc = errno == ENOENT ? path_make_parents(inside.data, 0755, e) : err_errno(e, "find %s", folder.data);
         if (!rc)
-            rc = move_folders(j->directory, part.data, e);
+            rc = move_files(j->directory, part.data, e);
         if (!rc && (path_sync_parent(inside.data) || rename(part.data, folder.data) || path_sync_parent(folder.data)))
             rc = err_errno(e, "make %s", folder.data);
     }
@@ -192,9 +197,9 @@ static void prepare_work(void *arg)
 {
     struct preparation *j = arg;
     struct buf spec = {0};
-    remove_results(j);
     if (put_aside(j, &j->err))
         return;
+    remove_results(j);
     if (store_read_inputs(j->sv->store, j->number, &spec, write_input, j, &j->err) == 0 &&
         write_spec(j, &spec, &j->err) == 0)
         make_repeats(j, &j->err);

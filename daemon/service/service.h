@@ -203,5 +203,7 @@ void service_stop_estimates(struct service *sv);
 void service_look(struct service *sv, struct ensemble *en);
 /* From here on ensembles that have not ended have estimates of what there is so far. */
 void service_estimate_live(struct service *sv);
+/* What a results.json says, but when it was made. False: it is none. For any thread. */
+bool service_read_estimate(const struct buf *results, struct ensemble_estimate *x);
 
 #endif

@@ -39,8 +39,8 @@ static int unknown_component(const struct wish *w, const char *name, struct err 
         buf_printf(&all, "%s%s", c ? ", " : "", known[c]);
     }
     const char *near = suggest_nearest(name, known, LAMBDA_COUNT);
-    err_set(e, ERR_USAGE, "window \"%s\": there is no component \"%.40s\" of lambda%s%s; expected components of %s",
-            w->text, name, near ? "; did you mean " : "", near ? near : "", all.data);
+    err_set(e, ERR_USAGE, "window \"%s\": lambda has no component \"%.40s\"%s%s%s; expected %s", w->text, name,
+            near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "", all.data);
     buf_free(&all);
     return -ERR_USAGE;
 }

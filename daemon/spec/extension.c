@@ -23,6 +23,20 @@ static json_t *longer(const json_t *request, const char *file, const char *spec,
     return rc ? NULL : json_pack("{s:I}", "steps", (json_int_t)steps);
 }
 
+/* How often the production that the protocol ends with has rows and frames, and which steps come before all production. */
+static void add_rhythm(json_t *answer, const char *file, const struct buf *spec, struct err *e)
+{
+    struct spec *s = NULL;
+    if (spec_parse(&s, file, spec->data, spec->len, e) == 0) {
+        const struct stage *last = &s->stages[s->nstages - 1];
+        json_object_set_new(answer, "before",
+                            json_integer((json_int_t)(spec_steps(s, s->nstages) - spec_produce_steps(s))));
+        json_object_set_new(answer, "sample_every", json_integer((json_int_t)last->sample_every));
+        json_object_set_new(answer, "frames_every", json_integer((json_int_t)last->frames_every));
+    }
+    spec_free(s);
+}
+
 static json_t *wider(const char *windows, const char *file, struct buf *spec, struct err *e)
 {
     struct added_windows x;
@@ -32,6 +46,8 @@ static json_t *wider(const char *windows, const char *file, struct buf *spec, st
         json_array_append_new(origin, json_integer(x.origin[i]));
     free(x.origin);
     json_t *answer = rc ? NULL : json_pack("{s:i,s:O}", "windows", x.windows, "origin", origin);
+    if (answer)
+        add_rhythm(answer, file, spec, e);
     json_decref(origin);
     return answer;
 }

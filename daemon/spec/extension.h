@@ -12,7 +12,8 @@
  * "nearest": bool, "more": bool}. Appends the answer, one line of JSON, to *out:
  *   {"error": {code, message}}, or
  *   {"steps": that are added (more), else over all stages}, or
- *   {"windows": that there are then, "origin": [which window each was, -1: new]}, then the spec with them and a NUL. */
+ *   {"windows": that there are then, "origin": [which window each was, -1: new], "before": steps of stages that do not produce,
+ *    "sample_every", "frames_every": steps between rows and frames of production}, then the spec with them and a NUL. */
 void extension_check(const char *body, size_t len, struct buf *out);
 
 #endif

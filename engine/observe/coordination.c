@@ -115,3 +115,11 @@ void coordination_line(const struct observe_result *r, struct buf *out)
     number_with_error(out, m.mean, m.error);
     buf_printf(out, ", standard deviation %.3g", m.deviation);
 }
+
+int coordination_of_blocks(const struct observe_result *r, double *value)
+{
+    const int n = observe_full_blocks(r);
+    for (int b = 0; b < n; b++)
+        value[b] = observe_reals(r, b)[0] / (double)r->seen->per_block;
+    return n;
+}

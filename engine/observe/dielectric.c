@@ -192,3 +192,20 @@ void dielectric_line(const struct observe_result *r, struct buf *out)
     buf_printf(out, "; dielectric constant ");
     number_with_error(out, d.constant, d.error);
 }
+
+/* The square of the dipole, whose mean is all but what it fluctuates by. */
+int dielectric_of_blocks(const struct observe_result *r, double *value)
+{
+    const int n = observe_full_blocks(r);
+    for (int b = 0; b < n; b++)
+        value[b] = observe_reals(r, b)[DIPOLE_SQUARE] / (double)r->seen->per_block;
+    return n;
+}
+
+/* In a liquid the mean of N independent dipoles has the square <M^2> / N. */
+double dielectric_independent(const struct observe_result *r)
+{
+    double sums[DIPOLE_REALS] = {0};
+    const double frames = add_blocks(r, (int)r->seen->blocks, -1, sums), square = sums[DIPOLE_SQUARE] / frames;
+    return square / (square - fluctuation(sums, frames));
+}

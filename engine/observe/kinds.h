@@ -19,6 +19,7 @@ const void *rdf_put(const struct observable *o, const struct system *sys, const 
 void rdf_file(const struct observe_result *r, struct buf *out);
 void rdf_json(const struct observe_result *r, bool curves, struct writer *w);
 void rdf_line(const struct observe_result *r, struct buf *out);
+int rdf_of_blocks(const struct observe_result *r, double *value);
 
 /* coordination.c */
 struct observe_size coordination_size(const struct observable *o);
@@ -26,18 +27,21 @@ const void *coordination_put(const struct observable *o, const struct system *sy
 void coordination_file(const struct observe_result *r, struct buf *out);
 void coordination_json(const struct observe_result *r, bool curves, struct writer *w);
 void coordination_line(const struct observe_result *r, struct buf *out);
+int coordination_of_blocks(const struct observe_result *r, double *value);
 
 /* msd.c */
 bool msd_needs_cube(const struct observable *o);
 void msd_file(const struct observe_result *r, struct buf *out);
 void msd_json(const struct observe_result *r, bool curves, struct writer *w);
 void msd_line(const struct observe_result *r, struct buf *out);
+int msd_of_blocks(const struct observe_result *r, double *value);
 
 /* vacf.c */
 int vacf_check(const struct observable *o, const struct system *sys, struct err *e);
 void vacf_file(const struct observe_result *r, struct buf *out);
 void vacf_json(const struct observe_result *r, bool curves, struct writer *w);
 void vacf_line(const struct observe_result *r, struct buf *out);
+int vacf_of_blocks(const struct observe_result *r, double *value);
 
 /* pressure.c */
 struct observe_size pressure_size(const struct observable *o);
@@ -45,6 +49,7 @@ const void *pressure_put(const struct observable *o, const struct system *sys, c
 void pressure_file(const struct observe_result *r, struct buf *out);
 void pressure_json(const struct observe_result *r, bool curves, struct writer *w);
 void pressure_line(const struct observe_result *r, struct buf *out);
+int pressure_of_blocks(const struct observe_result *r, double *value);
 
 /* saxs.c */
 struct observe_size saxs_size(const struct observable *o);
@@ -57,6 +62,7 @@ const void *saxs_put(const struct observable *o, const struct system *sys, const
 void saxs_file(const struct observe_result *r, struct buf *out);
 void saxs_json(const struct observe_result *r, bool curves, struct writer *w);
 void saxs_line(const struct observe_result *r, struct buf *out);
+int saxs_of_blocks(const struct observe_result *r, double *value);
 
 /* dielectric.c */
 struct observe_size dielectric_size(const struct observable *o);
@@ -67,5 +73,7 @@ const void *dielectric_put(const struct observable *o, const struct system *sys,
 void dielectric_file(const struct observe_result *r, struct buf *out);
 void dielectric_json(const struct observe_result *r, bool curves, struct writer *w);
 void dielectric_line(const struct observe_result *r, struct buf *out);
+int dielectric_of_blocks(const struct observe_result *r, double *value);
+double dielectric_independent(const struct observe_result *r);
 
 #endif

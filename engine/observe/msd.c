@@ -7,7 +7,6 @@
  * origin up to that lag before.
  */
 #include <math.h>
-#include <stdlib.h>
 
 #include "engine/base/number.h"
 #include "engine/base/units.h"
@@ -34,6 +33,7 @@ struct diffusion {
     double from, to;    /* ps, of the fit */
     struct line line;
     double d, d_error; /* nm^2/ps */
+    double d_of_block[OBSERVE_BLOCKS];
 };
 
 /* Least squares of values at lags k interval, those between two times. NAN where fewer than two have one. */
@@ -63,11 +63,9 @@ static struct diffusion diffusion_of(const struct observe_result *r)
     lags_errors(r, f.to, &f.c);
     f.line = fit(&f, interval, f.c.mean);
     f.d = f.line.slope / 6;
-    double *d = xcalloc((size_t)f.c.blocks + 1, sizeof *d);
     for (int b = 0; b < f.c.blocks; b++)
-        d[b] = fit(&f, interval, f.c.of_block + (size_t)b * f.c.lags).slope / 6;
-    f.d_error = observe_error(d, f.c.blocks, 1);
-    free(d);
+        f.d_of_block[b] = fit(&f, interval, f.c.of_block + (size_t)b * f.c.lags).slope / 6;
+    f.d_error = observe_error(f.d_of_block, f.c.blocks, 1);
     return f;
 }
 
@@ -159,4 +157,14 @@ void msd_line(const struct observe_result *r, struct buf *out)
     if (fitted && r->o->msd.viscosity > 0)
         buf_printf(out, ", %.4g in an infinite box", (f.d + finite_size(r, &f)) * CM2_S * 1e5);
     lags_close(&f.c);
+}
+
+int msd_of_blocks(const struct observe_result *r, double *value)
+{
+    struct diffusion f = diffusion_of(r);
+    const int n = isfinite(f.d) ? f.c.blocks : -1;
+    for (int b = 0; b < n; b++)
+        value[b] = f.d_of_block[b];
+    lags_close(&f.c);
+    return n;
 }

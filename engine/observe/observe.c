@@ -8,6 +8,7 @@
 #include "engine/math/box.h"
 #include "engine/observe/kinds.h"
 #include "engine/observe/lags.h"
+#include "engine/observe/verdict.h"
 
 #define CUBE 1e-5 /* relative difference of edges */
 
@@ -19,7 +20,8 @@ const struct observe_kind observe_kinds[OBSERVE_KINDS] = {
                      .put = rdf_put,
                      .file = rdf_file,
                      .json = rdf_json,
-                     .line = rdf_line},
+                     .line = rdf_line,
+                     .of_blocks = rdf_of_blocks},
     [OBSERVE_MSD] = {.name = "msd",
                      .size = lags_size,
                      .equal_times = true,
@@ -28,13 +30,15 @@ const struct observe_kind observe_kinds[OBSERVE_KINDS] = {
                      .put = lags_put,
                      .file = msd_file,
                      .json = msd_json,
-                     .line = msd_line},
+                     .line = msd_line,
+                     .of_blocks = msd_of_blocks},
     [OBSERVE_COORDINATION] = {.name = "coordination",
                               .size = coordination_size,
                               .put = coordination_put,
                               .file = coordination_file,
                               .json = coordination_json,
-                              .line = coordination_line},
+                              .line = coordination_line,
+                              .of_blocks = coordination_of_blocks},
     [OBSERVE_SAXS] = {.name = "saxs",
                       .size = saxs_size,
                       .plan = saxs_plan,
@@ -44,7 +48,8 @@ const struct observe_kind observe_kinds[OBSERVE_KINDS] = {
                       .put = saxs_put,
                       .file = saxs_file,
                       .json = saxs_json,
-                      .line = saxs_line},
+                      .line = saxs_line,
+                      .of_blocks = saxs_of_blocks},
     [OBSERVE_VACF] = {.name = "vacf",
                       .size = lags_size,
                       .equal_times = true,
@@ -53,14 +58,16 @@ const struct observe_kind observe_kinds[OBSERVE_KINDS] = {
                       .put = lags_put,
                       .file = vacf_file,
                       .json = vacf_json,
-                      .line = vacf_line},
+                      .line = vacf_line,
+                      .of_blocks = vacf_of_blocks},
     [OBSERVE_PRESSURE] = {.name = "pressure",
                           .size = pressure_size,
                           .needs_sample = true,
                           .put = pressure_put,
                           .file = pressure_file,
                           .json = pressure_json,
-                          .line = pressure_line},
+                          .line = pressure_line,
+                          .of_blocks = pressure_of_blocks},
     [OBSERVE_DIELECTRIC] = {.name = "dielectric",
                             .size = dielectric_size,
                             .plan = dielectric_plan,
@@ -69,7 +76,9 @@ const struct observe_kind observe_kinds[OBSERVE_KINDS] = {
                             .put = dielectric_put,
                             .file = dielectric_file,
                             .json = dielectric_json,
-                            .line = dielectric_line},
+                            .line = dielectric_line,
+                            .of_blocks = dielectric_of_blocks,
+                            .independent = dielectric_independent},
 };
 
 /* ---- on a device ---- */
@@ -189,8 +198,18 @@ void observe_json(const struct observe_result *r, bool curves, struct writer *w)
         jw_end(w, '}');
     }
     jw_end(w, ']');
+    observe_verdict_json(&observe_kinds[r->o->kind], r, w);
     if (s->frames)
         observe_kinds[r->o->kind].json(r, curves, w);
+}
+
+/* "; unconverged: its error is from 2 blocks, below 5: it needs longer". Why there is no number its own line says. */
+static void add_verdict(const struct observe_result *r, struct buf *out)
+{
+    const struct observe_verdict v = observe_verdict(&observe_kinds[r->o->kind], r);
+    buf_printf(out, "; %s", v.word);
+    for (int i = 0; i < v.n && v.number; i++)
+        buf_printf(out, "%s%s", i ? "; " : ": ", v.reason[i].text);
 }
 
 void observe_line(const struct observe_result *r, struct buf *out)
@@ -200,5 +219,6 @@ void observe_line(const struct observe_result *r, struct buf *out)
     if (s->frames)
         observe_kinds[r->o->kind].line(r, out);
     add_narrow(r, out, "; ", "");
+    add_verdict(r, out);
     buf_printf(out, "\n");
 }

@@ -50,6 +50,10 @@ struct observe_kind {
     void (*file)(const struct observe_result *r, struct buf *out);
     void (*json)(const struct observe_result *r, bool curves, struct writer *w);
     void (*line)(const struct observe_result *r, struct buf *out);
+    /* The number of its line in each block that its error is from, [OBSERVE_BLOCKS]. Returns how many, or -1: there is no number. */
+    int (*of_blocks)(const struct observe_result *r, double *value);
+    /* How many independent frames the number is worth, where that shows in another way than by blocks; NULL: it does not. */
+    double (*independent)(const struct observe_result *r);
 };
 
 extern const struct observe_kind observe_kinds[OBSERVE_KINDS];

@@ -103,3 +103,11 @@ void pressure_line(const struct observe_result *r, struct buf *out)
         number_with_error(out, mean.value[k], error.value[k]);
     }
 }
+
+int pressure_of_blocks(const struct observe_result *r, double *value)
+{
+    const int n = observe_full_blocks(r);
+    for (int b = 0; b < n; b++)
+        value[b] = tensor_of(observe_reals(r, b), (double)r->seen->per_block).value[MEAN];
+    return n;
+}

@@ -230,3 +230,14 @@ void rdf_line(const struct observe_result *r, struct buf *out)
     buf_printf(out, " at %.4g nm", (best + 0.5) * r->o->rdf.bin);
     curve_close(&c);
 }
+
+/* Of the highest bin. */
+int rdf_of_blocks(const struct observe_result *r, double *value)
+{
+    struct curve c = curve_of(r);
+    const int n = observe_full_blocks(r);
+    for (int b = 0; b < n; b++)
+        value[b] = (double)observe_counts(r, b)[highest(&c)] / observe_reals(r, b)[0];
+    curve_close(&c);
+    return n;
+}

@@ -194,3 +194,21 @@ void saxs_line(const struct observe_result *r, struct buf *out)
                    r->o->saxs.background.n ? " within the background's" : ": the box is too small");
     profile_close(&p);
 }
+
+/* Of the lowest bin, with what the background takes away. */
+int saxs_of_blocks(const struct observe_result *r, double *value)
+{
+    const uint32_t nbins = saxs_bins(&r->o->saxs);
+    double *reals = observe_total_reals(r);
+    uint32_t lowest = 0;
+    int n = 0;
+    while (lowest < nbins && reals[SAXS_COUNT * nbins + lowest] == 0)
+        lowest++;
+    free(reals);
+    if (lowest == nbins)
+        return -1;
+    for (int b = 0; b < observe_full_blocks(r); b++)
+        if (observe_reals(r, b)[SAXS_COUNT * nbins + lowest] > 0)
+            value[n++] = mean_of(observe_reals(r, b), nbins, lowest);
+    return n;
+}

@@ -140,3 +140,19 @@ void vacf_line(const struct observe_result *r, struct buf *out)
     buf_printf(out, " 1e-5 cm^2/s up to %.4g ps", g.to);
     green_kubo_close(&g);
 }
+
+/* Integrals up to the longest lag. */
+int vacf_of_blocks(const struct observe_result *r, double *value)
+{
+    struct green_kubo g = green_kubo_of(r);
+    const uint32_t lags = g.c.lags;
+    const int n = g.c.blocks;
+    double *d = xcalloc(lags, sizeof *d);
+    for (int b = 0; b < n; b++) {
+        integrate(g.c.of_block + (size_t)b * lags, lags, r->o->interval, d);
+        value[b] = d[lags - 1];
+    }
+    free(d);
+    green_kubo_close(&g);
+    return n;
+}

@@ -61,6 +61,8 @@ static inline double plot_on(const struct plot_axis *axis, double value)
         axis->log ? log(value / axis->a) / log(axis->b / axis->a) : (value - axis->a) / (axis->b - axis->a);
     return axis->from + (axis->to - axis->from) * part;
 }
+/* A band about a level: level +- spread at 1, as wide as the error of a part of the samples is at that part, spread / sqrt(part). */
+void plot_funnel(struct buf *out, const struct plot_axis *x, const struct plot_axis *y, double level, double spread);
 /* Numbers and lines of the axis across, else of the one upwards. */
 void plot_ticks(struct buf *out, const struct plot_axis *x, const struct plot_axis *y, bool vertical);
 /* The numbers across at a series' points, in their order, but for those that the one before leaves no room. */

@@ -41,6 +41,7 @@ struct plot {
     double most;
     bool ordered;         /* series are: more than there are colours go from pale to dark, without bands */
     double level, spread; /* a band across, level +- spread; NAN: none */
+    bool widens;          /* x is a part of the samples, and the band is level +- spread / sqrt(x) */
     double
         equal; /* NAN, or both axes are alike, with a line where they are equal, a band of so much beside it, and names of points of the first series outside of it */
 };
@@ -93,7 +94,7 @@ struct plot_small {
     double a, b, low, high, target;
 };
 void plot_small(struct buf *out, const char *title, const struct plot_small *s, const struct plot_bin *bins, int n);
-/* Curves on the same axes as another small figure, as points of series; the band is level +- spread, NAN: none. */
+/* Curves on the same axes as another small figure, over parts of the samples; the band is level +- spread / sqrt(part), NAN: none. */
 void plot_small_curves(struct buf *out, const char *title, const struct plot_series *series, int n, double level,
                        double spread);
 

@@ -121,9 +121,32 @@ static void draw_equal(struct buf *out, struct plot_axis *x, struct plot_axis *y
 
 static void draw_level(struct buf *out, const struct plot_axis *x, const struct plot_axis *y, const struct plot *p)
 {
-    if (isfinite(p->level) && isfinite(p->spread))
+    if (p->widens)
+        plot_funnel(out, x, y, p->level, p->spread);
+    else if (isfinite(p->level) && isfinite(p->spread))
         buf_printf(out, "<path d=\"M%.1f %.1fH%.1fV%.1fH%.1fZ\" class=\"band\"/>\n", x->from,
                    plot_on(y, p->level - p->spread), x->to, plot_on(y, p->level + p->spread), x->from);
+}
+
+/* On an edge of the funnel: sign 1 above the level, -1 below, no further than the axis goes. */
+static double edge(const struct plot_axis *y, double level, double spread, double part, int sign)
+{
+    return plot_on(y, fmin(fmax(level + sign * spread / sqrt(part), y->a), y->b));
+}
+
+void plot_funnel(struct buf *out, const struct plot_axis *x, const struct plot_axis *y, double level, double spread)
+{
+    enum { STEPS = 40 };
+    const double least = fmax(x->a, 0.01 * x->b);
+    if (!isfinite(level) || !isfinite(spread))
+        return;
+    for (int k = 0; k <= 2 * STEPS + 1; k++) {
+        const int step = k <= STEPS ? k : 2 * STEPS + 1 - k;
+        const double part = least + (x->b - least) * step / STEPS;
+        buf_printf(out, "%s%.1f %.1f", k ? "L" : "<path d=\"M", plot_on(x, part),
+                   edge(y, level, spread, part, k <= STEPS ? 1 : -1));
+    }
+    buf_printf(out, "Z\" class=\"band\"/>\n");
 }
 
 /* Names of points outside the band, of all where they are few, beside them where there is room. */

@@ -58,9 +58,7 @@ void plot_small_curves(struct buf *out, const char *title, const struct plot_ser
     plot_air(&x);
     x.from = 0, x.to = SMALL_WIDTH, y.from = SMALL_HEIGHT, y.to = 0;
     begin(out, title);
-    if (isfinite(level) && isfinite(spread))
-        buf_printf(out, "<path d=\"M0 %.1fH%dV%.1fH0Z\" class=\"band\"/>", plot_on(&y, level - spread), SMALL_WIDTH,
-                   plot_on(&y, level + spread));
+    plot_funnel(out, &x, &y, level, spread);
     for (int k = 0; k < n; k++)
         plot_draw(out, &x, &y, &series[k], &(struct plot_ink){k, 1, false});
     buf_printf(out, "</svg>");

@@ -20,14 +20,13 @@ def services(results: shoal.Results) -> Table:
     return {round(point.data_fraction, 6): (value(point.forward), value(point.backward)) for point in results.convergence}
 
 
-def alchemlybs(service: shoal.Service, which: str, results: shoal.Results, repeat: int) -> Table:
+def alchemlybs(service: shoal.Service, which: str, windows: list[shoal.results.Window], temperature: float) -> Table:
     """All rows are taken, those too that the service leaves out because they drift."""
     from alchemlyb.convergence import forward_backward_convergence
     from alchemlyb.postprocessors.units import R_kJmol
 
-    windows = [window.window for window in results.windows if window.repeat == repeat and window.status != "failed"]
-    frame = forward_backward_convergence([service.u_nk(which, k, repeat) for k in windows], "MBAR")
-    kT = R_kJmol * results.temperature.magnitude / 4.184  # kcal/mol
+    frame = forward_backward_convergence([service.u_nk(which, one.window, one.repeat) for one in windows], "MBAR")
+    kT = R_kJmol * temperature / 4.184  # kcal/mol
     return {round(row.data_fraction, 6): (kT * row.Forward, kT * row.Backward) for row in frame.itertuples()}
 
 
@@ -45,9 +44,14 @@ def main() -> None:
 
     service = shoal.Service()
     results = service.results(args.ensemble, live=True)
-    show(f"{results.ensemble.name}, by the service: {results.verdict.verdict if results.verdict else results.status}", services(results))
+    show(f"{results.ensemble.name}, by the service: {results}", services(results))
+    windows = [window for window in results.windows if window.repeat == args.repeat and window.status != "failed"]
+    empty = [str(window.window) for window in windows if not window.samples]
+    if empty:
+        print(f"not by alchemlyb: windows {', '.join(empty)} have no samples yet")
+        return
     try:
-        show("by alchemlyb", alchemlybs(service, args.ensemble, results, args.repeat))
+        show("by alchemlyb", alchemlybs(service, args.ensemble, windows, results.temperature.magnitude))
     except ImportError as error:
         print(f"not by alchemlyb: {error}")
 

@@ -80,11 +80,16 @@ def story(program, s):
     codes = {r["code"] for r in gap["verdict"]["reasons"]}
     assert gap["verdict"]["verdict"] == "unconverged" and "overlap" in " ".join(codes), gap["verdict"]
     own = [read(s, ident, f"lambda_{k:02d}/dhdl.xvg") for k in range(2)]
+    others = occupy(s, "others")
     s.shoal(program, "extend", "gap", "--add-window", "bonded: 0.65", "--add-window", "bonded: 0.3")
+    assert_still_known(program, s, ident, gap)
+    assert s.call("POST", f"/v1/ensembles/{others}/cancel")[0] == 200
     ensemble = s.wait_done(ident)
     assert ensemble["revision"] == 2 and ensemble["windows"] == 4 and [r["window"] for r in ensemble["replicas"]] == [0, 1, 2, 3], ensemble
     assert {r["steps"] for r in ensemble["replicas"]} == {r["step"] for r in ensemble["replicas"]} == {BEFORE + STEPS}, ensemble
-    assert events(s, ident, "extend") == ["revision 2: windows added: bonded: 0.65;bonded: 0.3"]
+    rows, kept = (2 * (STEPS // every + 1) for every in (EVERY, FRAMES))
+    assert events(s, ident, "extend") == ["revision 2: windows added: bonded: 0.65;bonded: 0.3; "
+                                          f"{kept} of the {rows} rows sampled so far count from here on: those that are frames"]
     assert len(events(s, ident, "frames")) == 2, events(s, ident, "frames")
     whole = results(s, ident)
     assert whole["verdict"]["verdict"] == "converged" and error(whole) < error(gap), whole["verdict"]
@@ -94,6 +99,27 @@ def story(program, s):
     assert "Sampled before windows were added" in s.shoal(program, "results", "gap")
     assert submit(s, "gap") == ident, "what was submitted stays the same"
     return ident, whole
+
+
+def occupy(s, key):
+    """An ensemble that has all slots for as long as a slice."""
+    slots = s.call("GET", "/v1/version")[1]["devices"][0]["slots"]
+    ident = submit(s, key, [k / slots for k in range(slots + 1)], steps=10**9)
+    deadline = time.monotonic() + 60
+    while sum(r["state"] == "running" for r in s.get(ident)["replicas"]) < slots:
+        assert time.monotonic() < deadline, s.get(ident)
+        time.sleep(0.05)
+    return ident
+
+
+def assert_still_known(program, s, ident, gap):
+    """Until the new windows have samples, the results of before are what there is so far."""
+    estimate, so_far = s.get(ident)["estimate"], s.call("GET", f"/v1/ensembles/{ident}/results?live=1")[1]
+    assert estimate["revision"] == 1 and abs(estimate["value"] - gap["estimate"]["magnitude"]) < 1e-6, estimate
+    assert so_far == gap == json.loads(read(s, ident, "revision_1/results.json")), so_far
+    text = subprocess.run([program, "results", ident], env={**os.environ, "SHOAL_SOCKET": s.socket}, capture_output=True, text=True, check=False).stdout
+    assert "These are the results of revision 1, before windows were added" in text, text
+    assert "unconverged (revision 1)" in s.shoal(program, "list"), s.shoal(program, "list")
 
 
 def assert_frames(s, ident, result, own):
@@ -186,7 +212,11 @@ def assert_handed_out(before, ensemble):
 def longer(program, s, ident, whole):
     """Windows of before go on as if nothing had been added; their later rows count as densely as the frames do."""
     more = STEPS // 2
+    before, others = results(s, ident), occupy(s, "others-again")
     s.shoal(program, "extend", "gap", "--time", f"{more} steps")
+    so_far = s.get(ident)["estimate"]
+    assert so_far["revision"] == 2 and abs(so_far["value"] - before["estimate"]["magnitude"]) < 1e-6, so_far
+    assert s.call("POST", f"/v1/ensembles/{others}/cancel")[0] == 200
     s.shoal(program, "extend", "whole", "--time", f"{more} steps")
     assert s.wait_done(ident)["revision"] == 3
     s.wait_done(whole)

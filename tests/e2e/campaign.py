@@ -98,7 +98,7 @@ class Campaign(Campaigns):
         made = self.json("submit", path, code=3)
         self.assertEqual((len(made["submitted"]), made["present"], made["differ"]), (3, 6, 4 + 2))
         _, said = self.campaign("submit", path, code=3)
-        self.assertIn('line 32: "  retries: 3" was submitted, "  retries: 4" is planned', said)
+        self.assertIn('which has other content: run: "retries: 3" was submitted, "retries: 4" is planned', said)
         self.assertIn('b/tiny.gro, line 1: "methane in water" was submitted, "another title" is planned', said)
         self.assertEqual({e["state"] for e in self.json("plan", path)["ensembles"] if e["repeat"] < 3}, {"differs"})
         self.shoal("wait", "--label", "campaign=study", "--timeout", "100")
@@ -221,7 +221,7 @@ class Campaign(Campaigns):
         self.assertIn("has this key, and not the label campaign=keys", said)
         self.assertIn("8 of 9 ensembles submitted, 0 were there before", said)
         path, _ = self.seeds("keys", "keys", "random")
-        self.assertIn('"  seed: 8" was submitted, "  seed: random" is planned', self.campaign("submit", path, code=3)[1])
+        self.assertIn('integrator: "seed: 8" was submitted, "seed: random" is planned', self.campaign("submit", path, code=3)[1])
         self.remove("keys")
         self.remove("other")
 

@@ -80,6 +80,8 @@ class Holes(campaign.Campaigns):
         part = json.loads(self.campaign("gather", path, "--only", "a", "--json", code=75)[0])
         self.assertEqual({row["item"] for row in part["ensembles"]}, {"a"})
         self.assertIn("--replace goes with campaign submit", self.campaign("plan", path, "--replace", code=2)[1])
+        self.assertIn("--dry-run goes with campaign rm", self.campaign("cancel", path, "--dry-run", code=2)[1])
+        self.assertIn("campaign report makes a page", self.campaign("report", path, "--json", code=2)[1])
         self.assertEqual(len(self.json("submit", path, "--leg", "solvent", "--skip", "b")["submitted"]), 2)
         self.assertEqual(len(self.json("submit", path)["submitted"]), 4)
         # What is done to one is done to those, and to no other.

@@ -150,6 +150,18 @@ class Run(Served):
             self.assertEqual(run.returncode, 0, said)
         self.assert_spent(self.production("killed"))
 
+    def test_interrupt(self):
+        """It says that the ensembles go on, and they do."""
+        path = self.write("interrupted", more="")
+        run = self.running(path)
+        while "submitted" not in run.stderr.readline():
+            pass
+        run.send_signal(signal.SIGINT)
+        _, said = run.communicate(timeout=60)
+        self.assertEqual(run.returncode, -signal.SIGINT)
+        self.assertIn(f"shoal: what was submitted goes on; `shoal campaign run {path}` waits for it again\n", said)
+        self.shoal("campaign", "run", path)
+
     def test_part_of_a_round_by_another(self):
         """Another `run` begins to hand out the round while this one looks at the ensembles: it waits, as if that had been before."""
         until, hard, meanwhile = f"{FIRST + 3000} steps", {}, []

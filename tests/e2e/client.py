@@ -369,6 +369,7 @@ class Client(Answered):
             self.assertEqual(self.shoal("extend", "3f2a", option, value)[0], "queued\n")
         query = "windows=coulomb%3A%201%2C%20vdw%3A%200.65%3Bvdw%3A%200.7"
         self.service.answers[f"POST /v1/ensembles/3f2a/extend?{query}"] = (200, ensemble(state="queued"))
+        self.service.answers[f"POST /v1/ensembles/3f2a/extend?{query}&dry_run=1"] = (200, {"windows": 6, "rows": 0, "kept": 0})
         words = ("--add-window", "coulomb: 1, vdw: 0.65", "--add-window", "vdw: 0.7")
         self.assertEqual(self.shoal("extend", "3f2a", *words)[0], "queued\n")
         for words in ((), ("--time", "1 ns", "--until", "2 ns"), ("--time", "1 ns", "--add-window", "vdw: 0.7")):

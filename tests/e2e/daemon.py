@@ -496,6 +496,8 @@ def check(schema, value, root, where):
         for part in schema["$ref"].lstrip("#/").split("/"):
             target = target[part]
         return check(target, value, root, where)
+    if "anyOf" in schema:
+        return check(next((one for one in schema["anyOf"] if fits(one, value, root)), schema["anyOf"][0]), value, root, where)
     types = schema.get("type", [])
     kinds = {"object": dict, "array": list, "string": str, "integer": int, "number": (int, float), "boolean": bool,
              "null": type(None)}
@@ -517,6 +519,14 @@ def check(schema, value, root, where):
         for i, item in enumerate(value):
             check(schema["items"], item, root, f"{where}[{i}]")
     return None
+
+
+def fits(schema, value, root):
+    try:
+        check(schema, value, root, "")
+    except AssertionError:
+        return False
+    return True
 
 
 def description():

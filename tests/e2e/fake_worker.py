@@ -241,7 +241,8 @@ def read_slowly():
         if answer is None:
             sys.exit(3)
         value, error, verdict = answer
-        json.dump({"estimate": value and {"magnitude": value, "unit": "kilocalorie_per_mole"},
+        json.dump({"ensemble": {"revision": json.load(sys.stdin)["revision"]},
+                   "estimate": value and {"magnitude": value, "unit": "kilocalorie_per_mole"},
                    "uncertainty": value and {"magnitude": error, "unit": "kilocalorie_per_mole"}, "verdict": {"verdict": verdict}}, sys.stdout)
         sys.exit(0)
     ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG, as the real one does

@@ -67,6 +67,15 @@ class Figures(Pages):
             text = file(k)
             self.service.answers[f"GET /v1/ensembles/3f2a9c00/files/{path}"] = (404, {}) if text is None else (200, text)
 
+    def test_convergence(self):
+        """The band is the answer with the error of so many samples: 0.1 of all, the root of ten times as much of a tenth."""
+        (band,) = paths(self.figures(self.report(results()))["Convergence"], "band")
+        self.assertGreater(len(band), 40)
+        for part, value in band:
+            self.assertAlmostEqual(abs(value + 2), 0.1 / math.sqrt(part), delta=0.01)
+        self.assertEqual({value > -2 for part, value in band if part < 0.15}, {True, False})
+        self.assertEqual({value > -2 for part, value in band if part > 0.95}, {True, False})
+
     def test_observables(self):
         answer = results()
         r = [0.05 + 0.1 * i for i in range(12)]

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What `ninja install` puts below a DESTDIR works from there: all files are there, and the installed programs find each other.
 
-Usage: install.py MESON BUILD_FOLDER SOURCE_FOLDER PREFIX SCDOC(yes|no)
+Usage: install.py MESON BUILD_FOLDER SOURCE_FOLDER PREFIX SCDOC(yes|no) WHEEL(a name, or none)
 """
+import glob
 import json
 import os
 import re
@@ -15,14 +16,15 @@ import time
 
 from service import AS_IS
 
-MESON, BUILD, SOURCE, PREFIX, SCDOC = sys.argv[1:6]
+MESON, BUILD, SOURCE, PREFIX, SCDOC, WHEEL = sys.argv[1:7]
 
 WANTED = """bin/shoal bin/shoald bin/shoal-worker share/bash-completion/completions/shoal share/zsh/site-functions/_shoal
 share/fish/vendor_completions.d/shoal.fish share/doc/shoal/README.md share/doc/shoal/LICENSE share/doc/shoal/docs/README.md share/doc/shoal/docs/hydration.md share/doc/shoal/examples/README.md
-share/doc/shoal/examples/methane/quickstart.yaml share/shoal/ensemble.schema.json share/shoal/results.schema.json
+share/doc/shoal/examples/methane/quickstart.yaml share/shoal/ensemble.schema.json share/shoal/campaign.schema.json share/shoal/results.schema.json
 share/shoal/openapi.yaml share/shoal/python/pyproject.toml share/shoal/python/shoal/service.py
 lib/systemd/system/shoald.service lib/systemd/system/shoald.socket lib/systemd/user/shoald.service
 lib/sysusers.d/shoal.conf""".split()
+WANTED += [f"share/shoal/{WHEEL}"] * (WHEEL != "none")
 PAGES = "share/man/man1/shoal.1 share/man/man5/shoal-ensemble.5 share/man/man5/shoal-campaign.5 share/man/man8/shoald.8 share/man/man8/shoal-worker.8".split()
 
 
@@ -64,6 +66,15 @@ def check_keys(root):
     assert len(keys) > 50, keys
     missing = [key for key in keys if f"{key}\\fR" not in page and f"{key}fR" not in page]
     assert not missing, f"shoal-ensemble(5) lacks {missing}"
+
+
+def check_examples(root):
+    """The schema that an example names for editors is there."""
+    specs = glob.glob(os.path.join(root, "share/doc/shoal/examples/*/*.yaml"))
+    named = [(spec, match[1]) for spec in specs if (match := re.search(r"(?m)^# yaml-language-server: \$schema=(.+)", read(spec)))]
+    assert len(named) > 5, specs
+    for spec, schema in named:
+        assert os.path.isfile(os.path.join(os.path.dirname(spec), schema)), f"{spec}: no {schema}"
 
 
 def check_units(root):
@@ -113,6 +124,7 @@ def main():
             check_pages(root)
             check_keys(root)
         check_units(root)
+        check_examples(root)
         check_programs(root, os.path.join(folder, "home"))
         print(f"{len(WANTED + PAGES)} files looked at")
 

@@ -272,7 +272,7 @@ def stored_bytes():
             ensemble = s.get(second)
         assert re.fullmatch(r"waits for space: 2\d{6} bytes stored are held, your limit is 2\d{6}: remove ensembles that are not "
                             "needed", ensemble["reason"]), ensemble
-        assert {r["waits"]["for"] for r in ensemble["replicas"]} == {"its owner to have less stored"}, ensemble
+        assert {r["waits"]["for"] for r in ensemble["replicas"]} == {"space in its owner's quota (shoal du, shoal rm)"}, ensemble
         s.set_rules(**rules, per_second=1000)
         assert_whole(s, submit(bob, "others"), 300)
         held = s.get(second)

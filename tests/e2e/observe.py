@@ -253,6 +253,7 @@ class Observe(Files):
         charged = TOPOLOGY.replace("OW 1 0 16", "OW 1 -0.8 16").replace("HW1 1 0 1", "HW1 1 0.3 1").replace("HW2 1 0 1", "HW2 1 0.5 1")
         self.write("a.top", charged.encode())
         spec = "- dielectric: {}\n- dielectric: {of: {atoms: 1-12}, name: four}\n"
+        judged = set()
         for lean in ((0, 0, 0), TRICLINIC):
             made = frames(lean)
             self.write("a.trr", trr(made, "d"))
@@ -276,11 +277,15 @@ class Observe(Files):
                 mean = sum((sum(m[k] for m, _ in of_frames) / FRAMES) ** 2 for k in range(3))
                 few = (constant - 1) / (square - mean) * square * math.sqrt(2 / 3 * mean / square)
                 self.assertAlmostEqual(d["error"], max(error, few), delta=1e-8 * constant)
+                few_dipoles = any("fewer than 30 independent dipoles" in reason["text"] for reason in one["verdict"]["reasons"])
+                self.assertEqual(few_dipoles, square / mean < 30)
+                judged.add(few_dipoles)
                 rows = table(self.path(f"out/{one['name']}.xvg"))
                 self.assertEqual([r[0] for r in rows], [*range(2, 19, 2), 19])
                 for row in rows:
                     so_far = permittivity(of_frames[:int(row[0])], 298.15)
                     self.assertAlmostEqual(row[1], so_far, delta=1e-7 * so_far)
+        self.assertIn(True, judged)
         self.assertRegex(self.observe(spec, "a.trr"), r"dielectric: 19 frames; dielectric constant \d+")
         self.assertIn("dielectric: OW: the atoms of molecule 1 (SOL, from atom 1 on) in it have a charge of -0.8 e: their dipole has no "
                       "value of its own; expected whole molecules without a charge",

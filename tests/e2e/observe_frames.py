@@ -59,9 +59,26 @@ class Frames(observe.Files):
         self.write("a.trr", observe.trr(observe.frames((0, 0, 0))))
         spec = "- msd: {of: OW, max: 100 ps, viscosity: 0.7 mPa s}\n"
         said = "no D: fewer than two lags from 10 to 90 ps, the longest so far is 9 ps\n"
-        self.assertEqual(self.observe(spec, "a.trr"), "msd: 19 frames; " + said)
+        self.assertEqual(self.observe(spec, "a.trr"), "msd: 19 frames; " + said.replace("\n", "; failed\n"))
+        verdict = json.loads(self.observe(spec, "a.trr", "--json"))["observables"][0]["verdict"]
+        self.assertEqual((verdict["verdict"], [reason["code"] for reason in verdict["reasons"]]), ("failed", ["no_answer"]))
         with open(self.path("out/msd.xvg"), encoding="utf-8") as f:
             self.assertEqual(f.read().splitlines(True)[2], "# " + said)
+
+    def test_verdicts(self):
+        """An error of few blocks is not to be believed, nor one of frames that drift: of the latter the second half is denser."""
+        steady = observe.frames((0, 0, 0)) + observe.frames((0, 0, 0), 3)
+        dense = [(time, box, [[0.2 * c for c in r] for r in x]) for time, box, x in steady]
+        spec = "- coordination: {of: {between: [OW, HW1], r0: 0.5 nm}, max: 40, name: c}\n"
+        few = "c: 4 frames; .*; unconverged: its error is from 4 blocks, below 5: it needs longer\n"
+        halves = "c: 38 frames; .*; unconverged: its first and second half differ by more than 4 standard errors: it needs longer\n"
+        for made, codes, line in ((steady, [], "c: 38 frames; .*; converged\n"), (steady[:4], ["few_samples"], few),
+                                  (steady[:5], [], "c: 5 frames; .*; converged\n"), (steady[:19] + dense[19:], ["halves"], halves)):
+            self.write("a.trr", observe.trr(at(made, [0.5 * k for k in range(len(made))])))
+            self.assertRegex(self.observe(spec, "a.trr"), f"^{line}$")
+            verdict = json.loads(self.observe(spec, "a.trr", "--json"))["observables"][0]["verdict"]
+            self.assertEqual((verdict["verdict"], [reason["code"] for reason in verdict["reasons"]]),
+                             ("unconverged" if codes else "converged", codes))
 
     def test_blocks(self):
         """Errors where the longest lag is as long as blocks are: of 20 frames in blocks of two."""

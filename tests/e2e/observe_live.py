@@ -75,9 +75,9 @@ class Live(Served):
         self.assertEqual([(o["window"], o["repeat"], o["file"]) for o in results],
                          [(w, 0, f"lambda_{w:02d}/{f}") for w in (0, 1) for f in FILES])
         said = self.shoal("results", os.path.basename(folder))
-        self.assertRegex(said, r"(?m)^ +1 +rdf +31 +g\(r\) up to \d\.\d+ \+- 0\.\d+ at 0\.2\d nm +lambda_01/rdf.xvg$")
-        self.assertRegex(said, r"(?m)^ +1 +dielectric +31 +dielectric constant \d+\.?\d* \+- \d+\.?\d* at 298.15 K +lambda_01/")
-        self.assertRegex(said, r"(?m)^ +0 +msd +31 +D -?\d+\.\d* \+- \d+\.?\d* 1e-5 cm\^2/s, from 0.04 to 0.2 ps +lambda_00/msd.xvg$")
+        self.assertRegex(said, r"(?m)^ +1 +rdf +31 +g\(r\) up to \d\.\d+ \+- 0\.\d+ at 0\.2\d nm +(un)?converged +lambda_01/rdf.xvg$")
+        self.assertRegex(said, r"(?m)^ +1 +dielectric +31 +dielectric constant \d+\.?\d* \+- \d+\.?\d* at 298.15 K +(un)?converged +lambda_01/")
+        self.assertRegex(said, r"(?m)^ +0 +msd +31 +D -?\d+\.\d* \+- \d+\.?\d* 1e-5 cm\^2/s, from 0.04 to 0.2 ps +(un)?converged +lambda_00/msd.xvg$")
         page = self.shoal("report", os.path.basename(folder))
         for title in ("rdf: g(r)", "rdf: coordination number within r + bin/2", "msd: MSD", "saxs: I(q)"):
             figure = page.split(f"<b>{title}</b>", 1)[1].split("</figure>", 1)[0]
@@ -118,8 +118,8 @@ class Live(Served):
         plain = self.fetched(self.submit("plain", constant, observables=""))
         folder = self.fetched(self.submit("motion", constant, observables="observables:\n" + MOTION + STEPWISE))
         said = self.shoal("results", os.path.basename(folder))
-        self.assertRegex(said, r"(?m)^ +1 +pressure +31 +P -?\d+ \+- \d+ bar; xx -?\d+\.?\d*, yy -?\d+\.?\d*, zz -?\d+\.?\d* +lambda_01/")
-        self.assertRegex(said, r"(?m)^ +0 +vacf +601 +D \d+\.\d* \+- \d+\.?\d* 1e-5 cm\^2/s, up to 0.1 ps +lambda_00/vacf.xvg$")
+        self.assertRegex(said, r"(?m)^ +1 +pressure +31 +P -?\d+ \+- \d+ bar; xx -?\d+\.?\d*, yy -?\d+\.?\d*, zz -?\d+\.?\d* +(un)?converged +lambda_01/")
+        self.assertRegex(said, r"(?m)^ +0 +vacf +601 +D \d+\.\d* \+- \d+\.?\d* 1e-5 cm\^2/s, up to 0.1 ps +(un)?converged +lambda_00/vacf.xvg$")
         results = json.loads(self.read(folder, "results.json"))["observables"]
         self.assertEqual([o["frames"] for o in results], 2 * [31, 61, 601, 601])
         for window in (0, 1):
@@ -162,7 +162,7 @@ class Live(Served):
     def test_too_short(self):
         ident = self.submit("short", observables="observables:\n- msd: {of: OW, max: 20 ps, every: 20 steps}\n")
         self.fetched(ident)
-        self.assertRegex(self.shoal("results", ident), r"(?m)^ +1 +msd +31 +D: none yet, its lags begin at 2 ps +lambda_01/msd.xvg$")
+        self.assertRegex(self.shoal("results", ident), r"(?m)^ +1 +msd +31 +D: none yet, its lags begin at 2 ps +failed +lambda_01/msd.xvg$")
 
     def test_killed(self):
         whole, broken = (self.submit(name, observables=OBSERVABLES + MOTION) for name in ("one", "other"))

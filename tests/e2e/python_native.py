@@ -108,6 +108,9 @@ class Native(Served):
         self.assertAlmostEqual(energies.loc[0:, "Volume"].mean(), results.windows[1].averages["Volume"].value, 2)
         self.assertRaisesRegex(shoal.NotFound, "no energy.xvg of window 7", self.shoal.energies, "done", 7)
         self.assertEqual(len(self.shoal.ensemble("done").replicas.to_frame()), 3)
+        listed = shoal.Rows(self.shoal.ensembles(key="done")).to_frame()
+        self.assertEqual(listed[["id", "name", "state", "windows"]].values.tolist(), [[self.done.id, "done", "done", 3]])
+        self.assertEqual(list(observables["verdict.verdict"]), [one.verdict.verdict for one in results.observables])
         self.assertEqual(len(shoal.Rows(()).to_frame()), 0)
 
     # ---- specs and errors

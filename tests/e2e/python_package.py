@@ -148,6 +148,9 @@ class Package(Served):
         spec, files = tiny("finer", seed=3, steps=1000, windows=(0, 0.05), side=4)
         ensemble = self.shoal.submit_text(spec, files, key="finer")
         self.shoal.wait(ensemble, timeout=100)
+        would = self.shoal.widening(ensemble, [{"vdw": 0.02}])
+        self.assertEqual((would.revision, would.windows, would.rows, would.kept), (2, 3, 102, 12))
+        self.assertEqual(self.shoal.ensemble(ensemble).revision, 1)
         wider = self.shoal.extend(ensemble, windows=[{"vdw": 0.02}])
         self.assertEqual((wider.revision, wider.windows), (2, 3))
         self.shoal.wait(ensemble, timeout=100)
@@ -236,7 +239,7 @@ class Package(Served):
         nowhere = os.path.join(self.folder, "none.sock")
         with self.assertRaises(shoal.Unreachable) as caught:
             shoal.Service(nowhere).version()
-        self.assertEqual((caught.exception.code, str(caught.exception)), ("UNREACHABLE", f"no service at {nowhere}; is shoald running?"))
+        self.assertEqual((caught.exception.code, str(caught.exception)), ("UNREACHABLE", f"no service at {nowhere}; is shoald running? `shoald &` starts one of your own"))
         self.write("dead.sock", text="")
         self.assertRaisesRegex(shoal.Unreachable, "dead.sock: ", shoal.Service(os.path.join(self.folder, "dead.sock")).version)
 

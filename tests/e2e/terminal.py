@@ -80,10 +80,14 @@ class Terminal(Answered):
         components = ("coulomb", "vdw", "bonded", "restraint")
         energy = {unit: {"value": 1, "error": 0.1} for unit in ("kJ/mol", "kcal/mol", "kT")}
         window = {"status": "ok", "reason": None, "sampled": {"magnitude": 0.5}, "samples":
-                  {"read": 1001, "used": 1001, "inefficiency": 1.5, "uncorrelated": 667, "variance": 0.1}}
+                  {"read": 1001, "used": 1001, "inefficiency": 1.5, "uncorrelated": 29.7, "variance": 0.1}}
         results = {"quantity": "G(1) - G(0)", "status": "ok", "estimate": {"magnitude": 1}, "repeats": None, "warnings": [],
                    "estimators": [{"name": "MBAR", "total": energy, "legs": [], "verdict": {"verdict": "converged", "reasons": []}}],
                    "windows": [{**window, "window": k, "lambda": {c: 0.25 * k for c in components}} for k in range(3)]}
+        tensor = {k: {"value": -123.4, "error": 5} for k in ("mean", "xx", "yy", "zz")}
+        observed = {"window": 0, "name": "pressure", "frames": 100001, "file": "lambda_00/pressure.xvg", "pressure_bar": tensor,
+                    "verdict": {"verdict": "unconverged", "reasons": [{"code": "halves", "text": "its halves differ"}]}}
+        results["observables"] = [{**observed, "window": k} for k in range(3)] + [{**observed, "name": "later"}]
         self.service.answers["GET /v1/ensembles/3f2a"] = (200, ensemble(state="done"))
         self.service.answers["GET /v1/ensembles/3f2a9c00/results"] = (200, results)
         lines = self.draw("results", "3f2a").splitlines()
@@ -91,6 +95,10 @@ class Terminal(Answered):
         table = lines[[i for i, line in enumerate(lines) if line.startswith("window")][0]:]
         self.assertIn("coulomb/vdw/bonded/restraint", table[0])
         self.assertIn(" 0.25/0.25/0.25/0.25 ", table[2])
+        self.assertTrue(any("P -123.4 +- 5.0 bar" in line and line.endswith("  unconverged") for line in table), table)
+        self.assertIn("pressure unconverged (window 0, 1, 2): its halves differ", table)
+        self.assertIn("later unconverged (window 0): its halves differ", table)
+        self.assertIn(" 29 ", table[2])  # fewer than the 30 that its verdict asks for
         self.assertNotIn("reason", table[0])
 
     def test_waiting(self):
@@ -102,6 +110,15 @@ class Terminal(Answered):
         text = self.draw("status", "3f2a")
         self.assertIn("waits for its turn, place 3, starts in about", text)
         self.assertTrue(all(len(line) <= 80 for line in text.splitlines()), text)
+
+    def test_events(self):
+        """Whole messages, below each other."""
+        message = "the system blew up in stage 2 (produce), after step 0 of it: constraint between atoms 1 and 3 cannot be kept"
+        event = {"seq": 7, "time": "2026-11-20T10:00:00.000Z", "kind": "replica", "window": 0, "state": "failed", "message": message}
+        self.service.answers["GET /v1/ensembles/3f2a/events?since=0"] = (200, json.dumps(event).encode() + b"\n")
+        text = self.draw("events", "3f2a")
+        self.assertTrue(all(len(line) <= 80 for line in text.splitlines()), text)
+        self.assertIn(message, " ".join(text.split()))
 
     # ---- help
 
@@ -138,6 +155,12 @@ class Terminal(Answered):
         for words in ((), ("--quiet",), ("--socket", self.socket), ("--socket",)):
             self.assertIn("shoal COMMAND [OPTIONS]", self.run_shoal(*words, code=2)[1])
         self.assertIn("shoal list [OPTIONS]", self.run_shoal("-q", "list", "--help")[0])
+
+    def test_json(self):
+        """A page is no JSON: the command refuses what it would pass over."""
+        commands = json.loads(self.run_shoal("help", "--json")[0])["commands"]
+        self.assertNotIn("json", next(c for c in commands if c["name"] == "report")["options"])
+        self.assertIn("shoal report: no option '--json'", self.run_shoal("report", "3f2a", "--json", code=2)[1])
 
     def test_states_and_labels(self):
         self.service.answers["GET /v1/ensembles?state=running%2Cqueued"] = (200, {"ensembles": []})
@@ -206,11 +229,36 @@ class Terminal(Answered):
         self.assertIn("methane, revision 2: production longer by 2 ps in each of 4 windows\n",
                       self.run_shoal("extend", "ace-1", "--time", "2 ps")[1])
         self.assertIn("methane, revision 2: production of 6 ps in each of 4 windows\n", self.run_shoal("extend", "ace-1", "--until", "6 ps")[1])
+        would = {"id": "3f2a9c00", "name": "methane", "revision": 2, "windows": 5, "rows": 204, "kept": 204}
+        answers["POST /v1/ensembles/ace-1/extend?windows=vdw%3A%200.5&dry_run=1"] = (200, would)
         err = self.run_shoal("extend", "ace-1", "--add-window", "vdw: 0.5")[1]
+        self.assertNotIn("rows", err)
         self.assertIn("methane, revision 2: 1 window more, 5 in all\n", err)
         self.assertIn("methane is queued; `shoal watch ace-1` follows it\n", err)
         answers["POST /v1/ensembles/ace-1/extend?time=2%20ps"] = (409, error("CONFLICT", "it is cancelled"))
         self.assertNotIn("revision", self.run_shoal("extend", "ace-1", "--time", "2 ps", code=EXIT_REFUSED)[1])
+
+    def test_windows_cost(self):
+        """Rows that would not count any more are said before windows are added, and asked about on a terminal."""
+        words, path = ("extend", "ace-1", "--add-window", "vdw: 0.5"), "POST /v1/ensembles/ace-1/extend?windows=vdw%3A%200.5"
+        would = {"id": "3f2a9c00", "name": "methane", "revision": 2, "windows": 5, "rows": 204, "kept": 44}
+        self.service.answers[path] = (200, ensemble(state="queued", revision=2, windows=5))
+        self.service.answers[path + "&dry_run=1"] = (200, would)
+        cost = "methane, revision 2, would have 5 windows; 44 of the 204 rows sampled so far would count: those that are frames\n"
+        self.assertEqual(self.run_shoal(*words, "--dry-run")[0], cost)
+        self.assertEqual(json.loads(self.run_shoal(*words, "--dry-run", "--json")[0]), {"ensembles": [would], "errors": []})
+        for typed in (b"n\n", b"\n"):
+            text = self.draw(*words, typed=typed, code=EXIT_REFUSED)
+            self.assertIn(cost + "shoal: add the windows? [y/N]", text)
+            self.assertIn("no windows are added; --yes adds them without asking", text)
+        self.assertEqual(self.asked(), [path + "&dry_run=1"] * 4)
+        self.assertIn("1 window more, 5 in all", self.draw(*words, typed=b"y\n"))
+        self.assertNotIn("[y/N]", self.draw(*words, "--yes"))
+        self.assertIn(cost, self.run_shoal(*words)[1])
+        self.assertEqual(self.asked(), [path + "&dry_run=1", path] * 3)
+        self.service.answers[path + "&dry_run=1"] = (200, {**would, "kept": 204})
+        self.assertNotIn("[y/N]", self.draw(*words))
+        self.assertIn("extend --dry-run wants --add-window", self.run_shoal("extend", "ace-1", "--time", "1 ns", "--dry-run", code=2)[1])
 
 
 if __name__ == "__main__":

@@ -111,20 +111,21 @@ static void refuses(void **state)
     static const char ladder[] = FLOW("0, 1, 1, 1", "0, 0, 0.5, 1");
     static const struct {
         const char *windows, *said;
-    } bad[] = {{"vdw: 1.5", "numbers from 0 to 1"},
-               {"vdw: -0.5", "numbers from 0 to 1"},
-               {"vdw: half", "expected components"},
-               {"vdw 0.5", "expected components"},
-               {"vdw: 0.6, vdw: 0.6", "once each"},
-               {"charge: 0.5", "there is no component \"charge\" of lambda; expected components of coulomb, vdw"},
-               {"coulomb: 1, vwd: 0.6", "there is no component \"vwd\" of lambda; did you mean vdw"},
-               {"", "an empty window"},
-               {"vdw: 0.6;", "an empty window"},
-               {"bonded: 0.5", "s.yaml: alchemy.windows has no ladder of bonded"},
-               {"vdw: 0.5", "the ladder of s.yaml has it already: it is window 2"},
-               {"coulomb: 1, vdw: 1", "the ladder of s.yaml has it already: it is window 3"},
-               {"coulomb: 0.5, vdw: 0.6", "lies between no two windows"},
-               {"coulomb: 1", "the ladder of s.yaml has it already: it is window 1"}};
+    } bad[] = {
+        {"vdw: 1.5", "numbers from 0 to 1"},
+        {"vdw: -0.5", "numbers from 0 to 1"},
+        {"vdw: half", "expected components"},
+        {"vdw 0.5", "expected components"},
+        {"vdw: 0.6, vdw: 0.6", "once each"},
+        {"charge: 0.5", "lambda has no component \"charge\"; expected coulomb, vdw"},
+        {"coulomb: 1, vwd: 0.6", "lambda has no component \"vwd\"; did you mean \"vdw\"?; expected coulomb, vdw"},
+        {"", "an empty window"},
+        {"vdw: 0.6;", "an empty window"},
+        {"bonded: 0.5", "s.yaml: alchemy.windows has no ladder of bonded"},
+        {"vdw: 0.5", "the ladder of s.yaml has it already: it is window 2"},
+        {"coulomb: 1, vdw: 1", "the ladder of s.yaml has it already: it is window 3"},
+        {"coulomb: 0.5, vdw: 0.6", "lies between no two windows"},
+        {"coulomb: 1", "the ladder of s.yaml has it already: it is window 1"}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         not_added(ladder, bad[i].windows, ERR_USAGE, bad[i].said);
     /* Where both change, nothing is switched on beside what is off. */

@@ -314,7 +314,7 @@ static void salted_after_a_failure(void **state)
             struct told t = run();
             assert_int_equal(t.end, REPORT_DONE);
             assert_int_equal(t.events, 1);
-            assert_non_null(strstr(t.last_event, "salt: goes on from step 170 with noise of its own, salt 1"));
+            assert_non_null(strstr(t.last_event, "salt: goes on from step 170 with other random numbers (salt 1)"));
             fake_files_read(wanted, 0);
             assert_string_not_equal(wanted[0].data, plain[0].data);
             fake_folder_empty();

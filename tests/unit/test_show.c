@@ -198,6 +198,49 @@ static void test_table_cuts(void **state)
     }
 }
 
+/* Columns of "-" leave first, and only where there is no room: before a text is cut, though others have higher numbers. */
+static void test_table_dashes(void **state)
+{
+    static const char *const cells[] = {"n",   "ns",         "g", "reason", "0", "-",
+                                        "1.5", "it blew up", "1", "-",      "-", "it too"};
+    static const struct {
+        int width;
+        const char *text;
+    } cases[] = {
+        {23, "n  ns    g  reason\n0   -  1.5  it blew up\n1   -    -  it too\n"},
+        {19, "n    g  reason\n0  1.5  it blew up\n1    -  it too\n"},
+        {14, "n  reason\n0  it blew up\n1  it too\n"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct table t;
+        struct buf b = {0};
+        cells_of(&t, "r r1 r2 l~", cells, 12);
+        table_put(&t, cases[i].width, &b);
+        assert_text(&b, cases[i].text);
+    }
+}
+
+/* The last column goes on below itself, at words where it has some, and nothing of it is lost. */
+static void test_table_wraps(void **state)
+{
+    static const char *const cells[] = {"n", "message", "10", "it blew up at a constraint", "9", "n\303\266thing"};
+    static const struct {
+        int width;
+        const char *text;
+    } cases[] = {
+        {0, " n  message\n10  it blew up at a constraint\n 9  n\303\266thing\n"},
+        {17, " n  message\n10  it blew up at\n    a constraint\n 9  n\303\266thing\n"},
+        {11, " n  message\n10  it blew\n    up at a\n    constra\n    int\n 9  n\303\266thing\n"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct table t;
+        struct buf b = {0};
+        cells_of(&t, "r l+", cells, 6);
+        table_put(&t, cases[i].width, &b);
+        assert_text(&b, cases[i].text);
+    }
+}
+
 static void test_suggest(void **state)
 {
     static const char *const words[] = {"submit", "status", "results", "resume"};
@@ -303,10 +346,11 @@ static void test_results(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_durations),    cmocka_unit_test(test_progress),   cmocka_unit_test(test_bytes),
-        cmocka_unit_test(test_times),        cmocka_unit_test(test_table),      cmocka_unit_test(test_table_fits),
-        cmocka_unit_test(test_table_widest), cmocka_unit_test(test_table_cuts), cmocka_unit_test(test_suggest),
-        cmocka_unit_test(test_escape),       cmocka_unit_test(test_exit_codes), cmocka_unit_test(test_results),
+        cmocka_unit_test(test_durations),    cmocka_unit_test(test_progress),    cmocka_unit_test(test_bytes),
+        cmocka_unit_test(test_times),        cmocka_unit_test(test_table),       cmocka_unit_test(test_table_fits),
+        cmocka_unit_test(test_table_dashes), cmocka_unit_test(test_table_wraps), cmocka_unit_test(test_table_widest),
+        cmocka_unit_test(test_table_cuts),   cmocka_unit_test(test_suggest),     cmocka_unit_test(test_escape),
+        cmocka_unit_test(test_exit_codes),   cmocka_unit_test(test_results),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

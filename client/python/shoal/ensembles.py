@@ -16,13 +16,14 @@ ENDED = ("done", "failed", "cancelled")
 
 @dataclass(frozen=True, kw_only=True)
 class Estimate:
-    """What the samples say so far, in kcal/mol."""
+    """What the samples say so far, in kcal/mol. revision: of the ensemble, whose samples these are; None: of a service of before."""
 
     value: float | None
     error: float | None
     unit: str
     verdict: str
     time: str
+    revision: int | None
 
     def __str__(self) -> str:
         return f"{with_error(self.value, self.error)} {self.unit}, {self.verdict}" if self.value is not None else "no free energy yet"
@@ -138,6 +139,18 @@ class Ensemble:
     def ended(self) -> bool:
         """done, failed or cancelled."""
         return self.state in ENDED
+
+
+@dataclass(frozen=True, kw_only=True)
+class Widening:
+    """What more windows would make of an ensemble: its next revision, how many windows; of the rows that count now so many are kept."""
+
+    id: str
+    name: str
+    revision: int
+    windows: int
+    rows: int
+    kept: int
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -522,6 +522,7 @@ class Observable:
     file: str
     name: str
     kind: str
+    verdict: Verdict | None  # of the number that stands for it; None: of results before there were any
     frames: int
     blocks: int
     frames_per_block: int

@@ -15,7 +15,7 @@ from urllib.parse import quote, urlencode
 
 from shoal import frames, inputs
 from shoal.decode import decode
-from shoal.ensembles import Ensemble, Event, File, Files, Ladder, Page, Removed, Summary, Usage, Users, Version
+from shoal.ensembles import Ensemble, Event, File, Files, Ladder, Page, Removed, Summary, Usage, Users, Version, Widening
 from shoal.errors import OutOfTime, Unreachable, refusal
 from shoal.inputs import StrPath
 from shoal.program import FAILED, TRY_LATER, Program, options
@@ -137,9 +137,13 @@ class Service:
                windows: Iterable[Mapping[str, float]] | None = None) -> Ensemble:
         """Makes production longer by `time`, or as long as `until`, as in "2 ns"; or adds windows to the ladder of one that has ended
         or is paused, each between two that there are, as in [{"vdw": 0.65}]: the ensemble's next revision."""
-        added = None if windows is None else ";".join(", ".join(f"{name}: {x!r}" for name, x in window.items()) for window in windows)
+        added = None if windows is None else _windows(windows)
         given = {word: value for word, value in (("time", time), ("until", until), ("windows", added)) if value is not None}
         return self._move(which, "extend?" + urlencode(given))
+
+    def widening(self, which: str | Ensemble, windows: Iterable[Mapping[str, float]]) -> Widening:
+        """What extend() with these windows would make of it, and how many of its rows would count then. Nothing is changed."""
+        return self._ask(Widening, "POST", _path(which, "/extend?" + urlencode({"windows": _windows(windows), "dry_run": 1})))
 
     def extend_by_need(self, which: Iterable[str | Ensemble], time: str) -> tuple[Ensemble, ...]:
         """Makes production of several longer: as much in all as `time` added to each, to those where it cuts the sum of squared errors most.
@@ -337,6 +341,10 @@ def _submission(spec: str, name: str, files: Mapping[str, str], key: str | None,
     if labels:
         body["labels"] = dict(labels)
     return body
+
+
+def _windows(windows: Iterable[Mapping[str, float]]) -> str:
+    return ";".join(", ".join(f"{name}: {x!r}" for name, x in window.items()) for window in windows)
 
 
 def _next(events: Iterator[Event]) -> Event | None:

@@ -110,9 +110,10 @@ class Transport:
             return OutOfTime("BUSY", f"no answer from the service at {self.path} in time")
         if isinstance(error, PermissionError):
             return Unreachable("FORBIDDEN", f"{self.path}: not permitted; ask to be in the group that owns the socket")
+        hint = "is shoald running? `shoald &` starts one of your own"
         if not os.path.exists(self.path):
-            return Unreachable("UNREACHABLE", f"no service at {self.tried}; is shoald running?")
-        return Unreachable("UNREACHABLE", f"{self.path}: {error or type(error).__name__}; is shoald running?")
+            return Unreachable("UNREACHABLE", f"no service at {self.tried}; {hint}")
+        return Unreachable("UNREACHABLE", f"{self.path}: {error or type(error).__name__}; {hint}")
 
 
 def parse_object(text: bytes, what: str) -> dict[str, Any]:

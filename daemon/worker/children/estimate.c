@@ -16,6 +16,7 @@
 #include "daemon/spec/spec.h"
 #include "daemon/worker/children/confine.h"
 #include "daemon/worker/children/description.h"
+#include "daemon/worker/children/earlier.h"
 #include "daemon/worker/children/own_limits.h"
 #include "daemon/worker/command/commands.h"
 #include "daemon/worker/device/memory.h"
@@ -47,7 +48,8 @@ static const char help[] =
     "DIR/input) and writes DIR/results.json\n"
     "(schemas/results.schema.json) whole or not at all, or FILE instead (- is stdout). Without FILE it writes "
     "walks.xvg of\n"
-    "each repeat too, where replicas exchange windows. Window KK of the only repeat is DIR/lambda_KK, of repeat RR\n"
+    "each repeat too, where replicas exchange windows. With FILE, while windows that were added have no samples,\n"
+    "the results are those of the revision before. Window KK of the only repeat is DIR/lambda_KK, of repeat RR\n"
     "of several DIR/repeat_RR/lambda_KK; both have two digits or more.\n"
     "Exit code: 0 written, whatever the result says; 65 bad description or spec; 66 DIR cannot be read; 73 FILE\n"
     "cannot be written; 75 a disk failed to read a file, nothing was written, try again later; 2 usage. With --seconds "
@@ -362,6 +364,8 @@ static int estimate_and_write(struct estimate_request *q, const char *output, st
     x->unread = e;
     estimate_ensemble(x, &json);
     int rc = -(int)e->code;
+    if (!rc && output)
+        earlier_results(q, &json);
     if (!rc && !output)
         rc = write_walks(x, e);
     if (!rc)

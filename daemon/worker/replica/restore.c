@@ -149,7 +149,8 @@ static int CO_FN salt_anew(struct replica *r, struct err *e)
     struct err why = {0};
     r->salt = r->setup.salt;
     err_set(&why, ERR_NONE,
-            "goes on from step %" PRIu64 " with noise of its own, salt %" PRIu64 ", so as not to fail again",
+            "goes on from step %" PRIu64 " with other random numbers (salt %" PRIu64
+            "): with the same it would fail again",
             timeline_timesteps(r->spec, r->stage, r->stage_step), r->salt);
     replica_report_event(r, "salt", &why);
     sim_salt(r->sim, (uint32_t)r->salt);
