@@ -243,7 +243,7 @@ static int finish(const struct client *c, bool json, const char *id, json_t *ens
     struct buf text = {0};
     struct watch_end end = {0};
     int rc = watch_ensemble(c, id, client_deadline(c), false, &end);
-    if (rc != EXIT_OK && rc != EXIT_ENSEMBLE_FAILED)
+    if (rc != EXIT_OK && rc != EXIT_FAILED)
         return rc;
     client_path(&text, id, "");
     json_t *results = results_get(c, id, false, NULL, &e), *now = results ? client_get(c, text.data, &e) : NULL;

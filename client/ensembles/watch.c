@@ -215,7 +215,7 @@ int watch_ensemble(const struct client *c, const char *id, double deadline, bool
     if (rc == EXIT_TIMEOUT)
         fprintf(stderr, "shoal: %s has not ended after %.15g s\n", id, c->timeout);
     else
-        rc = strcmp(w.state, "done") ? EXIT_ENSEMBLE_FAILED : EXIT_OK;
+        rc = strcmp(w.state, "done") ? EXIT_FAILED : EXIT_OK;
     return rc;
 }
 
@@ -227,7 +227,7 @@ int watch_main(struct client *c, int argc, char **argv)
     struct err e = {0};
     watch_interruptible(argv[0]);
     int rc = watch_ensemble(c, argv[0], client_deadline(c), c->jsonl, &end);
-    if (rc != EXIT_OK && rc != EXIT_ENSEMBLE_FAILED)
+    if (rc != EXIT_OK && rc != EXIT_FAILED)
         return rc;
     if (c->json) {
         struct buf path = {0};
@@ -249,7 +249,7 @@ static int worse(int a, int b)
 {
     if (a == EXIT_OK || b == EXIT_OK)
         return a + b;
-    return a == EXIT_ENSEMBLE_FAILED ? b : a;
+    return a == EXIT_FAILED ? b : a;
 }
 
 int wait_main(struct client *c, int argc, char **argv)

@@ -188,7 +188,7 @@ static int gather_exit(const struct gathered *g)
     enum verdict worst = VERDICT_CONVERGED;
     for (int i = 0; i < g->nrows; i++)
         worst = gather_worse(worst, g->rows[i].so_far ? VERDICT_PENDING : g->rows[i].verdict);
-    return worst == VERDICT_PENDING ? EXIT_TRY_LATER : worst == VERDICT_FAILED ? EXIT_ENSEMBLE_FAILED : EXIT_OK;
+    return worst == VERDICT_PENDING ? EXIT_TRY_LATER : worst == VERDICT_FAILED ? EXIT_FAILED : EXIT_OK;
 }
 
 static void gather_print(const struct client *c, const struct gathered *g)

@@ -444,7 +444,7 @@ static int usage(void)
         "usage: shoal-worker serve --device cpu|cpu:N|cuda:K [--slots N]\n"
         "       with shoald's socket as descriptor 3\n",
         stderr);
-    return EXIT_USAGE;
+    return EXIT_BAD_USAGE;
 }
 
 int serve_main(int argc, char **argv)

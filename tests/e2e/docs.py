@@ -125,7 +125,7 @@ def run_page(page, folder, root, programs):
 
 def looked_over(name, text, root, known):
     page = Page(name, text)
-    return page, page.wrong + docs_check.links(page, root) + docs_check.words(page, known)
+    return page, page.wrong + docs_check.links(page, root) + docs_check.words(page, known) + docs_check.exits(page, known)
 
 
 def self_test(root, programs, known):

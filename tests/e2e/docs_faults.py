@@ -20,6 +20,8 @@ FAULTS = (
     ("`shoald --slot 2`", "shoald has no --slot"),
     ("`shoal-worker energie`", "has no energie"),
     ("`--no-such-option`", "no program has"),
+    ("\n## Exit codes\n\n| 0 | success |\n", "exit code 2: bad usage"),
+    ("\n## Exit codes\n\n| 4 | success |\n", "exit code 4: no such"),
     ("[a](nowhere.md)", "there is no nowhere.md"),
     ("[a](../README.md#nowhere)", "no heading"),
 )

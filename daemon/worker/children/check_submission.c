@@ -38,7 +38,7 @@ int check_submission_main(int argc, char **argv)
         else if (c == 'e')
             extension = true;
         else
-            return EXIT_USAGE;
+            return EXIT_BAD_USAGE;
     }
     if (own_limits(seconds, mib, &e) || buf_read_stream(&body, stdin, "stdin", &e))
         return exit_with("check-submission", &e);

@@ -421,14 +421,14 @@ int estimate_main(int argc, char **argv)
         else if (c == OPTION_MIB)
             mib = optarg;
         else if (c != 'j') /* JSON is what it prints */
-            return EXIT_USAGE;
+            return EXIT_BAD_USAGE;
     }
     if (!directory && !output && optind < argc)
         return estimate_of_files(argc - optind, argv + optind);
     if (!directory || optind < argc) {
         fprintf(stderr,
                 "shoal-worker estimate: expected FILE... or --ensemble DIR; shoal-worker estimate --help shows how\n");
-        return EXIT_USAGE;
+        return EXIT_BAD_USAGE;
     }
     struct err e = {0};
     if (seconds && mib && own_limits(seconds, mib, &e))

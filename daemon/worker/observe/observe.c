@@ -350,7 +350,7 @@ static int usage(void)
         "[--plot FILE.svg|DIR] [--window K] [--device cpu|cpu:N|cuda:K] [--include DIR]... [--quiet] [--json "
         "[--stages]]\n",
         stderr);
-    return EXIT_USAGE;
+    return EXIT_BAD_USAGE;
 }
 
 static int read_option(struct request *q, int c, const char *value, struct err *e)

@@ -215,7 +215,7 @@ static int usage(void)
         "[--warm-up S] [--form auto|gang|graph] [--pme auto|block|card] [--plot FILE.svg] [--include DIR]... "
         "[--json]\n",
         stderr);
-    return EXIT_USAGE;
+    return EXIT_BAD_USAGE;
 }
 
 static int read_count(struct bench_options *o, const char *option, const char *given, struct err *e)

@@ -459,11 +459,11 @@ int campaign_main(int argc, char **argv)
         else if (c == 'I' && l.nincludes < INCLUDES)
             includes[l.nincludes++] = optarg;
         else
-            return EXIT_USAGE;
+            return EXIT_BAD_USAGE;
     }
     if (argc - optind != 1) {
         fprintf(stderr, "shoal campaign: expected one campaign; shoal campaign --help shows how\n");
-        return EXIT_USAGE;
+        return EXIT_BAD_USAGE;
     }
     l.ensembles = json_array(), l.inputs = json_array(), l.errors = json_array(), l.warnings = json_array();
     int rc = list(&l, argv[optind], &e);

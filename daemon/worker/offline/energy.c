@@ -104,7 +104,7 @@ static int usage(void)
         "usage: shoal energy SPEC [--window K] [--forces] [--device cpu|cpu:N|cuda:K] [--check] [--include DIR]... "
         "[--json]\n",
         stderr);
-    return EXIT_USAGE;
+    return EXIT_BAD_USAGE;
 }
 
 int energy_main(int argc, char **argv)

@@ -80,11 +80,11 @@ int molecules_main(int argc, char **argv)
     int ninclude = 0;
     for (int c; (c = getopt_long(argc, argv, "I:", options, NULL)) != -1;) {
         if (c != 'I' || ninclude == INCLUDES)
-            return EXIT_USAGE;
+            return EXIT_BAD_USAGE;
         includes[ninclude++] = optarg;
     }
     if (optind + 1 != argc)
-        return EXIT_USAGE;
+        return EXIT_BAD_USAGE;
     struct err e = {0};
     struct system sys = {0};
     struct source *src = input_source(".", includes, ninclude);

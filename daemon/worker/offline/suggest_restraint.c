@@ -230,11 +230,11 @@ int suggest_restraint_main(int argc, char **argv)
         else if (c == 'I' && q.ninclude < INCLUDES)
             q.includes[q.ninclude++] = optarg;
         else
-            return EXIT_USAGE;
+            return EXIT_BAD_USAGE;
     }
     if (optind == argc) {
         fprintf(stderr, "shoal suggest-restraint: expected a spec; shoal suggest-restraint --help shows how\n");
-        return EXIT_USAGE;
+        return EXIT_BAD_USAGE;
     }
     q.spec = argv[optind];
     q.trajectories = argv + optind + 1;

@@ -215,11 +215,11 @@ int validate_main(int argc, char **argv)
         else if (c == 'I' && ninclude < INCLUDES)
             includes[ninclude++] = optarg;
         else
-            return EXIT_USAGE;
+            return EXIT_BAD_USAGE;
     }
     if (argc - optind != 1) {
         fprintf(stderr, "shoal validate: expected one spec; shoal validate --help shows how\n");
-        return EXIT_USAGE;
+        return EXIT_BAD_USAGE;
     }
     struct err e = {0};
     struct spec *spec = NULL;
