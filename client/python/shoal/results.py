@@ -319,11 +319,12 @@ class Exchange:
 
 @dataclass(frozen=True, kw_only=True)
 class Convergence:
-    """MBAR's total from the first (forward) and the last (backward) part of the rows."""
+    """MBAR's total from the first (forward) and the last (backward) part of the rows; `reason`: why one of them is None."""
 
     data_fraction: float
     forward: Energy | None
     backward: Energy | None
+    reason: str | None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -451,17 +451,18 @@ void mbar_row_weights(const struct mbar *m, size_t row, double *w)
         w[k] /= denominator;
 }
 
-void mbar_part(const struct mbar *m, const size_t *head, double from, double to, struct range *r)
+void mbar_part(const struct mbar *m, const size_t *head, double from, double to, struct range *r, struct err *e)
 {
     struct problem p;
     struct mbar part = {0};
-    struct err e;
     struct range ends = {.from = 0, .to = 1};
     double *f = xcalloc((size_t)m->solution.nstates, sizeof *f);
     problem_init(&p, m->table, head, from, to);
     for (int i = 0; i < p.n; i++)
         f[i] = m->solution.g[p.state[i]] - m->solution.g[p.state[0]];
-    r->ok = p.n > 1 && !solve(&p, f, NULL, &part.sweeps, &e) && !finish(&part, &p, f, r, &e);
+    if (p.n < 2)
+        err_set(e, ERR_ESTIMATE, "windows with samples: %d, expected 2 or more", p.n);
+    r->ok = p.n > 1 && !solve(&p, f, NULL, &part.sweeps, e) && !finish(&part, &p, f, r, e);
     if (r->ok) {
         solution_range(&part.solution, &ends);
         r->value = ends.value;

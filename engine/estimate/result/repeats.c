@@ -141,6 +141,18 @@ static void combine_overlap(struct report *r)
     }
 }
 
+/* Why repeats have no value of one part of the rows. */
+static void tell_lacking(struct report *r, int part)
+{
+    for (int i = 0; i < r->nrepeats; i++) {
+        const char *why = r->repeats[i].convergence[part].reason;
+        char name[24];
+        snprintf(name, sizeof name, "repeat %d", i);
+        if (*why)
+            convergence_lacks(&r->whole.convergence[part], name, why);
+    }
+}
+
 void report_combine(struct report *r)
 {
     struct result *out = &r->whole;
@@ -165,6 +177,7 @@ void report_combine(struct report *r)
     for (int i = 0; estimators && i < ESTIMATE_FRACTIONS; i++) {
         repeats_combine(r, &out->convergence[i].forward, pick_forward, 0, i);
         repeats_combine(r, &out->convergence[i].backward, pick_backward, 0, i);
+        tell_lacking(r, i);
     }
     combine_overlap(r);
     report_lengths(r);
