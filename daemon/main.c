@@ -212,7 +212,6 @@ int main(int argc, char **argv)
     struct err e = {0};
     privileges_begin();
     mallopt(M_MMAP_THRESHOLD, BIG_BLOCK);
-    log_setup("shoald", LOG_INFO);
     setenv("UV_THREADPOOL_SIZE", "8", 0);
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN); /* a file beyond the size limit is an error of who writes it */
@@ -220,6 +219,9 @@ int main(int argc, char **argv)
         fprintf(stderr, "shoald: %s\n", e.msg);
         return EXIT_BAD_USAGE;
     }
+    if (options_answered(&o))
+        return EXIT_OK;
+    log_setup("shoald", o.verbose ? LOG_DEBUG : LOG_INFO);
     uv_loop_init(&d.loop);
     if (start(&d, &o, &e)) {
         log_line(LOG_ERROR, "%s", e.msg);
