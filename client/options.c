@@ -283,17 +283,17 @@ struct line {
 /* An option's value: what is left of its word, else the next word. Flags take none. */
 static int take_from(struct client *c, const struct command *command, struct line *l, int option, const char *rest)
 {
-    const char *value = NULL;
-    if (option_rows[option].argument) {
-        if (!rest && l->at + 1 < l->argc)
-            rest = l->argv[++l->at];
-        if (!rest)
-            return bad_usage(command, "an option lacks its value");
-        value = rest;
-    } else if (rest) {
-        return bad_usage(command, "a value was given to an option that takes none");
-    }
-    return take(c, command, (enum option)option, value);
+    const struct option_row *row = &option_rows[option];
+    char what[100];
+    if (row->argument && !rest && l->at + 1 < l->argc)
+        rest = l->argv[++l->at];
+    if (row->argument && !rest)
+        snprintf(what, sizeof what, "--%s needs a value, %s", row->name, row->argument);
+    else if (!row->argument && rest)
+        snprintf(what, sizeof what, "--%s takes no value, got '%.40s'", row->name, rest);
+    else
+        return take(c, command, (enum option)option, rest);
+    return bad_usage(command, what);
 }
 
 static int take_long(struct client *c, const struct command *command, struct line *l)
