@@ -11,6 +11,7 @@
 #include "daemon/spec/extension.h"
 #include "daemon/spec/submission.h"
 #include "daemon/worker/children/confine.h"
+#include "daemon/worker/children/last_words.h"
 #include "daemon/worker/children/own_limits.h"
 #include "daemon/worker/command/commands.h"
 #include "daemon/worker/device/sizes.h"
@@ -40,8 +41,9 @@ int check_submission_main(int argc, char **argv)
         else
             return EXIT_BAD_USAGE;
     }
+    last_words_of_memory();
     if (own_limits(seconds, mib, &e) || buf_read_stream(&body, stdin, "stdin", &e))
-        return exit_with("check-submission", &e);
+        return last_words("check-submission", &e);
     confine();
     if (extension)
         extension_check(body.data, body.len, &answer);

@@ -16,6 +16,7 @@
 #include "daemon/spec/spec.h"
 #include "daemon/worker/children/confine.h"
 #include "daemon/worker/children/description.h"
+#include "daemon/worker/children/last_words.h"
 #include "daemon/worker/children/own_limits.h"
 #include "daemon/worker/command/commands.h"
 #include "daemon/worker/device/memory.h"
@@ -51,7 +52,8 @@ static const char help[] =
     "of several DIR/repeat_RR/lambda_KK; both have two digits or more.\n"
     "Exit code: 0 written, whatever the result says; 65 bad description or spec; 66 DIR cannot be read; 73 FILE\n"
     "cannot be written; 75 a disk failed to read a file, nothing was written, try again later; 2 usage. With --seconds "
-    "N and --mib N it takes no more processor time and memory.\n"
+    "N and --mib N it takes no more processor time and memory. An error is the last line on stdout, too, as JSON:\n"
+    "{\"error\": {\"code\": \"IO\", \"message\": \"...\"}}.\n"
     "\n"
     "DESCRIPTION is a JSON object on stdin:\n"
     "  spec        text of ensemble.yaml (required)\n"
@@ -431,9 +433,10 @@ int estimate_main(int argc, char **argv)
         return EXIT_BAD_USAGE;
     }
     struct err e = {0};
+    last_words_of_memory();
     if (seconds && mib && own_limits(seconds, mib, &e))
-        return exit_with("estimate", &e);
+        return last_words("estimate", &e);
     if (!output || !strcmp(output, "-"))
         confine_to(directory);
-    return ensemble(directory, output, &e) ? exit_with("estimate", &e) : EXIT_OK;
+    return ensemble(directory, output, &e) ? last_words("estimate", &e) : EXIT_OK;
 }
