@@ -186,9 +186,10 @@ void dielectric_json(const struct observe_result *r, bool curves, struct writer 
     jw_end(w, '}');
 }
 
-void dielectric_line(const struct observe_result *r, struct buf *out)
+void dielectric_summary(const struct observe_result *r, struct buf *out)
 {
     const struct dielectric d = dielectric_of(r);
-    buf_printf(out, "; dielectric constant ");
+    buf_printf(out, "dielectric constant ");
     number_with_error(out, d.constant, d.error);
+    buf_printf(out, " at %.5g K", r->o->dielectric.temperature);
 }

@@ -147,14 +147,14 @@ void msd_json(const struct observe_result *r, bool curves, struct writer *w)
     lags_close(&f.c);
 }
 
-void msd_line(const struct observe_result *r, struct buf *out)
+void msd_summary(const struct observe_result *r, struct buf *out)
 {
     struct diffusion f = diffusion_of(r);
-    const bool fitted = is_fitted(r, &f, "; ", "", out);
+    const bool fitted = is_fitted(r, &f, "", "", out);
     if (fitted) {
-        buf_printf(out, "; D ");
+        buf_printf(out, "D ");
         number_with_error(out, f.d * CM2_S * 1e5, f.d_error * CM2_S * 1e5);
-        buf_printf(out, " 1e-5 cm^2/s from %.4g to %.4g ps", f.from, f.to);
+        buf_printf(out, " 1e-5 cm^2/s, from %.4g to %.4g ps", f.from, f.to);
     }
     if (fitted && r->o->msd.viscosity > 0)
         buf_printf(out, ", %.4g in an infinite box", (f.d + finite_size(r, &f)) * CM2_S * 1e5);

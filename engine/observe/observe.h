@@ -46,10 +46,10 @@ struct observe_kind {
     bool needs_sample;     /* it comes behind a sample of the same state: of runs alone */
     /* ERR_SPEC: it cannot be, with the interval that its frames have. NULL: it can. */
     int (*check)(const struct observable *o, const struct system *sys, struct err *e);
-    /* Of at least one frame: its file, members of an open JSON object, a line for people. */
+    /* Of at least one frame: its file, members of an open JSON object, words for people. */
     void (*file)(const struct observe_result *r, struct buf *out);
     void (*json)(const struct observe_result *r, bool curves, struct writer *w);
-    void (*line)(const struct observe_result *r, struct buf *out);
+    void (*summary)(const struct observe_result *r, struct buf *out);
 };
 
 extern const struct observe_kind observe_kinds[OBSERVE_KINDS];

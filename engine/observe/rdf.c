@@ -221,11 +221,11 @@ void rdf_json(const struct observe_result *r, bool curves, struct writer *w)
     curve_close(&c);
 }
 
-void rdf_line(const struct observe_result *r, struct buf *out)
+void rdf_summary(const struct observe_result *r, struct buf *out)
 {
     struct curve c = curve_of(r);
     const uint32_t best = highest(&c);
-    buf_printf(out, "; highest g(r) ");
+    buf_printf(out, "highest g(r) ");
     number_with_error(out, c.g[best], c.g_error[best]);
     buf_printf(out, " at %.4g nm", (best + 0.5) * r->o->rdf.bin);
     curve_close(&c);

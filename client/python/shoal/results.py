@@ -524,6 +524,7 @@ class Observable:
     name: str
     kind: str
     frames: int
+    summary: str | None
     blocks: int
     frames_per_block: int
     groups: tuple[Group, ...]
