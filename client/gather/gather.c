@@ -14,6 +14,7 @@
 #include "client/ask/members.h"
 #include "client/programs/here.h"
 #include "client/show/out.h"
+#include "engine/base/json/number_json.h"
 
 struct fetching {
     struct gathered *g;
@@ -30,8 +31,7 @@ static void fill(void *arg, int i, struct buf *path, struct buf *body)
 
 static double kj_of(const json_t *quantity)
 {
-    const json_t *magnitude = json_object_get(quantity, "magnitude"); /* kcal/mol, as the schema says */
-    return json_is_number(magnitude) ? json_number_value(magnitude) * GATHER_KCAL : NAN;
+    return answer_magnitude(quantity) * GATHER_KCAL; /* kcal/mol, as the schema says */
 }
 
 static enum verdict verdict_of(const json_t *results)
@@ -46,8 +46,7 @@ static enum verdict verdict_of(const json_t *results)
 static double correction_of(const json_t *results, const char *part)
 {
     const json_t *energy = json_object_get(json_object_get(results, part), "correction");
-    const json_t *value = json_object_get(json_object_get(energy, "kJ/mol"), "value");
-    return json_is_number(value) ? json_number_value(value) : NAN;
+    return number_from_json(json_object_get(json_object_get(energy, "kJ/mol"), "value"));
 }
 
 /* Behind what the service says of an ensemble that has not come to its end; of any other there is nothing else to say. */
@@ -72,8 +71,7 @@ static void take_results(struct row *r, const json_t *results)
         add_reason(r, answer_text(results, "reason"));
     else if (isnan(r->estimate.value)) /* one cause is enough while it runs */
         add_reason(r, answer_text(json_array_get(r->reasons, 0), "text"));
-    const json_t *least = json_object_get(json_object_get(results, "overlap"), "minimum");
-    r->overlap = json_is_number(least) ? json_number_value(least) : NAN;
+    r->overlap = number_from_json(json_object_get(json_object_get(results, "overlap"), "minimum"));
     r->run = json_pack("{s:O?,s:O?,s:O?,s:O?,s:O?,s:O?,s:O?}", "windows", json_object_get(results, "windows"),
                        "version", json_object_get(results, "version"), "estimator",
                        json_object_get(results, "estimator"), "temperature", json_object_get(results, "temperature"),

@@ -15,6 +15,7 @@
 #include "client/ask/ensembles.h"
 #include "client/ask/results.h"
 #include "client/propose/pilot.h"
+#include "engine/base/json/number_json.h"
 
 #define OVERLAP_USUAL 0.1 /* thrice what results want at least */
 
@@ -79,11 +80,10 @@ static void show_json(const struct pilot *p, const struct spacing *s, double aim
         buf_free(&name);
     }
     int fewest = spacing_fewest(&p->path, aim);
-    json_t *all =
-        json_pack("{s:o,s:f,s:o,s:f,s:{s:f,s:o},s:{s:f,s:o}}", "windows", windows, "length", s->at[s->nwindows - 1],
-                  "legs", legs, "expected_overlap", s->overlap, "pilot", "expected_overlap", pilot_expected(p),
-                  "overlap", isnan(p->measured) ? json_null() : json_real(p->measured), "aim", "overlap", aim,
-                  "windows", fewest ? json_integer(fewest) : json_null());
+    json_t *all = json_pack("{s:o,s:f,s:o,s:f,s:{s:f,s:o},s:{s:f,s:o}}", "windows", windows, "length",
+                            s->at[s->nwindows - 1], "legs", legs, "expected_overlap", s->overlap, "pilot",
+                            "expected_overlap", pilot_expected(p), "overlap", number_json(p->measured), "aim",
+                            "overlap", aim, "windows", fewest ? json_integer(fewest) : json_null());
     client_print(all);
     json_decref(all);
 }

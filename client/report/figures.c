@@ -8,6 +8,7 @@
 #include "client/ask/answer.h"
 #include "client/report/report.h"
 #include "client/results/convergence.h"
+#include "engine/base/json/number_json.h"
 #include "engine/plot/plot.h"
 
 static void convergence_show(struct buf *out, const json_t *results)
@@ -38,15 +39,15 @@ static void window_points(const json_t *windows, const char *first, const char *
     json_array_foreach (windows, i, one) {
         const json_t *inner = json_object_get(json_object_get(one, first), second);
         bool pair = json_is_object(inner);
-        s->points[s->n++] = (struct plot_point){answer_real(json_object_get(one, "window")),
-                                                answer_real(pair ? json_object_get(inner, "value") : inner),
-                                                pair ? answer_real(json_object_get(inner, "error")) : NAN, NULL};
+        s->points[s->n++] = (struct plot_point){number_from_json(json_object_get(one, "window")),
+                                                number_from_json(pair ? json_object_get(inner, "value") : inner),
+                                                pair ? number_from_json(json_object_get(inner, "error")) : NAN, NULL};
     }
 }
 
 static double lambda_of(const json_t *window, const char *component)
 {
-    return answer_real(json_object_get(json_object_get(window, "lambda"), component));
+    return number_from_json(json_object_get(json_object_get(window, "lambda"), component));
 }
 
 /* Whether a component changes from or to the window of entry i, of the same repeat. */
@@ -74,8 +75,8 @@ static void derivative_show(struct buf *out, const json_t *results, const char *
         const json_t *slope = json_object_get(json_object_get(one, "dhdl"), component);
         if (json_is_object(json_object_get(one, "samples")) && changes_at(windows, i, component))
             s.points[s.n++] =
-                (struct plot_point){lambda_of(one, component), answer_real(json_object_get(slope, "value")),
-                                    answer_real(json_object_get(slope, "error")), NULL};
+                (struct plot_point){lambda_of(one, component), number_from_json(json_object_get(slope, "value")),
+                                    number_from_json(json_object_get(slope, "error")), NULL};
     }
     buf_printf(&title, "dH/dlambda of %s", component);
     buf_printf(&x, "lambda of %s", component);
@@ -125,7 +126,7 @@ static void matrix_show(struct buf *out, const char *title, const char *note, co
         return;
     double *matrix = xcalloc(n * n, sizeof *matrix);
     for (size_t i = 0; i < n * n; i++)
-        matrix[i] = answer_real(json_array_get(json_array_get(rows, i / n), i % n));
+        matrix[i] = number_from_json(json_array_get(json_array_get(rows, i / n), i % n));
     plot_matrix(out, title, note, matrix, (int)n, least);
     free(matrix);
 }
@@ -158,7 +159,7 @@ static void overlap_show(struct buf *out, const json_t *results)
     matrix_show(out, "Overlap of windows",
                 "the chance that a sample of the window of a row could be of the window of a column; red: neighbours "
                 "with too little",
-                rows, answer_real(json_object_get(overlap, "threshold")));
+                rows, number_from_json(json_object_get(overlap, "threshold")));
     json_decref(rows);
 }
 

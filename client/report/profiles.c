@@ -7,6 +7,7 @@
 
 #include "client/ask/answer.h"
 #include "client/report/report.h"
+#include "engine/base/json/number_json.h"
 #include "engine/plot/plot.h"
 
 static double middle_of(const json_t *bin)
@@ -17,8 +18,8 @@ static double middle_of(const json_t *bin)
 static struct plot_point energy_at(const json_t *bin, const json_t *energy)
 {
     const json_t *pair = json_object_get(energy, "kcal/mol");
-    return (struct plot_point){middle_of(bin), answer_real(json_object_get(pair, "value")),
-                               answer_real(json_object_get(pair, "error")), NULL};
+    return (struct plot_point){middle_of(bin), number_from_json(json_object_get(pair, "value")),
+                               number_from_json(json_object_get(pair, "error")), NULL};
 }
 
 static void free_energy_show(struct buf *out, const json_t *profile)
@@ -65,7 +66,8 @@ static void histograms_show(struct buf *out, const json_t *profile)
         series[k].points = xcalloc(json_array_size(bins), sizeof *series[k].points);
         json_array_foreach (bins, i, bin)
             series[k].points[series[k].n++] = (struct plot_point){
-                middle_of(bin), answer_real(json_array_get(json_object_get(bin, "rows_of_windows"), k)), NAN, NULL};
+                middle_of(bin), number_from_json(json_array_get(json_object_get(bin, "rows_of_windows"), k)), NAN,
+                NULL};
     }
     snprintf(title, sizeof title, "Histograms along coordination %lld", answer_whole(profile, "coordination"));
     snprintf(note, sizeof note, "rows of each window in each bin; neighbours have to overlap%s",

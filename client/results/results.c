@@ -19,6 +19,7 @@
 #include "client/results/fold.h"
 #include "client/results/observed.h"
 #include "client/results/torsions.h"
+#include "engine/base/json/number_json.h"
 #include "engine/base/number.h"
 
 static const char *const units[] = {"kJ/mol", "kcal/mol", "kT"};
@@ -29,8 +30,8 @@ static void energy_cells(struct table *t, const json_t *energy)
     for (int i = 0; i < UNITS; i++) {
         const json_t *pair = json_object_get(energy, units[i]);
         struct buf cell = {0};
-        number_with_error(&cell, answer_real(json_object_get(pair, "value")),
-                          answer_real(json_object_get(pair, "error")));
+        number_with_error(&cell, number_from_json(json_object_get(pair, "value")),
+                          number_from_json(json_object_get(pair, "error")));
         table_cell(t, "%s", cell.data);
         buf_free(&cell);
     }
@@ -118,7 +119,7 @@ static void held_show(const json_t *held, const struct out *s)
             "out\n",
             json_string_value(json_array_get(molecules, 0)), json_string_value(json_array_get(molecules, 1)),
             (long long)json_integer_value(json_object_get(held, "window")),
-            answer_real(json_object_get(release, "value")));
+            number_from_json(json_object_get(release, "value")));
     if (!strcmp(answer_text(held, "other_end"), "held"))
         out_say(s, "the other end of the ladder is held too: attaching the restraints is another leg\n");
 }
@@ -131,8 +132,8 @@ static void finite_size_show(const json_t *finite, const struct out *s)
     if (!json_is_object(finite))
         return;
     buf_printf(&text, "\nthe net charge goes from %+.2f to %+.2f e in a box of %.3g nm; the row lacks:",
-               answer_real(json_array_get(charges, 0)), answer_real(json_array_get(charges, 1)),
-               answer_real(json_object_get(json_object_get(finite, "edge"), "magnitude")));
+               number_from_json(json_array_get(charges, 0)), number_from_json(json_array_get(charges, 1)),
+               number_from_json(json_object_get(json_object_get(finite, "edge"), "magnitude")));
     json_array_foreach (missing, i, item)
         buf_printf(&text, "\n  %s", json_string_value(item));
     out_say(s, "%s\n", text.data);
@@ -213,8 +214,8 @@ static void windows_show(const json_t *results, const struct out *s)
         if (json_is_object(samples)) {
             table_cell(&t, "%lld", (long long)json_integer_value(json_object_get(samples, "read")));
             table_cell(&t, "%lld", (long long)json_integer_value(json_object_get(samples, "used")));
-            table_cell(&t, "%.1f", answer_real(json_object_get(samples, "inefficiency")));
-            table_cell(&t, "%.0f", answer_real(json_object_get(samples, "uncorrelated")));
+            table_cell(&t, "%.1f", number_from_json(json_object_get(samples, "inefficiency")));
+            table_cell(&t, "%.0f", number_from_json(json_object_get(samples, "uncorrelated")));
         } else {
             for (int k = 0; k < 4; k++)
                 table_cell(&t, "-");
@@ -298,7 +299,7 @@ static void exchange_show(const json_t *exchange, const struct out *s)
         long long times = answer_whole(item, "exchanges"), trips = answer_whole(item, "round_trips");
         out_say(s, "\nexchange%s (%s): %lld %s, %lld round %s, eigenvalue %.4f\n\n", repeat,
                 answer_text(item, "scheme"), times, number_word(times, "time", "times"), trips,
-                number_word(trips, "trip", "trips"), answer_real(json_object_get(item, "eigenvalue")));
+                number_word(trips, "trip", "trips"), number_from_json(json_object_get(item, "eigenvalue")));
         pairs_show(json_object_get(item, "pairs"), s);
     }
 }
@@ -337,8 +338,8 @@ static void averages_rows(struct table *t, const json_t *averages)
     const json_t *average;
     json_object_foreach ((json_t *)averages, name, average) {
         struct buf cell = {0};
-        number_with_error(&cell, answer_real(json_object_get(average, "value")),
-                          answer_real(json_object_get(average, "error")));
+        number_with_error(&cell, number_from_json(json_object_get(average, "value")),
+                          number_from_json(json_object_get(average, "error")));
         table_cell(t, "%s", name);
         table_cell(t, "%s", cell.data);
         table_cell(t, "%s", answer_text(average, "unit"));

@@ -31,6 +31,7 @@
 #include "daemon/worker/offline/campaign_spec.h"
 #include "daemon/worker/offline/input.h"
 #include "engine/base/gzip.h"
+#include "engine/base/json/number_json.h"
 #include "engine/base/path.h"
 #include "engine/base/json/text_json.h"
 
@@ -389,11 +390,6 @@ static void check_budget(struct listing *l)
 
 /* ---- all of it ---- */
 
-static json_t *number_or_null(double x)
-{
-    return isnan(x) ? json_null() : json_real(x);
-}
-
 static json_t *campaign_json(const struct listing *l)
 {
     const struct campaign *c = l->campaign;
@@ -403,8 +399,8 @@ static json_t *campaign_json(const struct listing *l)
                                               c->legs[i].of_edges ? "edge" : "system", "sign", c->legs[i].sign));
     for (int i = 0; i < c->nsystems; i++)
         json_array_append_new(systems, json_pack("{s:s,s:o,s:o}", "name", c->systems[i].name, "experiment",
-                                                 number_or_null(c->systems[i].experiment), "error",
-                                                 number_or_null(c->systems[i].error)));
+                                                 number_json(c->systems[i].experiment), "error",
+                                                 number_json(c->systems[i].error)));
     for (int i = 0; i < c->nedges; i++)
         json_array_append_new(edges, json_pack("{s:s,s:s,s:s}", "name", c->edges[i].name, "ligand_i",
                                                c->systems[c->edges[i].ligand[0]].name, "ligand_j",
