@@ -9,10 +9,10 @@
 #include "engine/math/box.h"
 #include "engine/prepare/alchemy.h"
 
-#define PI 3.14159265358979323846
-#define HELD 60.0               /* kJ/mol: a bond whose dihedrals may add up to more does not turn in a simulation */
-#define LINEAR (165 * PI / 180) /* an angle from which on a dihedral has no direction */
-#define TURN (75 * PI / 180) /* beyond three deviations of an angle in its well, and within the distance of two wells */
+#define HELD 60.0                 /* kJ/mol: a bond whose dihedrals may add up to more does not turn in a simulation */
+#define LINEAR (165 * M_PI / 180) /* an angle from which on a dihedral has no direction */
+#define TURN                                                                                                           \
+    (75 * M_PI / 180) /* beyond three deviations of an angle in its well, and within the distance of two wells */
 
 /* ---- chemical bonds ---- */
 
@@ -272,5 +272,5 @@ double turns_mean(const struct turns *t)
 
 bool torsion_same_well(double a, double b, bool twofold)
 {
-    return fabs(remainder(a - b, twofold ? PI : 2 * PI)) <= TURN;
+    return fabs(remainder(a - b, twofold ? M_PI : 2 * M_PI)) <= TURN;
 }

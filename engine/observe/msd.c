@@ -14,7 +14,6 @@
 #include "engine/observe/kinds.h"
 #include "engine/observe/lags.h"
 
-#define PI 3.14159265358979323846
 #define XI 2.837297 /* of a cubic lattice: Yeh and Hummer, J. Phys. Chem. B 108, 15873 (2004), doi 10.1021/jp0477147 */
 #define MPA_S (1e4 / UNIT_BAR) /* in kJ/mol ps/nm^3 */
 
@@ -86,7 +85,7 @@ static bool is_fitted(const struct observe_result *r, const struct diffusion *f,
 static double finite_size(const struct observe_result *r, const struct diffusion *f)
 {
     const struct msd_choice *m = &r->o->msd;
-    return UNIT_R * m->temperature * XI / (6 * PI * m->viscosity * MPA_S * f->c.edge);
+    return UNIT_R * m->temperature * XI / (6 * M_PI * m->viscosity * MPA_S * f->c.edge);
 }
 
 void msd_file(const struct observe_result *r, struct buf *out)
