@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "engine/prepare/alchemy.h"
+#include "engine/prepare/cutoffs.h"
 #include "engine/base/arena.h"
 #include "engine/base/buf.h"
 #include "engine/base/units.h"
@@ -114,28 +115,12 @@ static void lay_out(void *sources, struct arena *a)
     f->params = arena_put_named(a, "parameters", p, sizeof *p);
 }
 
-static int check(const struct system *sys, const struct nonbonded_settings *set, struct err *e)
-{
-    double cutoff = fmax(set->coulomb_cutoff, set->vdw_cutoff);
-    bool switched = set->vdw_modifier == VDW_POTENTIAL_SWITCH || set->vdw_modifier == VDW_FORCE_SWITCH;
-    if (!(set->coulomb_cutoff > 0 && set->vdw_cutoff > 0))
-        return err_set(e, ERR_SPEC, "nonbonded: cut-offs %g and %g nm: positive ones are needed", set->coulomb_cutoff,
-                       set->vdw_cutoff);
-    if (!(cutoff < box_cutoff_limit(sys->box)))
-        return err_set(e, ERR_SPEC, "nonbonded: cut-off %g nm: must be less than %g nm in this box", cutoff,
-                       box_cutoff_limit(sys->box));
-    if (switched && !(set->vdw_switch > 0 && set->vdw_switch < set->vdw_cutoff))
-        return err_set(e, ERR_SPEC, "nonbonded: vdw: switch-start %g nm: expected between 0 and the cut-off %g nm",
-                       set->vdw_switch, set->vdw_cutoff);
-    return 0;
-}
-
 static int make(struct nonbonded *f, const struct system *sys, const struct settings *set, const int32_t *unit,
                 struct err *e)
 {
     struct alchemy_plan plan;
     struct nb_params *p = &f->host;
-    int rc = check(sys, &set->nonbonded, e);
+    int rc = cutoffs_check(&set->nonbonded, box_cutoff_limit(sys->box), "in this box", e);
     if (rc || (rc = alchemy_plan_make(&plan, sys, set, unit, e)))
         return rc;
     *p = (struct nb_params){.natoms = sys->natoms,
