@@ -134,7 +134,7 @@ struct block {
 static size_t lay_out_block(const struct nonbonded *nb, const struct list_caps *caps, void *base, struct block *b)
 {
     struct arena a = {.base = base};
-    const size_t blocks = ((size_t)nb->natoms + CUDA_BLOCK - 1) / CUDA_BLOCK; /* of bodies, at most */
+    const size_t blocks = blocks_of((uint64_t)nb->natoms, CUDA_BLOCK); /* of bodies, at most */
     b->tail = arena_take(&a, sizeof *b->tail + blocks * MOTION_SUMS * sizeof(double));
     b->grid = arena_take(&a, (size_t)nb->natoms * sizeof *b->grid);
     mesh_lay_out_block(&nb->mesh, &a, &b->mesh);
@@ -187,9 +187,8 @@ struct args_place cuda_place_args(const struct nonbonded *nb, const struct nonbo
 uint64_t cuda_place_emit(const struct nonbonded *nb, const struct nonbonded_arrays *r, uint64_t after, struct tape *t)
 {
     const struct args_place args = cuda_place_args(nb, r);
-    const struct shape shape = {.grid = {((uint32_t)nb->natoms + CUDA_BLOCK - 1) / CUDA_BLOCK, 1, 1},
-                                .block = {CUDA_BLOCK, 1, 1},
-                                .after = after};
+    const struct shape shape = {
+        .grid = {blocks_of((uint64_t)nb->natoms, CUDA_BLOCK), 1, 1}, .block = {CUDA_BLOCK, 1, 1}, .after = after};
     return emit_place(t, &shape, &args);
 }
 
