@@ -42,7 +42,7 @@ static json_t *read_molecules(const struct client *c, int *rc)
     int n = 2;
     struct buf text = {0};
     for (int i = 0; i < c->nincludes; i++) {
-        words[n++] = "-I";
+        words[n++] = "--include";
         words[n++] = (char *)c->includes[i];
     }
     words[n++] = "--";

@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include "daemon/command_line/args.h"
 #include "daemon/options.h"
 
 enum { WORDS = 8 };
@@ -83,7 +84,7 @@ static void test_values(void **state)
 static void test_refused(void **state)
 {
     refused("--stat x", "no option --stat; did you mean --state?");
-    refused("--frobnicate", "no option --frobnicate; see shoald --help");
+    refused("--frobnicate", "no option --frobnicate; --help lists them");
     refused("--slots", "--slots needs a value, N");
     refused("--idle=yes", "--idle takes no value, got \"yes\"");
     refused("--slots 0", "--slots 0: expected a whole number from 1 to 1000000");
@@ -92,7 +93,27 @@ static void test_refused(void **state)
     refused("--device cuda:0 --device cuda:0:eager",
             "--device cuda:0:eager: that GPU is cuda:0 already: expected each once");
     refused("run", "unexpected argument \"run\"; see shoald --help");
-    refused("-- run", "no option --; see shoald --help");
+    refused("-- --slots", "unexpected argument \"--slots\"; see shoald --help");
+}
+
+/* Words and repeated options, as commands of the worker have them. */
+static void test_list(void **state)
+{
+    static const struct arg row = {.name = "include", .argument = "DIR", .kind = ARG_LIST};
+    struct args_list list = {.n = 0};
+    struct err e = {0};
+    char *argv[] = {"x", "a", "--include", "b", "-", "--include=c", "--", "--include", NULL},
+         *many[2 * ARGS_LISTED + 4] = {"x"};
+    int words = -1;
+    assert_int_equal(args_read(&row, 1, &list, 8, argv, &words, &e), 0);
+    assert_true(list.n == 2 && !strcmp(list.items[0], "b") && !strcmp(list.items[1], "c"));
+    assert_true(words == 3 && !strcmp(argv[1], "a") && !strcmp(argv[2], "-") && !strcmp(argv[3], "--include"));
+    for (int i = 1; i < 2 * ARGS_LISTED + 3; i++)
+        many[i] = i % 2 ? "--include" : "b";
+    list.n = 0;
+    assert_int_equal(args_read(&row, 1, &list, 2 * ARGS_LISTED + 3, many, &words, &e), -ERR_USAGE);
+    assert_string_equal(e.msg, "--include: at most 32 of them");
+    assert_true(list.n == ARGS_LISTED);
 }
 
 int main(void)
@@ -101,6 +122,7 @@ int main(void)
         cmocka_unit_test(test_defaults),
         cmocka_unit_test(test_values),
         cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_list),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What shoal-worker can be asked to do. Each command parses its own options with getopt (argv[0] is the command's name)
+ * What shoal-worker can be asked to do. Each command reads its own line (line.h; argv[0] is the command's name)
  * and returns the exit code, which `shoal energy` and its kin pass on. Data on stdout, messages on stderr.
  */
 #ifndef SHOAL_DAEMON_WORKER_COMMAND_COMMANDS_H

@@ -3,7 +3,7 @@
  * shoal-worker suggest-restraint: anchors that hold a ligand to its receptor, from trajectories or from the start coordinates,
  * as a piece of topology.
  */
-#include <getopt.h>
+#include <limits.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "daemon/worker/command/commands.h"
+#include "daemon/worker/command/line.h"
 #include "daemon/worker/offline/input.h"
 #include "engine/base/number.h"
 #include "engine/base/printable.h"
@@ -18,13 +19,13 @@
 #include "engine/io/trajectory.h"
 #include "engine/derive/anchors.h"
 
-enum { INCLUDES = 32, FRAMES = 1000 };
+enum { FRAMES = 1000 };
 #define DEGREE (M_PI / 180)
 
 struct request {
     const char *spec, *ligand, *receptor;
-    const char *includes[INCLUDES];
-    int ninclude, ntrajectories;
+    struct args_list includes;
+    int ntrajectories;
     char **trajectories;
     bool json;
 };
@@ -211,35 +212,25 @@ static int suggest(const struct request *q, const struct spec *spec, const struc
 
 int suggest_restraint_main(int argc, char **argv)
 {
-    static const struct option options[] = {{"include", required_argument, NULL, 'I'},
-                                            {"ligand", required_argument, NULL, 'l'},
-                                            {"receptor", required_argument, NULL, 'r'},
-                                            {"json", no_argument, NULL, 'j'},
-                                            {NULL, 0, NULL, 0}};
+    static const struct arg rows[] = {
+        ARG(LIST, "include", "DIR", struct request, includes),
+        ARG(TEXT, "ligand", "NAME", struct request, ligand),
+        ARG(TEXT, "receptor", "NAME", struct request, receptor),
+        ARG(FLAG, "json", NULL, struct request, json),
+    };
+    static const struct command_line line = {
+        "suggest-restraint", "SPEC TRAJECTORY...", 1, INT_MAX, rows, sizeof rows / sizeof *rows, NULL};
     struct request q = {0};
     struct err e = {0};
     struct spec *spec = NULL;
     struct system sys = {0};
-    for (int c; (c = getopt_long(argc, argv, "", options, NULL)) != -1;) {
-        if (c == 'l')
-            q.ligand = optarg;
-        else if (c == 'r')
-            q.receptor = optarg;
-        else if (c == 'j')
-            q.json = true;
-        else if (c == 'I' && q.ninclude < INCLUDES)
-            q.includes[q.ninclude++] = optarg;
-        else
-            return EXIT_BAD_USAGE;
-    }
-    if (optind == argc) {
-        fprintf(stderr, "shoal suggest-restraint: expected a spec; shoal suggest-restraint --help shows how\n");
-        return EXIT_BAD_USAGE;
-    }
-    q.spec = argv[optind];
-    q.trajectories = argv + optind + 1;
-    q.ntrajectories = argc - optind - 1;
-    int rc = input_read(q.spec, q.includes, q.ninclude, &spec, &sys, &e);
+    int words, code;
+    if (!command_line_read(&line, &q, argc, argv, &words, &code))
+        return code;
+    q.spec = argv[1];
+    q.trajectories = argv + 2;
+    q.ntrajectories = words - 1;
+    int rc = input_read(q.spec, q.includes.items, q.includes.n, &spec, &sys, &e);
     if (!rc)
         rc = suggest(&q, spec, &sys, &e);
     system_close(&sys);
