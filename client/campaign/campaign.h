@@ -35,7 +35,7 @@ int campaign_plan(struct client *c, const char *file);
 int campaign_submit(struct client *c, const char *file);
 int campaign_status(struct client *c, const char *file);
 /* The table of campaign status, of what was seen at the last look. */
-void campaign_status_show(const struct client *c, const struct campaign *k);
+void campaign_status_print(const struct client *c, const struct campaign *k);
 int campaign_run(struct client *c, const char *file);
 
 #endif

@@ -149,7 +149,7 @@ static bool files_differ(const struct client *c, const struct campaign *k, const
 }
 
 /* One that was submitted with other content. */
-static void tell_difference(const struct client *c, const struct campaign *k, const json_t *one)
+static void say_difference(const struct client *c, const struct campaign *k, const json_t *one)
 {
     const char *id = answer_text(campaign_present(k, one), "id");
     struct buf out = {0};
@@ -163,14 +163,14 @@ static void tell_difference(const struct client *c, const struct campaign *k, co
     buf_free(&out);
 }
 
-static int tell_differences(const struct client *c, const struct campaign *k)
+static int say_differences(const struct client *c, const struct campaign *k)
 {
     const json_t *one;
     size_t i;
     int n = 0;
     json_array_foreach (json_object_get(k->plan, "ensembles"), i, one)
         if (campaign_differs(k, one) && n++ < TOLD)
-            tell_difference(c, k, one);
+            say_difference(c, k, one);
     if (n > TOLD)
         fprintf(stderr, "shoal: %d more %s other content; `shoal campaign plan --json` lists them\n", n - TOLD,
                 number_word(n - TOLD, "has", "have"));
@@ -261,7 +261,7 @@ static int send_missing(struct submitting *s)
 }
 
 /* Which ensembles have a hole; the errors before say why. */
-static void tell_wrong(const struct campaign *k, int wrong)
+static void say_wrong(const struct campaign *k, int wrong)
 {
     const json_t *one;
     struct buf keys = {0};
@@ -283,13 +283,13 @@ static int submit_all(const struct client *c, const struct campaign *k, json_t *
 {
     struct submitting s = {.c = c, .k = k, .missing = json_array(), .made = json_array(), .inputs = -1};
     size_t planned = json_array_size(json_object_get(k->plan, "ensembles"));
-    int rc = send_missing(&s), differ = tell_differences(c, k);
+    int rc = send_missing(&s), differ = say_differences(c, k);
     const int wrong = count_wrong(k);
     long long before = (long long)(planned - json_array_size(s.made)) - s.failed - wrong;
     client_say(c, "%zu of %zu %s submitted, %lld %s there before%s; `shoal campaign status %s` tells how they do",
                json_array_size(s.made), planned, number_word((int64_t)planned, "ensemble", "ensembles"), before,
                number_word(before, "was", "were"), differ ? ", some with other content" : "", k->file);
-    tell_wrong(k, wrong);
+    say_wrong(k, wrong);
     *answer = json_pack("{s:O,s:I,s:I,s:i,s:i,s:i}", "submitted", s.made, "planned", (json_int_t)planned, "present",
                         (json_int_t)before, "differ", differ, "refused", s.failed, "wrong", wrong);
     json_decref(s.missing);

@@ -257,7 +257,7 @@ static int finish(const struct client *c, bool json, const char *id, json_t *ens
     if (json)
         json_object_set(ensemble, "results", results ? results : json_null());
     else if (results)
-        results_show(&(struct out){&text, client_width(), false}, results);
+        results_put(&(struct out){&text, client_width(), false}, results);
     if (results && !json)
         fputs(text.data, stdout);
     buf_free(&text);

@@ -91,7 +91,7 @@ static void draw(struct watch *w, const json_t *ensemble)
 }
 
 /* An event as a line; replica moves that say nothing new, and that production has begun, are left to the progress. */
-static void tell(struct watch *w, const json_t *event)
+static void say_event(struct watch *w, const json_t *event)
 {
     const char *kind = json_string_value(json_object_get(event, "kind"));
     const char *state = json_string_value(json_object_get(event, "state"));
@@ -120,7 +120,7 @@ static int on_line(void *arg, const char *line)
         puts(line);
         fflush(stdout);
     } else if (kind && strcmp(kind, "progress") != 0) {
-        tell(w, event);
+        say_event(w, event);
     }
     if (kind && !strcmp(kind, "ensemble") && state)
         snprintf(w->state, sizeof w->state, "%s", state);

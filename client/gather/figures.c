@@ -21,7 +21,7 @@ static double strain_of(const struct gathered *g, int edge)
     return most;
 }
 
-static void network_show(struct buf *out, const struct gathered *g)
+static void put_network(struct buf *out, const struct gathered *g)
 {
     struct plot_edge *edges = xcalloc((size_t)g->nedges, sizeof *edges);
     const char **names = xcalloc((size_t)g->nsystems, sizeof *names);
@@ -64,7 +64,7 @@ static int rank_systems(const struct gathered *g, struct ranked *ranked)
     return n;
 }
 
-static void ranking_show(struct buf *out, const struct gathered *g)
+static void put_ranking(struct buf *out, const struct gathered *g)
 {
     enum { SHOWN = 100 };
     struct ranked *ranked = xcalloc((size_t)g->nsystems, sizeof *ranked);
@@ -117,7 +117,7 @@ static struct plot_series room_for(int n)
                                 .across = xcalloc((size_t)n, sizeof(double))};
 }
 
-static void experiment_show(struct buf *out, const struct gathered *g)
+static void put_experiment(struct buf *out, const struct gathered *g)
 {
     struct plot_series systems = room_for(g->nsystems), edges = room_for(g->nitems);
     bool offset = false;
@@ -140,7 +140,7 @@ static void experiment_show(struct buf *out, const struct gathered *g)
 
 void gather_figures(const struct gathered *g, struct buf *out)
 {
-    ranking_show(out, g);
-    experiment_show(out, g);
-    network_show(out, g);
+    put_ranking(out, g);
+    put_experiment(out, g);
+    put_network(out, g);
 }

@@ -189,7 +189,7 @@ static int gather_exit(const struct gathered *g)
     return worst == VERDICT_PENDING ? EXIT_TRY_LATER : worst == VERDICT_FAILED ? EXIT_FAILED : EXIT_OK;
 }
 
-static void gather_print(const struct client *c, const struct gathered *g)
+static void print_gathered(const struct client *c, const struct gathered *g)
 {
     struct buf out = {0};
     if (c->json) {
@@ -200,7 +200,7 @@ static void gather_print(const struct client *c, const struct gathered *g)
         gather_tsv(g, false, &out);
         fputs(out.data, stdout);
     } else {
-        gather_show(&(struct out){&out, client_width(), false}, g);
+        gather_put(&(struct out){&out, client_width(), false}, g);
         fputs(out.data, stdout);
     }
     buf_free(&out);
@@ -227,13 +227,13 @@ static int gather(struct client *c, const char *file, bool detailed,
     return rc;
 }
 
-static void put_tables(const struct client *c, const struct gathered *g, struct err *e)
+static void write_tables(const struct client *c, const struct gathered *g, struct err *e)
 {
     if (!c->output || !gather_files(g, c->output, e))
-        gather_print(c, g);
+        print_gathered(c, g);
 }
 
-static void put_page(const struct client *c, const struct gathered *g, struct err *e)
+static void write_page(const struct client *c, const struct gathered *g, struct err *e)
 {
     struct buf page = {0};
     gather_page(g, &page);
@@ -243,10 +243,10 @@ static void put_page(const struct client *c, const struct gathered *g, struct er
 
 int campaign_gather(struct client *c, const char *file)
 {
-    return gather(c, file, c->output != NULL, put_tables);
+    return gather(c, file, c->output != NULL, write_tables);
 }
 
 int campaign_report(struct client *c, const char *file)
 {
-    return gather(c, file, true, put_page);
+    return gather(c, file, true, write_page);
 }

@@ -31,7 +31,7 @@ static void leg_name(const struct pilot *p, const struct spacing_leg *leg, struc
         }
 }
 
-static void show_head(const struct pilot *p, const struct spacing *s, double aim)
+static void print_head(const struct pilot *p, const struct spacing *s, double aim)
 {
     struct buf legs = {0};
     for (const struct spacing_leg *g = s->legs; g < s->legs + s->nlegs; g++) {
@@ -51,9 +51,9 @@ static void show_head(const struct pilot *p, const struct spacing *s, double aim
     buf_free(&legs);
 }
 
-static void show(const struct pilot *p, const struct spacing *s, double aim)
+static void print_spacing(const struct pilot *p, const struct spacing *s, double aim)
 {
-    show_head(p, s, aim);
+    print_head(p, s, aim);
     printf("windows:\n");
     for (int c = 0; c < p->path.ncomponents; c++) {
         printf("  %s: [", p->name[c]);
@@ -63,7 +63,7 @@ static void show(const struct pilot *p, const struct spacing *s, double aim)
     }
 }
 
-static void show_json(const struct pilot *p, const struct spacing *s, double aim)
+static void print_json(const struct pilot *p, const struct spacing *s, double aim)
 {
     json_t *windows = json_object(), *legs = json_array();
     for (int c = 0; c < p->path.ncomponents; c++) {
@@ -136,9 +136,9 @@ static int propose(const struct client *c, const struct pilot *p, struct err *e)
                 "long; expected --windows, or a smaller --overlap",
                 SPACING_MOST, aim);
     if (!rc && c->json)
-        show_json(p, &s, aim);
+        print_json(p, &s, aim);
     else if (!rc)
-        show(p, &s, aim);
+        print_spacing(p, &s, aim);
     spacing_close(&s);
     return rc;
 }

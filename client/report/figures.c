@@ -11,7 +11,7 @@
 #include "engine/base/json/number_json.h"
 #include "engine/plot/plot.h"
 
-static void convergence_show(struct buf *out, const json_t *results)
+static void put_convergence(struct buf *out, const json_t *results)
 {
     struct plot_series series[2];
     results_convergence(json_object_get(results, "convergence"), series);
@@ -64,7 +64,7 @@ static bool changes_at(const json_t *windows, size_t i, const char *component)
 }
 
 /* Over lambda, in windows with samples where the component changes: what TI integrates. */
-static void derivative_show(struct buf *out, const json_t *results, const char *component)
+static void put_derivative(struct buf *out, const json_t *results, const char *component)
 {
     const json_t *windows = json_object_get(results, "windows"), *one;
     struct plot_series s = {.points = xcalloc(json_array_size(windows) + 1, sizeof *s.points),
@@ -94,16 +94,16 @@ static void derivative_show(struct buf *out, const json_t *results, const char *
     buf_free(&x);
 }
 
-static void derivatives_show(struct buf *out, const json_t *results)
+static void put_derivatives(struct buf *out, const json_t *results)
 {
     const json_t *value;
     const char *component;
     json_object_foreach (json_object_get(json_array_get(json_object_get(results, "windows"), 0), "lambda"), component,
                          value)
-        derivative_show(out, results, component);
+        put_derivative(out, results, component);
 }
 
-static void inefficiency_show(struct buf *out, const json_t *windows)
+static void put_inefficiency(struct buf *out, const json_t *windows)
 {
     struct plot_series rows = {.name = "g"};
     window_points(windows, "samples", "inefficiency", &rows);
@@ -119,7 +119,7 @@ static void inefficiency_show(struct buf *out, const json_t *windows)
     free(rows.points);
 }
 
-static void matrix_show(struct buf *out, const char *title, const char *note, const json_t *rows, double least)
+static void put_matrix(struct buf *out, const char *title, const char *note, const json_t *rows, double least)
 {
     size_t n = json_array_size(rows);
     if (!n)
@@ -143,7 +143,7 @@ static bool has_samples(const json_t *windows, size_t window)
 }
 
 /* Rows and columns of windows without samples are empty. */
-static void overlap_show(struct buf *out, const json_t *results)
+static void put_overlap(struct buf *out, const json_t *results)
 {
     const json_t *overlap = json_object_get(results, "overlap"), *windows = json_object_get(results, "windows"), *row,
                  *cell;
@@ -156,23 +156,23 @@ static void overlap_show(struct buf *out, const json_t *results)
             json_array_append_new(kept, sampled && has_samples(windows, k) ? json_incref((json_t *)cell) : json_null());
         json_array_append_new(rows, kept);
     }
-    matrix_show(out, "Overlap of windows",
-                "the chance that a sample of the window of a row could be of the window of a column; red: neighbours "
-                "with too little",
-                rows, number_from_json(json_object_get(overlap, "threshold")));
+    put_matrix(out, "Overlap of windows",
+               "the chance that a sample of the window of a row could be of the window of a column; red: neighbours "
+               "with too little",
+               rows, number_from_json(json_object_get(overlap, "threshold")));
     json_decref(rows);
 }
 
 /* Of every repeat whose replicas exchange windows. */
-static void exchange_show(struct buf *out, const json_t *results)
+static void put_exchange(struct buf *out, const json_t *results)
 {
     const json_t *one;
     size_t i;
     json_array_foreach (json_object_get(results, "exchange"), i, one) {
         char title[64];
         snprintf(title, sizeof title, "Exchanges of repeat %lld", answer_whole(one, "repeat"));
-        matrix_show(out, title, "the chance that the replica in the window of a row came to the window of a column",
-                    json_object_get(one, "transitions"), NAN);
+        put_matrix(out, title, "the chance that the replica in the window of a row came to the window of a column",
+                   json_object_get(one, "transitions"), NAN);
     }
 }
 
@@ -180,12 +180,12 @@ void report_figures(struct buf *out, const json_t *ensemble, const json_t *resul
 {
     const json_t *windows = json_object_get(results, "windows");
     buf_printf(out, "<div class=\"figures\">\n");
-    convergence_show(out, results);
+    put_convergence(out, results);
     report_profiles(out, results);
-    overlap_show(out, results);
-    derivatives_show(out, results);
-    inefficiency_show(out, windows);
+    put_overlap(out, results);
+    put_derivatives(out, results);
+    put_inefficiency(out, windows);
     report_shares(out, ensemble, results);
-    exchange_show(out, results);
+    put_exchange(out, results);
     buf_printf(out, "</div>\n");
 }

@@ -22,7 +22,7 @@ static struct plot_point energy_at(const json_t *bin, const json_t *energy)
                                number_from_json(json_object_get(pair, "error")), NULL};
 }
 
-static void free_energy_show(struct buf *out, const json_t *profile)
+static void put_free_energy(struct buf *out, const json_t *profile)
 {
     const json_t *bins = json_object_get(profile, "bins"), *bin;
     const size_t repeats = json_array_size(json_object_get(json_array_get(bins, 0), "repeats"));
@@ -52,7 +52,7 @@ static void free_energy_show(struct buf *out, const json_t *profile)
     free(series);
 }
 
-static void histograms_show(struct buf *out, const json_t *profile)
+static void put_histograms(struct buf *out, const json_t *profile)
 {
     enum { LABEL = 32 };
     const json_t *bins = json_object_get(profile, "bins"), *bin;
@@ -93,7 +93,7 @@ void report_profiles(struct buf *out, const json_t *results)
     const json_t *profile;
     size_t i;
     json_array_foreach (json_object_get(results, "profiles"), i, profile) {
-        free_energy_show(out, profile);
-        histograms_show(out, profile);
+        put_free_energy(out, profile);
+        put_histograms(out, profile);
     }
 }

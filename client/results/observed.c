@@ -6,7 +6,7 @@
 #include "client/ask/answer.h"
 #include "client/results/cells.h"
 
-void observed_show(const json_t *results, const struct out *s)
+void observed_put(const json_t *results, const struct out *s)
 {
     const json_t *observables = json_object_get(results, "observables"), *observable;
     const bool repeats = json_is_array(json_object_get(results, "repeats"));
@@ -25,6 +25,6 @@ void observed_show(const json_t *results, const struct out *s)
         table_cell(&t, "%s", answer_text(observable, "summary"));
         table_cell(&t, "%s", answer_text(observable, "file"));
     }
-    out_say(s, "\n");
+    out_put(s, "\n");
     out_table(s, &t);
 }
