@@ -40,25 +40,25 @@ static void put_network(struct buf *out, const struct gathered *g)
     free(names);
 }
 
-struct ranked {
+struct ranked_row {
     int system;
     double value;
 };
 
 static int by_value(const void *a, const void *b)
 {
-    double x = ((const struct ranked *)a)->value, y = ((const struct ranked *)b)->value;
+    double x = ((const struct ranked_row *)a)->value, y = ((const struct ranked_row *)b)->value;
     return (x > y) - (x < y);
 }
 
 /* Systems that have a value, in kJ/mol on the scale of the experiment, the lowest first. Returns how many. */
-static int rank_systems(const struct gathered *g, struct ranked *ranked)
+static int rank_systems(const struct gathered *g, struct ranked_row *ranked)
 {
     int n = 0;
     for (int i = 0; i < g->nsystems; i++) {
         double value = gather_value(g, i).value + g->shift[i];
         if (!isnan(value))
-            ranked[n++] = (struct ranked){i, value};
+            ranked[n++] = (struct ranked_row){i, value};
     }
     qsort(ranked, (size_t)n, sizeof *ranked, by_value);
     return n;
@@ -67,7 +67,7 @@ static int rank_systems(const struct gathered *g, struct ranked *ranked)
 static void put_ranking(struct buf *out, const struct gathered *g)
 {
     enum { SHOWN = 100 };
-    struct ranked *ranked = xcalloc((size_t)g->nsystems, sizeof *ranked);
+    struct ranked_row *ranked = xcalloc((size_t)g->nsystems, sizeof *ranked);
     struct plot_point calculated[SHOWN], measured[SHOWN];
     int n = rank_systems(g, ranked), shown = n < SHOWN ? n : SHOWN;
     bool any = false;

@@ -22,7 +22,7 @@
 enum { FRAMES = 1000 };
 #define DEGREE (M_PI / 180)
 
-struct request {
+struct restraint_request {
     const char *spec, *ligand, *receptor;
     struct args_list includes;
     int ntrajectories;
@@ -49,7 +49,7 @@ static int find_molecule(const struct system *sys, const char *what, const char 
                : err_set(e, ERR_SPEC, "%s %s: the system has %d molecules of this type; expected one", what, name, n);
 }
 
-static int find_ligand(const struct request *q, const struct spec *spec, const struct system *sys, int *out,
+static int find_ligand(const struct restraint_request *q, const struct spec *spec, const struct system *sys, int *out,
                        struct err *e)
 {
     const struct alchemy_settings *al = &spec->settings.alchemy;
@@ -62,7 +62,8 @@ static int find_ligand(const struct request *q, const struct spec *spec, const s
     return find_molecule(sys, "ligand", name, out, e);
 }
 
-static int find_receptor(const struct request *q, const struct system *sys, int ligand, int *out, struct err *e)
+static int find_receptor(const struct restraint_request *q, const struct system *sys, int ligand, int *out,
+                         struct err *e)
 {
     *out = -1;
     if (q->receptor)
@@ -90,7 +91,8 @@ static int read_trajectory(struct anchor_search *s, const struct system *sys, co
     return ends ? 0 : rc;
 }
 
-static int read_frames(const struct request *q, struct anchor_search *s, const struct system *sys, struct err *e)
+static int read_frames(const struct restraint_request *q, struct anchor_search *s, const struct system *sys,
+                       struct err *e)
 {
     int rc = 0;
     for (int i = 0; i < q->ntrajectories && !rc; i++)
@@ -170,7 +172,8 @@ static void print_json(const struct system *sys, const struct anchors *a, int re
     json_decref(out);
 }
 
-static void print(const struct request *q, const struct system *sys, const struct anchors *a, int receptor, int ligand)
+static void print(const struct restraint_request *q, const struct system *sys, const struct anchors *a, int receptor,
+                  int ligand)
 {
     struct buf block = {0};
     make_block(&block, sys, a, receptor, ligand);
@@ -190,7 +193,7 @@ static void print(const struct request *q, const struct system *sys, const struc
     buf_free(&block);
 }
 
-static int suggest(const struct request *q, const struct spec *spec, const struct system *sys, struct err *e)
+static int suggest(const struct restraint_request *q, const struct spec *spec, const struct system *sys, struct err *e)
 {
     struct anchors a;
     int receptor = 0, ligand = 0, rc = find_ligand(q, spec, sys, &ligand, e);
@@ -213,14 +216,14 @@ static int suggest(const struct request *q, const struct spec *spec, const struc
 int suggest_restraint_main(int argc, char **argv)
 {
     static const struct arg rows[] = {
-        ARG(LIST, "include", "DIR", struct request, includes),
-        ARG(TEXT, "ligand", "NAME", struct request, ligand),
-        ARG(TEXT, "receptor", "NAME", struct request, receptor),
-        ARG(FLAG, "json", NULL, struct request, json),
+        ARG(LIST, "include", "DIR", struct restraint_request, includes),
+        ARG(TEXT, "ligand", "NAME", struct restraint_request, ligand),
+        ARG(TEXT, "receptor", "NAME", struct restraint_request, receptor),
+        ARG(FLAG, "json", NULL, struct restraint_request, json),
     };
     static const struct command_line line = {
         "suggest-restraint", "SPEC TRAJECTORY...", 1, INT_MAX, rows, sizeof rows / sizeof *rows, NULL};
-    struct request q = {0};
+    struct restraint_request q = {0};
     struct err e = {0};
     struct spec *spec = NULL;
     struct system sys = {0};
