@@ -200,13 +200,13 @@ static void self_consistent(const struct problem *p, const double *sum, double *
         step[i] -= step[0];
 }
 
-struct search {
+struct mbar_search {
     double *f, *sum, *square, *step, *trial, *trial_sum, *better, *better_sum;
     int sweeps;
 };
 
 /* f + step into trial; swaps it into `better` when its residual is below *least (a NaN never is). */
-static void try_step(const struct problem *p, struct search *q, double *least)
+static void try_step(const struct problem *p, struct mbar_search *q, double *least)
 {
     for (int i = 0; i < p->n; i++)
         q->trial[i] = q->f[i] + q->step[i];
@@ -246,7 +246,7 @@ static void follow(const struct problem *p, const double *f, struct mbar_table *
 }
 
 /* `table`: the problem's, where it may be made again; NULL: a part of the data, whose solution is near. */
-static int search(const struct problem *p, struct search *q, struct mbar_table *table, struct err *e)
+static int search(const struct problem *p, struct mbar_search *q, struct mbar_table *table, struct err *e)
 {
     size_t bytes = (size_t)p->n * sizeof *q->f;
     int singular = 0; /* times in a row */
@@ -287,14 +287,14 @@ static int solve(const struct problem *p, double *f, struct mbar_table *table, i
 {
     size_t n = (size_t)p->n;
     double *space = xcalloc(n * (n + 7), sizeof *space);
-    struct search q = {.f = space,
-                       .sum = space + n,
-                       .step = space + 2 * n,
-                       .trial = space + 3 * n,
-                       .trial_sum = space + 4 * n,
-                       .better = space + 5 * n,
-                       .better_sum = space + 6 * n,
-                       .square = space + 7 * n};
+    struct mbar_search q = {.f = space,
+                            .sum = space + n,
+                            .step = space + 2 * n,
+                            .trial = space + 3 * n,
+                            .trial_sum = space + 4 * n,
+                            .better = space + 5 * n,
+                            .better_sum = space + 6 * n,
+                            .square = space + 7 * n};
     memcpy(q.f, f, n * sizeof *f);
     int rc = search(p, &q, table, e);
     memcpy(f, q.f, n * sizeof *f);

@@ -10,18 +10,18 @@
 #include "engine/estimate/result/result.h"
 
 /* One number of every repeat. */
-struct number {
+struct repeats_number {
     int n; /* of repeats that have it */
     double *value, *error;
     bool missing, unconverged;
 };
 
-static bool disagree(const struct number *m)
+static bool disagree(const struct repeats_number *m)
 {
     return repeats_disagree(m->value, m->error, m->n, ESTIMATE_DISAGREE, ESTIMATE_ROUNDING);
 }
 
-static void number_add(struct number *m, const struct range *x)
+static void number_add(struct repeats_number *m, const struct range *x)
 {
     m->missing = m->missing || !x->ok;
     m->unconverged = m->unconverged || x->verdict != VERDICT_CONVERGED;
@@ -34,8 +34,8 @@ static void number_add(struct number *m, const struct range *x)
 void repeats_combine(const struct report *r, struct range *out,
                      const struct range *(*pick)(const struct result *, int, int), int a, int b)
 {
-    struct number m = {.value = xcalloc((size_t)r->nrepeats, sizeof *m.value),
-                       .error = xcalloc((size_t)r->nrepeats, sizeof *m.error)};
+    struct repeats_number m = {.value = xcalloc((size_t)r->nrepeats, sizeof *m.value),
+                               .error = xcalloc((size_t)r->nrepeats, sizeof *m.error)};
     double quadrature = 0;
     for (int i = 0; i < r->nrepeats; i++) {
         const struct range *x = pick(r->repeats + i, a, b);
@@ -94,8 +94,8 @@ static const struct range *pick_backward(const struct result *r, int estimator, 
 /* The reasons of the repeats, and what only their comparison shows. */
 static void judge(const struct report *r, int estimator, struct estimator_result *out)
 {
-    struct number m = {.value = xcalloc((size_t)r->nrepeats, sizeof *m.value),
-                       .error = xcalloc((size_t)r->nrepeats, sizeof *m.error)};
+    struct repeats_number m = {.value = xcalloc((size_t)r->nrepeats, sizeof *m.value),
+                               .error = xcalloc((size_t)r->nrepeats, sizeof *m.error)};
     for (int i = 0; i < r->nrepeats; i++)
         number_add(&m, &r->repeats[i].estimators[estimator].total);
     for (int i = 0; i < r->nrepeats; i++) {
