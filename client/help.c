@@ -12,18 +12,9 @@ static const struct {
     int code;
     const char *text;
 } exits[] = {
-    {EXIT_OK, "success"},
-    {EXIT_ENSEMBLE_FAILED, "the ensemble failed or was cancelled, or it has no free energy"},
-    {EXIT_BAD_USAGE, "bad usage"},
-    {EXIT_REFUSED, "refused: the state of the ensemble does not allow it, or a question was answered with no"},
-    {EXIT_BAD_SPEC, "bad spec, topology or coordinates"},
-    {EXIT_NO_INPUT, "no such file or ensemble"},
-    {EXIT_UNREACHABLE, "the service cannot be reached"},
-    {EXIT_INTERNAL, "internal error"},
-    {EXIT_CANNOT_CREATE, "output cannot be written"},
-    {EXIT_TRY_LATER, "try later; what was printed is not final"},
-    {EXIT_NOT_PERMITTED, "not permitted"},
-    {EXIT_TIMEOUT, "timeout"},
+#define EXIT(name, code, text) {code, text},
+#include "schemas/exits.def"
+#undef EXIT
 };
 
 static const char *needs_text(enum needs needs)

@@ -275,28 +275,28 @@ static int find_letter(const struct command *command, char letter)
     return -1;
 }
 
-struct line {
+struct arguments {
     int argc, at; /* argv[at] is looked at */
     char **argv;
 };
 
 /* An option's value: what is left of its word, else the next word. Flags take none. */
-static int take_from(struct client *c, const struct command *command, struct line *l, int option, const char *rest)
+static int take_from(struct client *c, const struct command *command, struct arguments *l, int option, const char *rest)
 {
-    const char *value = NULL;
-    if (option_rows[option].argument) {
-        if (!rest && l->at + 1 < l->argc)
-            rest = l->argv[++l->at];
-        if (!rest)
-            return bad_usage(command, "an option lacks its value");
-        value = rest;
-    } else if (rest) {
-        return bad_usage(command, "a value was given to an option that takes none");
-    }
-    return take(c, command, (enum option)option, value);
+    const struct option_row *row = &option_rows[option];
+    char what[100];
+    if (row->argument && !rest && l->at + 1 < l->argc)
+        rest = l->argv[++l->at];
+    if (row->argument && !rest)
+        snprintf(what, sizeof what, "--%s needs a value, %s", row->name, row->argument);
+    else if (!row->argument && rest)
+        snprintf(what, sizeof what, "--%s takes no value, got '%.40s'", row->name, rest);
+    else
+        return take(c, command, (enum option)option, rest);
+    return bad_usage(command, what);
 }
 
-static int take_long(struct client *c, const struct command *command, struct line *l)
+static int take_long(struct client *c, const struct command *command, struct arguments *l)
 {
     const char *word = l->argv[l->at] + 2;
     size_t length = strcspn(word, "=");
@@ -307,7 +307,7 @@ static int take_long(struct client *c, const struct command *command, struct lin
 }
 
 /* -j, -qj, -oDIR, -o DIR */
-static int take_letters(struct client *c, const struct command *command, struct line *l)
+static int take_letters(struct client *c, const struct command *command, struct arguments *l)
 {
     const char *word = l->argv[l->at];
     for (const char *p = word + 1; *p; p++) {
@@ -329,7 +329,7 @@ static bool is_help(const char *word)
 
 int options_parse(struct client *c, const struct command *command, int argc, char **argv)
 {
-    struct line l = {.argc = argc, .argv = argv};
+    struct arguments l = {.argc = argc, .argv = argv};
     int words = 0;
     bool options = true;
     for (l.at = 1; l.at < argc; l.at++) {

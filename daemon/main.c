@@ -81,7 +81,7 @@ static void on_term(uv_signal_t *s, int number)
     if (d->service.draining) {
         log_line(LOG_WARNING, "signal %d again: leaving at once", number);
         supervisor_kill(d->service.supervisor);
-        _exit(1); /* as after a crash */
+        _exit(EXIT_FAILED); /* as after a crash */
     }
     log_line(LOG_INFO, "signal %d: draining", number);
     notify("STOPPING=1");
@@ -202,7 +202,7 @@ static int start(struct daemon *d, struct options *o, struct err *e)
 
 static int exit_code(const struct daemon *d)
 {
-    return d->service.lost ? err_exit(ERR_DATABASE) : 0;
+    return d->service.lost ? err_exit(ERR_DATABASE) : EXIT_OK;
 }
 
 int main(int argc, char **argv)
@@ -212,20 +212,22 @@ int main(int argc, char **argv)
     struct err e = {0};
     privileges_begin();
     mallopt(M_MMAP_THRESHOLD, BIG_BLOCK);
-    log_setup("shoald", LOG_INFO);
     setenv("UV_THREADPOOL_SIZE", "8", 0);
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN); /* a file beyond the size limit is an error of who writes it */
     if (options_parse(&o, argc, argv, &e)) {
         fprintf(stderr, "shoald: %s\n", e.msg);
-        return 2;
+        return EXIT_BAD_USAGE;
     }
+    if (options_answered(&o))
+        return EXIT_OK;
+    log_setup("shoald", o.verbose ? LOG_DEBUG : LOG_INFO);
     uv_loop_init(&d.loop);
     if (start(&d, &o, &e)) {
         log_line(LOG_ERROR, "%s", e.msg);
         if (d.own_socket)
             unlink(d.socket);
-        return 1;
+        return EXIT_FAILED;
     }
     log_line(LOG_INFO, "listening socket=%s state=%s devices=%d", d.socket ? d.socket : "(handed over)", d.state,
              o.ndevices);

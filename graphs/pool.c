@@ -17,8 +17,8 @@
 
 enum state { FREE, USED, GIVEN };
 
-struct block {
-    struct block *next;
+struct pool_block {
+    struct pool_block *next;
     size_t at, bytes; /* at: offset in the slab */
     enum state state;
     const void *owner; /* USED, GIVEN */
@@ -29,7 +29,7 @@ struct slab {
     struct slab *next;
     unsigned char *device, *host;
     size_t bytes;
-    struct block *first;
+    struct pool_block *first;
     bool reserve;
 };
 
@@ -60,7 +60,7 @@ static void free_slab(struct pool *p, struct slab **at)
     struct slab *s = *at;
     *at = s->next;
     p->source.slab_free(p->source.ctx, s->device, s->host);
-    for (struct block *b = s->first, *next; b; b = next) {
+    for (struct pool_block *b = s->first, *next; b; b = next) {
         next = b->next;
         free(b);
     }
@@ -79,10 +79,10 @@ void pool_free(struct pool *p)
 /* Given blocks whose mark is passed become free, free neighbours one. */
 static void settle_slab(struct slab *s)
 {
-    for (struct block *b = s->first; b; b = b->next) {
+    for (struct pool_block *b = s->first; b; b = b->next) {
         if (b->state == GIVEN && mark_passed(&b->until))
-            *b = (struct block){.next = b->next, .at = b->at, .bytes = b->bytes, .state = FREE};
-        struct block *n = b->next;
+            *b = (struct pool_block){.next = b->next, .at = b->at, .bytes = b->bytes, .state = FREE};
+        struct pool_block *n = b->next;
         while (b->state == FREE && n && (n->state == FREE || (n->state == GIVEN && mark_passed(&n->until)))) {
             b->bytes += n->bytes;
             b->next = n->next;
@@ -111,11 +111,11 @@ static void settle(struct pool *p)
 }
 
 /* The smallest free block that is large enough, in the reserve or outside of it: what is long stays whole. */
-static struct block *best(const struct pool *p, size_t bytes, bool reserve, struct slab **slab)
+static struct pool_block *best(const struct pool *p, size_t bytes, bool reserve, struct slab **slab)
 {
-    struct block *found = NULL;
+    struct pool_block *found = NULL;
     for (struct slab *s = p->slabs; s; s = s->next)
-        for (struct block *b = s->first; b && s->reserve == reserve; b = b->next)
+        for (struct pool_block *b = s->first; b && s->reserve == reserve; b = b->next)
             if (b->state == FREE && b->bytes >= bytes && (!found || b->bytes < found->bytes)) {
                 found = b;
                 *slab = s;
@@ -152,7 +152,7 @@ static size_t longest(const struct pool *p, const void *owner)
 {
     size_t bytes = 0;
     for (const struct slab *s = p->slabs; s; s = s->next)
-        for (const struct block *b = s->first; b; b = b->next)
+        for (const struct pool_block *b = s->first; b; b = b->next)
             if (b->state == USED && b->owner && (!owner || b->owner == owner) && b->bytes > bytes)
                 bytes = b->bytes;
     return bytes;
@@ -174,18 +174,18 @@ static void keep(struct pool *p)
     (void)ask(p, round_up(bytes), true, &ignored);
 }
 
-static void cut(struct block *b, size_t bytes)
+static void cut(struct pool_block *b, size_t bytes)
 {
     if (b->bytes == bytes)
         return;
-    struct block *rest = xcalloc(1, sizeof *rest);
-    *rest = (struct block){.next = b->next, .at = b->at + bytes, .bytes = b->bytes - bytes, .state = FREE};
+    struct pool_block *rest = xcalloc(1, sizeof *rest);
+    *rest = (struct pool_block){.next = b->next, .at = b->at + bytes, .bytes = b->bytes - bytes, .state = FREE};
     b->next = rest;
     b->bytes = bytes;
 }
 
 /* A free block, and its slab. */
-static int find(struct pool *p, size_t bytes, bool replaces, struct block **b, struct slab **s, struct err *e)
+static int find(struct pool *p, size_t bytes, bool replaces, struct pool_block **b, struct slab **s, struct err *e)
 {
     int rc = 0;
     *b = best(p, bytes, false, s);
@@ -199,7 +199,7 @@ static int find(struct pool *p, size_t bytes, bool replaces, struct block **b, s
 int pool_take(struct pool *p, const void *owner, size_t bytes, void **device, void **host, struct err *e)
 {
     struct slab *s = NULL;
-    struct block *b;
+    struct pool_block *b;
     size_t size = round_up(bytes), has = owner ? longest(p, owner) : 0;
     const bool replaces = has && size >= has;
     if (size < bytes)
@@ -219,10 +219,10 @@ int pool_take(struct pool *p, const void *owner, size_t bytes, void **device, vo
     return rc;
 }
 
-static struct block *used_block(const struct pool *p, const void *device)
+static struct pool_block *used_block(const struct pool *p, const void *device)
 {
     for (const struct slab *s = p->slabs; s; s = s->next)
-        for (struct block *b = s->first; b; b = b->next)
+        for (struct pool_block *b = s->first; b; b = b->next)
             if (b->state == USED && s->device + b->at == device)
                 return b;
     assert(!"memory of this pool");
@@ -231,7 +231,7 @@ static struct block *used_block(const struct pool *p, const void *device)
 
 void pool_give(struct pool *p, void *device, struct mark until)
 {
-    struct block *b = used_block(p, device);
+    struct pool_block *b = used_block(p, device);
     b->state = GIVEN;
     b->until = until;
     settle(p);
@@ -245,7 +245,7 @@ const void *pool_owner(const struct pool *p, const void *device)
 void pool_leave(struct pool *p, const void *owner)
 {
     for (struct slab *s = p->slabs; s; s = s->next)
-        for (struct block *b = s->first; b; b = b->next)
+        for (struct pool_block *b = s->first; b; b = b->next)
             if (b->owner == owner) {
                 b->owner = NULL;
                 b->until = (struct mark){0};
@@ -257,7 +257,7 @@ size_t pool_used(const struct pool *p, const void *owner)
 {
     size_t bytes = 0;
     for (const struct slab *s = p->slabs; s; s = s->next)
-        for (const struct block *b = s->first; b; b = b->next)
+        for (const struct pool_block *b = s->first; b; b = b->next)
             if (b->state == USED && (!owner || b->owner == owner))
                 bytes += b->bytes;
     return bytes;

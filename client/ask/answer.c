@@ -2,12 +2,12 @@
  *
  * Questions to the service and its answers, as values.
  */
-#include <math.h>
 #include <string.h>
 
 #include "client/ask/answer.h"
 #include "client/ask/http.h"
 #include "engine/base/json/err_json.h"
+#include "engine/base/json/number_json.h"
 #include "engine/base/number.h"
 #include "engine/base/room_line.h"
 #include "engine/base/printable.h"
@@ -122,12 +122,7 @@ json_t *client_get(const struct client *c, const char *path, struct err *e)
     return client_ask(c, "GET", path, e);
 }
 
-double answer_real(const json_t *v)
-{
-    return json_is_number(v) ? json_number_value(v) : NAN;
-}
-
 double answer_magnitude(const json_t *quantity)
 {
-    return answer_real(json_object_get(quantity, "magnitude"));
+    return number_from_json(json_object_get(quantity, "magnitude"));
 }

@@ -21,8 +21,7 @@ int answer_error(const json_t *answer, long status, struct err *e);
 const char *answer_text(const json_t *object, const char *key);
 long long answer_whole(const json_t *object, const char *key);
 double answer_number(const json_t *object, const char *key);
-/* A value as a number, or NAN; that of a quantity with a unit. */
-double answer_real(const json_t *v);
+/* The value of a quantity with a unit, or NAN. */
 double answer_magnitude(const json_t *quantity);
 /* An ensemble's windows times its repeats. */
 long long answer_replicas(const json_t *ensemble);

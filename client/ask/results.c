@@ -36,7 +36,5 @@ int results_exit(const char *state, const json_t *results)
 {
     const json_t *estimate = json_object_get(results, "estimate");
     bool none = !json_is_object(estimate) && strcmp(answer_text(results, "status"), "averages") != 0;
-    return !ensemble_ended(state)               ? EXIT_TRY_LATER
-           : none || strcmp(state, "done") != 0 ? EXIT_ENSEMBLE_FAILED
-                                                : EXIT_OK;
+    return !ensemble_ended(state) ? EXIT_TRY_LATER : none || strcmp(state, "done") != 0 ? EXIT_FAILED : EXIT_OK;
 }

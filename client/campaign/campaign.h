@@ -28,7 +28,7 @@ int campaign_send(struct campaign *k, struct client *c, const char *file, json_t
 /* differ.c: the texts of planned files, {name: text}, a new reference. One that cannot be read is left out. */
 json_t *campaign_read_files(const json_t *paths, struct err *e);
 /* Says of ensembles that were submitted with other content what differs first. Returns how many those are. */
-int campaign_tell_differences(const struct client *c, const struct campaign *k);
+int campaign_say_differences(const struct client *c, const struct campaign *k);
 
 /* Has pilots place the windows of a spec, and shows them. Returns the exit code. */
 int ladder_of_spec(struct client *c, const char *file);
@@ -40,7 +40,7 @@ int campaign_plan(struct client *c, const char *file);
 int campaign_submit(struct client *c, const char *file);
 int campaign_status(struct client *c, const char *file);
 /* The table of campaign status, of what was seen at the last look. */
-void campaign_status_show(const struct client *c, const struct campaign *k);
+void campaign_status_print(const struct client *c, const struct campaign *k);
 int campaign_run(struct client *c, const char *file);
 
 #endif

@@ -119,7 +119,7 @@ static bool files_differ(const struct client *c, const struct campaign *k, const
 }
 
 /* One that was submitted with other content. */
-static void tell_difference(const struct client *c, const struct campaign *k, const json_t *one)
+static void say_difference(const struct client *c, const struct campaign *k, const json_t *one)
 {
     const char *id = answer_text(campaign_present(k, one), "id");
     struct buf out = {0};
@@ -133,14 +133,14 @@ static void tell_difference(const struct client *c, const struct campaign *k, co
     buf_free(&out);
 }
 
-int campaign_tell_differences(const struct client *c, const struct campaign *k)
+int campaign_say_differences(const struct client *c, const struct campaign *k)
 {
     const json_t *one;
     size_t i;
     int n = 0;
     json_array_foreach (json_object_get(k->plan, "ensembles"), i, one)
         if (campaign_differs(k, one) && n++ < TOLD)
-            tell_difference(c, k, one);
+            say_difference(c, k, one);
     if (n > TOLD)
         fprintf(stderr, "shoal: %d more %s other content; `shoal campaign plan --json` lists them\n", n - TOLD,
                 number_word(n - TOLD, "has", "have"));

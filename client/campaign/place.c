@@ -26,7 +26,7 @@
 
 enum { ROUNDS = 5 };
 
-struct placing {
+struct pilot_placing {
     const struct client *c;
     const struct campaign *k;
     json_t *ladders; /* LEG/ITEM -> what shoal-worker takes */
@@ -36,7 +36,7 @@ struct placing {
 /* ---- one pilot ---- */
 
 /* The service's ensemble of a pilot; NULL: there is none. */
-static const json_t *find_pilot(const struct placing *p, const json_t *planned, int round)
+static const json_t *find_pilot(const struct pilot_placing *p, const json_t *planned, int round)
 {
     const json_t *one, *labels = json_object_get(planned, "labels");
     const char *key, *of = answer_text(planned, "of"), *item = answer_text(labels, of),
@@ -67,7 +67,7 @@ static json_t *windows_json(const struct pilot *of, const double *lambda, int n)
 }
 
 /* The windows that a pilot proposes. */
-static json_t *proposed(const struct placing *p, const struct pilot *of, const char *key, struct err *e)
+static json_t *proposed(const struct pilot_placing *p, const struct pilot *of, const char *key, struct err *e)
 {
     const json_t *wanted = json_object_get(p->k->plan, "ladder");
     const double aim = answer_number(wanted, "overlap");
@@ -89,7 +89,7 @@ static json_t *proposed(const struct placing *p, const struct pilot *of, const c
 /* Whether the repeats are to have this pilot's windows: neighbours overlap as results need, by what was aimed at or
  * nearly as expected, and no more than one window in eight is spare. The first round's windows are the spec's, which
  * nobody placed. The last round takes what results need. */
-static bool is_proven(const struct placing *p, const struct pilot *of, int round)
+static bool is_proven(const struct pilot_placing *p, const struct pilot *of, int round)
 {
     const double aim = answer_number(json_object_get(p->k->plan, "ladder"), "overlap");
     const int n = of->path.nstates, spare = n - spacing_fewest(&of->path, aim);
@@ -98,7 +98,7 @@ static bool is_proven(const struct placing *p, const struct pilot *of, int round
 }
 
 /* What follows from a pilot that has ended: an entry of the ladders; NULL with *e. */
-static json_t *judge(const struct placing *p, const json_t *there, int round, struct err *e)
+static json_t *judge(const struct pilot_placing *p, const json_t *there, int round, struct err *e)
 {
     const char *key = answer_text(there, "key");
     struct pilot of = {0};
@@ -125,7 +125,7 @@ static json_t *judge(const struct placing *p, const json_t *there, int round, st
 
 /* ---- one leg of a system or an edge ---- */
 
-static int place_item(struct placing *p, const json_t *planned, struct err *e)
+static int place_item(struct pilot_placing *p, const json_t *planned, struct err *e)
 {
     struct buf name = {0};
     buf_printf(&name, "%s/%s", answer_text(planned, "leg"), answer_text(planned, "item"));
@@ -158,7 +158,7 @@ static int place_item(struct placing *p, const json_t *planned, struct err *e)
 /* Entries of the ladders, from the pilots that have ended. */
 static int place_all(struct campaign *k, const struct client *c, struct err *e)
 {
-    struct placing p = {.c = c, .k = k, .ladders = json_object()};
+    struct pilot_placing p = {.c = c, .k = k, .ladders = json_object()};
     const json_t *one;
     size_t i;
     int rc = 0;

@@ -43,8 +43,8 @@ static struct sum sum_of(const struct campaign *k, const char *leg)
     return s;
 }
 
-static void sum_show(const struct campaign *k, struct table *t, const char *leg, const char *of, const struct sum *s,
-                     bool any_wrong)
+static void put_sum(const struct campaign *k, struct table *t, const char *leg, const char *of, const struct sum *s,
+                    bool any_wrong)
 {
     struct buf bytes = {0};
     number_bytes(&bytes, s->bytes);
@@ -70,7 +70,7 @@ static void sum_show(const struct campaign *k, struct table *t, const char *leg,
     buf_free(&bytes);
 }
 
-static void plan_show(const struct client *c, const struct campaign *k)
+static void print_plan(const struct client *c, const struct campaign *k)
 {
     static const char *const heads[] = {"leg",  "of",        "ensembles", "replicas", "ns",
                                         "disk", "submitted", "missing",   "differ",   "wrong"};
@@ -84,9 +84,9 @@ static void plan_show(const struct client *c, const struct campaign *k)
     json_array_foreach (json_object_get(k->plan, "legs"), i, leg) {
         struct sum s = sum_of(k, answer_text(leg, "name"));
         if (s.ensembles || !campaign_is_part(c))
-            sum_show(k, &t, answer_text(leg, "name"), answer_text(leg, "of"), &s, all.wrong > 0);
+            put_sum(k, &t, answer_text(leg, "name"), answer_text(leg, "of"), &s, all.wrong > 0);
     }
-    sum_show(k, &t, "all", "", &all, all.wrong > 0);
+    put_sum(k, &t, "all", "", &all, all.wrong > 0);
     client_table(c, &t);
 }
 
@@ -97,7 +97,7 @@ static const char *state_of(const struct campaign *k, const json_t *one)
     return !k->present ? NULL : !there ? "missing" : campaign_differs(k, one) ? "differs" : answer_text(there, "state");
 }
 
-static void plan_print(const struct campaign *k)
+static void print_plan_json(const struct campaign *k)
 {
     struct sum all = sum_of(k, NULL);
     json_t *ensembles = json_array(), *one;
@@ -145,9 +145,9 @@ int campaign_plan(struct client *c, const char *file)
         rc = client_fail(c, &e);
     } else if (rc == EXIT_OK) {
         if (c->json)
-            plan_print(&k);
+            print_plan_json(&k);
         else
-            plan_show(c, &k);
+            print_plan(c, &k);
         say_budget(c, &k);
         campaign_say_ladders(&k, c);
         if (k.waiting)
@@ -199,7 +199,7 @@ static void status_table(const struct client *c, const struct campaign *k)
     client_table(c, &t);
 }
 
-static void status_print(const struct campaign *k)
+static void print_status_json(const struct campaign *k)
 {
     json_t *ensembles = json_array(), *one;
     size_t i;
@@ -215,10 +215,10 @@ static void status_print(const struct campaign *k)
     json_decref(out);
 }
 
-void campaign_status_show(const struct client *c, const struct campaign *k)
+void campaign_status_print(const struct client *c, const struct campaign *k)
 {
     if (c->json)
-        status_print(k);
+        print_status_json(k);
     else
         status_table(c, k);
 }
@@ -244,7 +244,7 @@ int campaign_status(struct client *c, const char *file)
     if (rc == EXIT_OK && campaign_look(&k, c, &e))
         rc = client_fail(c, &e);
     else if (rc == EXIT_OK)
-        campaign_status_show(c, &k);
+        campaign_status_print(c, &k);
     say_pilots(c, &k);
     campaign_close(&k);
     return rc;

@@ -67,7 +67,7 @@ static int write_campaign(const struct client *c, const char *file, struct buf *
     return rc;
 }
 
-static void show(const struct client *c, const json_t *entry)
+static void print_windows(const struct client *c, const json_t *entry)
 {
     const char *component;
     const json_t *ladder, *value;
@@ -93,7 +93,7 @@ int ladder_of_spec(struct client *c, const char *file)
     struct campaign k = {0};
     int rc = write_campaign(c, file, &path, &e) ? client_fail(c, &e) : campaign_prove(&k, c, path.data);
     if (rc == EXIT_OK)
-        show(c, json_object_get(k.ladders, "ladder/spec"));
+        print_windows(c, json_object_get(k.ladders, "ladder/spec"));
     campaign_close(&k);
     if (path.data)
         unlink(path.data);

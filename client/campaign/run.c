@@ -312,10 +312,10 @@ static int spend(struct running *r, struct err *e)
 }
 
 /* Where it stands at a stop: the same command goes on from there. */
-static int tell_stop(const struct running *r, const struct err *e)
+static int say_stop(const struct running *r, const struct err *e)
 {
     if (r->k->present)
-        campaign_status_show(r->c, r->k);
+        campaign_status_print(r->c, r->k);
     struct states s = r->k->present ? states_of(r->k) : (struct states){0};
     client_say(r->c, "%zu of %zu %s ended, %d %% of all steps are done", s.ended, s.there,
                number_word((int64_t)s.there, "ensemble has", "ensembles have"), (int)(100 * s.progress));
@@ -324,10 +324,10 @@ static int tell_stop(const struct running *r, const struct err *e)
 }
 
 /* After an error: of a stop that was asked for, where it stands. */
-static int tell_end(const struct running *r, const struct err *e)
+static int say_end(const struct running *r, const struct err *e)
 {
     struct err over = {0};
-    return is_over(r, &over) ? tell_stop(r, &over) : client_fail(r->c, e);
+    return is_over(r, &over) ? say_stop(r, &over) : client_fail(r->c, e);
 }
 
 /* Submits what can be; where windows are placed by pilots, waits for these and submits what follows from them, until
@@ -343,7 +343,7 @@ static int send_turns(struct running *r, const char *file, json_t *said, struct 
         if (rc != EXIT_OK || !r->k->waiting)
             return rc;
         if (wait_for_all(r, e))
-            return tell_end(r, e);
+            return say_end(r, e);
         campaign_close(r->k);
     }
 }
@@ -394,10 +394,10 @@ int campaign_run(struct client *c, const char *file)
         watch_interruptible_run(file);
     int rc = send_all(&r, file, &e);
     if (rc == EXIT_OK && spend(&r, &e))
-        rc = tell_end(&r, &e);
+        rc = say_end(&r, &e);
     else if (rc != EXIT_OK && !e.code &&
              is_over(&r, &over)) /* a signal to all of a job ends what reads the file, too */
-        rc = tell_stop(&r, &over);
+        rc = say_stop(&r, &over);
     const bool late = r.deadline && e.code == ERR_BUSY && client_now() >= r.deadline;
     campaign_close(&k);
     return late ? EXIT_TIMEOUT : rc == EXIT_OK ? campaign_gather(c, file) : rc;

@@ -158,7 +158,7 @@ static int send_missing(struct submitting *s)
 }
 
 /* Which ensembles have a hole; the errors before say why. */
-static void tell_wrong(const struct campaign *k, int wrong)
+static void say_wrong(const struct campaign *k, int wrong)
 {
     const json_t *one;
     struct buf keys = {0};
@@ -180,13 +180,13 @@ static int submit_all(const struct client *c, const struct campaign *k, json_t *
 {
     struct submitting s = {.c = c, .k = k, .missing = json_array(), .made = json_array(), .inputs = -1};
     size_t planned = json_array_size(json_object_get(k->plan, "ensembles"));
-    int rc = send_missing(&s), differ = campaign_tell_differences(c, k);
+    int rc = send_missing(&s), differ = campaign_say_differences(c, k);
     const int wrong = count_wrong(k);
     long long before = (long long)(planned - json_array_size(s.made)) - s.failed - wrong;
     client_say(c, "%zu of %zu %s submitted, %lld %s there before%s; `shoal campaign status %s` tells how they do",
                json_array_size(s.made), planned, number_word((int64_t)planned, "ensemble", "ensembles"), before,
                number_word(before, "was", "were"), differ ? ", some with other content" : "", k->file);
-    tell_wrong(k, wrong);
+    say_wrong(k, wrong);
     *answer = json_pack("{s:O,s:I,s:I,s:i,s:i,s:i}", "submitted", s.made, "planned", (json_int_t)planned, "present",
                         (json_int_t)before, "differ", differ, "refused", s.failed, "wrong", wrong);
     json_decref(s.missing);

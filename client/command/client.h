@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the commands of `shoal` share. Data goes to stdout, messages to stderr; exit codes are frozen here.
+ * What the commands of `shoal` share. Data goes to stdout, messages to stderr. Functions are called by where their text goes: put_ into a
+ * buffer, a table or a page, print_ onto stdout, say_ onto stderr.
  */
 #ifndef SHOAL_CLIENT_COMMAND_CLIENT_H
 #define SHOAL_CLIENT_COMMAND_CLIENT_H
@@ -11,21 +12,6 @@
 
 #include "engine/base/buf.h"
 #include "engine/base/err.h"
-
-enum exit_code {
-    EXIT_OK = 0,
-    EXIT_ENSEMBLE_FAILED = 1,
-    EXIT_BAD_USAGE = 2,
-    EXIT_REFUSED = 3,
-    EXIT_BAD_SPEC = 65,
-    EXIT_NO_INPUT = 66,
-    EXIT_UNREACHABLE = 69,
-    EXIT_INTERNAL = 70,
-    EXIT_CANNOT_CREATE = 73,
-    EXIT_TRY_LATER = 75,
-    EXIT_NOT_PERMITTED = 77,
-    EXIT_TIMEOUT = 124,
-};
 
 struct command;
 struct here;

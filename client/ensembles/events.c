@@ -19,7 +19,7 @@ struct telling {
 };
 
 /* "2026-11-20T10:00:00Z  window 3  failed: blew up" */
-static void tell(const json_t *event)
+static void print_event(const json_t *event)
 {
     const char *kind = answer_text(event, "kind"), *state = answer_text(event, "state"),
                *message = answer_text(event, "message");
@@ -45,14 +45,14 @@ static int on_line(void *arg, const char *line)
         else if (t->c->jsonl)
             puts(line);
         else
-            tell(event);
+            print_event(event);
         fflush(stdout);
     }
     json_decref(event);
     return 0;
 }
 
-static void table_show(const struct client *c, const json_t *events)
+static void print_table(const struct client *c, const json_t *events)
 {
     static const char *const heads[] = {"seq", "time", "window", "what", "message"};
     struct table t;
@@ -95,7 +95,7 @@ int events_main(struct client *c, int argc, char **argv)
         client_print(answer);
         json_decref(answer);
     } else if (!rc && t.events) {
-        table_show(c, t.events);
+        print_table(c, t.events);
     }
     json_decref(t.events);
     buf_free(&path);

@@ -60,7 +60,7 @@ static void estimate_cell(struct table *t, const json_t *e)
     buf_free(&text);
 }
 
-void ensembles_show(const struct client *c, const json_t *ensembles, struct table *t)
+void ensembles_put(const struct client *c, const json_t *ensembles, struct table *t)
 {
     bool admin = geteuid() == 0;
     static const char *const heads[] = {"id",      "name", "state",  "windows", "progress",
@@ -105,7 +105,7 @@ int list_main(struct client *c, int argc, char **argv)
         json_array_foreach (ensembles, i, ensemble)
             client_print(ensemble);
     } else {
-        ensembles_show(c, ensembles, &t);
+        ensembles_put(c, ensembles, &t);
         client_table(c, &t);
     }
     json_decref(ensembles);

@@ -8,6 +8,6 @@
 #include "client/command/client.h"
 
 /* The first row of the table of ensembles, and one row of it. */
-void ensembles_show(const struct client *c, const json_t *ensembles, struct table *t);
+void ensembles_put(const struct client *c, const json_t *ensembles, struct table *t);
 
 #endif

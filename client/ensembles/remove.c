@@ -33,7 +33,7 @@ static json_t *get_one(const struct client *c, const char *id, struct err *e)
     return ensemble;
 }
 
-static void say_removed(const struct client *c, struct on_each *m, const json_t *ensemble, const json_t *bytes)
+static void print_removed(const struct client *c, struct on_each *m, const json_t *ensemble, const json_t *bytes)
 {
     struct buf freed = {0};
     bytes_text(&freed, bytes);
@@ -58,9 +58,9 @@ static int remove_one(const struct client *c, const json_t *item, struct on_each
         err_set(e, ERR_CONFLICT, "ensemble %s is %s: cancel it first", answer_text(ensemble, "id"),
                 answer_text(ensemble, "state"));
     else if (c->dry_run)
-        say_removed(c, m, ensemble, json_object_get(ensemble, "bytes"));
+        print_removed(c, m, ensemble, json_object_get(ensemble, "bytes"));
     else if ((gone = client_ask(c, "DELETE", path.data, e)))
-        say_removed(c, m, ensemble, json_object_get(gone, "bytes"));
+        print_removed(c, m, ensemble, json_object_get(gone, "bytes"));
     buf_free(&path);
     json_decref(gone);
     json_decref(ensemble);
@@ -109,7 +109,7 @@ static json_t *sorted(const json_t *ensembles)
     return out;
 }
 
-static void space_show(const struct client *c, const json_t *ensembles)
+static void print_space(const struct client *c, const json_t *ensembles)
 {
     static const char *const heads[] = {"id", "name", "state", "bytes", "size"};
     struct table t;
@@ -136,7 +136,7 @@ static void space_show(const struct client *c, const json_t *ensembles)
 }
 
 /* What the caller has of what the caller may have. */
-static void usage_say(const struct client *c, const json_t *usage)
+static void say_usage(const struct client *c, const json_t *usage)
 {
     const json_t *own = json_array_get(json_object_get(usage, "users"), 0);
     struct buf has = {0}, may = {0};
@@ -183,8 +183,8 @@ int du_main(struct client *c, int argc, char **argv)
         json_object_set(usage, "ensembles", ensembles);
         client_print(usage);
     } else {
-        space_show(c, ensembles);
-        usage_say(c, usage);
+        print_space(c, ensembles);
+        say_usage(c, usage);
     }
     json_decref(usage);
     json_decref(ensembles);

@@ -53,7 +53,7 @@ static void share_cell(struct table *t, const json_t *allocate, const json_t *re
         table_cell(t, "%s", "");
 }
 
-static void replicas_show(const struct client *c, const json_t *replicas, bool several, const json_t *allocate)
+static void print_replicas(const struct client *c, const json_t *replicas, bool several, const json_t *allocate)
 {
     static const char *const heads[] = {"window", "repeat", "state",   "device",  "stage", "step",
                                         "of",     "share",  "time/ps", "attempt", "reason"};
@@ -82,7 +82,7 @@ static void replicas_show(const struct client *c, const json_t *replicas, bool s
     client_table(c, &t);
 }
 
-static void ensemble_show(const struct client *c, const json_t *e)
+static void print_ensemble(const struct client *c, const json_t *e)
 {
     const char *reason = answer_text(e, "reason"), *key = answer_text(e, "key");
     bool repeats = answer_whole(e, "repeats") > 1;
@@ -117,11 +117,11 @@ static void ensemble_show(const struct client *c, const json_t *e)
     putchar('\n');
     buf_free(&labels);
     buf_free(&submitted);
-    replicas_show(c, json_object_get(e, "replicas"), repeats, allocate);
+    print_replicas(c, json_object_get(e, "replicas"), repeats, allocate);
 }
 
 /* "93 % busy, 8.01 us per replica-step, 21600 ns/day": what it did in the last seconds, if anything. */
-static void load_show(const json_t *d, struct buf *out)
+static void put_load(const json_t *d, struct buf *out)
 {
     double us = answer_number(d, "us_per_replica_step");
     if (!answer_whole(d, "running") || !json_object_get(d, "busy"))
@@ -132,7 +132,7 @@ static void load_show(const json_t *d, struct buf *out)
 }
 
 /* A line each: why a GPU is not among the devices. */
-static void left_out_show(const json_t *left_out, struct buf *out)
+static void put_left_out(const json_t *left_out, struct buf *out)
 {
     const json_t *text;
     size_t i;
@@ -141,7 +141,7 @@ static void left_out_show(const json_t *left_out, struct buf *out)
 }
 
 /* Lines about devices. */
-static void devices_show(const json_t *state, struct buf *out)
+static void put_devices(const json_t *state, struct buf *out)
 {
     const json_t *d;
     size_t i;
@@ -150,10 +150,10 @@ static void devices_show(const json_t *state, struct buf *out)
         long long slots = answer_whole(d, "slots");
         buf_printf(out, "%s  %s%s%s  %lld of %lld %s taken", answer_text(d, "device"), answer_text(d, "state"),
                    *model ? ", " : "", model, answer_whole(d, "running"), slots, number_word(slots, "slot", "slots"));
-        load_show(d, out);
+        put_load(d, out);
         buf_printf(out, "%s%s\n", *trouble ? "; " : "", trouble);
     }
-    left_out_show(json_object_get(state, "left_out"), out);
+    put_left_out(json_object_get(state, "left_out"), out);
 }
 
 #define MIB (1024.0 * 1024)
@@ -261,7 +261,7 @@ static int status_of_devices(const struct client *c)
     } else {
         struct buf reasons = {0};
         devices_table(c, json_object_get(version, "devices"));
-        left_out_show(left_out, &reasons);
+        put_left_out(left_out, &reasons);
         if (!c->plain && reasons.len)
             printable_text(stdout, reasons.data);
         buf_free(&reasons);
@@ -285,18 +285,18 @@ int status_main(struct client *c, int argc, char **argv)
         json_array_foreach (ensembles, i, ensemble) {
             if (i && !c->plain)
                 putchar('\n');
-            ensemble_show(c, ensemble);
+            print_ensemble(c, ensemble);
         }
     } else {
         struct buf devices = {0};
         struct table t;
-        devices_show(state, &devices);
+        put_devices(state, &devices);
         if (!c->plain) {
             buf_printf(&devices, "\n");
             printable_text(stdout, devices.data);
         }
         buf_free(&devices);
-        ensembles_show(c, ensembles, &t);
+        ensembles_put(c, ensembles, &t);
         client_table(c, &t);
     }
     json_decref(state);
@@ -306,7 +306,7 @@ int status_main(struct client *c, int argc, char **argv)
 /* ---- top ---- */
 
 /* As many lines of a text as there are rows, each no wider than the terminal (colours aside). */
-static void put_screen(const char *text, int rows)
+static void print_screen(const char *text, int rows)
 {
     fputs("\033[H", stdout);
     for (; *text && rows > 1; rows--) {
@@ -326,14 +326,14 @@ static void top_draw(const struct client *c, const json_t *state)
     bool screen = show_is_terminal(stdout);
     if (screen)
         show_size(stdout, &columns, &rows);
-    devices_show(state, &devices);
+    put_devices(state, &devices);
     buf_printf(&devices, "\n");
     printable_add(&out, devices.data, "\n");
     buf_free(&devices);
-    ensembles_show(c, json_object_get(state, "ensembles"), &t);
+    ensembles_put(c, json_object_get(state, "ensembles"), &t);
     table_put(&t, columns, &out);
     if (screen)
-        put_screen(out.data, rows);
+        print_screen(out.data, rows);
     else
         fputs(out.data, stdout);
     buf_free(&out);

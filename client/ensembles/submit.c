@@ -25,17 +25,17 @@
 
 static const char gromacs_folder[] = "/usr/share/gromacs/top";
 
-struct search {
+struct include_search {
     char *base; /* folder of the spec */
     const char *folders[40];
     int nfolders;
     char *gmxlib; /* a copy of GMXLIB, cut up */
 };
 
-static void search_open(struct search *s, const struct client *c, const char *spec_path)
+static void search_open(struct include_search *s, const struct client *c, const char *spec_path)
 {
     const char *gmxlib = getenv("GMXLIB"), *slash = strrchr(spec_path, '/');
-    *s = (struct search){.base = xstrdup(slash ? spec_path : ".")};
+    *s = (struct include_search){.base = xstrdup(slash ? spec_path : ".")};
     if (slash)
         s->base[slash == spec_path ? 1 : slash - spec_path] = '\0';
     s->folders[s->nfolders++] = s->base;
@@ -48,7 +48,7 @@ static void search_open(struct search *s, const struct client *c, const char *sp
     s->folders[s->nfolders++] = gromacs_folder;
 }
 
-static void search_close(struct search *s)
+static void search_close(struct include_search *s)
 {
     free(s->base);
     free(s->gmxlib);
@@ -70,7 +70,7 @@ static bool is_reached(const json_t *body, const char *name)
 
 /* Where the file of a name lies, appended. False: nowhere. One above the folder of the spec, or absolute, may be kept in it instead, as it
  * is in the inputs of an ensemble. */
-static bool locate(const struct search *s, const char *name, struct buf *path)
+static bool locate(const struct include_search *s, const char *name, struct buf *path)
 {
     char *kept = path_kept(name);
     bool there = false;
@@ -87,7 +87,7 @@ static bool locate(const struct search *s, const char *name, struct buf *path)
 
 /* The first of the candidates that is there goes into the files of the body. 0, 1: none is, or ERR_IO; ERR_FORBIDDEN: nothing
  * that was sent names any. */
-static int add_file(const struct search *s, const json_t *candidates, json_t *body, struct err *e)
+static int add_file(const struct include_search *s, const json_t *candidates, json_t *body, struct err *e)
 {
     const json_t *item;
     const char *stranger = NULL;
@@ -121,7 +121,7 @@ static int add_file(const struct search *s, const json_t *candidates, json_t *bo
 }
 
 /* The service's message is about the first file that it lacks, so the others get one of ours. */
-static int not_found(const struct search *s, const json_t *answer, size_t which, const json_t *candidates,
+static int not_found(const struct include_search *s, const json_t *answer, size_t which, const json_t *candidates,
                      struct err *e)
 {
     const char *name = json_string_value(json_array_get(candidates, 0));
@@ -139,7 +139,7 @@ static int not_found(const struct search *s, const json_t *answer, size_t which,
 }
 
 /* Finds what the service lacks. ERR_MISSING_FILE says where was looked. */
-static int add_files(const struct search *s, const json_t *answer, json_t *body, struct err *e)
+static int add_files(const struct include_search *s, const json_t *answer, json_t *body, struct err *e)
 {
     const json_t *wanted = json_object_get(json_object_get(answer, "error"), "files"), *candidates;
     size_t i;
@@ -159,7 +159,7 @@ static bool lacks_files(const json_t *answer)
 }
 
 /* Posts until nothing is missing. Each round adds a file, or ends. */
-static json_t *post(const struct client *c, const struct search *s, json_t *body, struct err *e)
+static json_t *post(const struct client *c, const struct include_search *s, json_t *body, struct err *e)
 {
     json_t *files = json_object_get(body, "files");
     for (;;) {
@@ -214,7 +214,7 @@ static json_t *labels_json(const struct client *c)
 static json_t *submit(const struct client *c, const char *path, struct err *e)
 {
     struct buf spec = {0};
-    struct search s;
+    struct include_search s;
     if (read_spec(&spec, path, e))
         return NULL;
     json_t *text = json_stringn(spec.data, spec.len), *answer = NULL;
@@ -243,7 +243,7 @@ static int finish(const struct client *c, bool json, const char *id, json_t *ens
     struct buf text = {0};
     struct watch_end end = {0};
     int rc = watch_ensemble(c, id, client_deadline(c), false, &end);
-    if (rc != EXIT_OK && rc != EXIT_ENSEMBLE_FAILED)
+    if (rc != EXIT_OK && rc != EXIT_FAILED)
         return rc;
     client_path(&text, id, "");
     json_t *results = results_get(c, id, false, NULL, &e), *now = results ? client_get(c, text.data, &e) : NULL;
@@ -257,7 +257,7 @@ static int finish(const struct client *c, bool json, const char *id, json_t *ens
     if (json)
         json_object_set(ensemble, "results", results ? results : json_null());
     else if (results)
-        results_show(&(struct out){&text, client_width(), false}, results);
+        results_put(&(struct out){&text, client_width(), false}, results);
     if (results && !json)
         fputs(text.data, stdout);
     buf_free(&text);

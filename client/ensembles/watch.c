@@ -98,7 +98,7 @@ static void draw(struct watch *w, const json_t *ensemble)
 }
 
 /* An event as a line; replica moves that say nothing new, and that production has begun, are left to the progress. */
-static void tell(struct watch *w, const json_t *event)
+static void say_event(struct watch *w, const json_t *event)
 {
     const char *kind = json_string_value(json_object_get(event, "kind"));
     const char *state = json_string_value(json_object_get(event, "state"));
@@ -127,7 +127,7 @@ static int on_line(void *arg, const char *line)
         puts(line);
         fflush(stdout);
     } else if (kind && strcmp(kind, "progress") != 0) {
-        tell(w, event);
+        say_event(w, event);
     }
     if (kind && !strcmp(kind, "ensemble") && state)
         snprintf(w->state, sizeof w->state, "%s", state);
@@ -222,7 +222,7 @@ int watch_ensemble(const struct client *c, const char *id, double deadline, bool
     if (rc == EXIT_TIMEOUT)
         fprintf(stderr, "shoal: %s has not ended after %.15g s\n", id, c->timeout);
     else
-        rc = strcmp(w.state, "done") ? EXIT_ENSEMBLE_FAILED : EXIT_OK;
+        rc = strcmp(w.state, "done") ? EXIT_FAILED : EXIT_OK;
     return rc;
 }
 
@@ -234,7 +234,7 @@ int watch_main(struct client *c, int argc, char **argv)
     struct err e = {0};
     watch_interruptible(argv[0]);
     int rc = watch_ensemble(c, argv[0], client_deadline(c), c->jsonl, &end);
-    if (rc != EXIT_OK && rc != EXIT_ENSEMBLE_FAILED)
+    if (rc != EXIT_OK && rc != EXIT_FAILED)
         return rc;
     if (c->json) {
         struct buf path = {0};
@@ -256,7 +256,7 @@ static int worse(int a, int b)
 {
     if (a == EXIT_OK || b == EXIT_OK)
         return a + b;
-    return a == EXIT_ENSEMBLE_FAILED ? b : a;
+    return a == EXIT_FAILED ? b : a;
 }
 
 int wait_main(struct client *c, int argc, char **argv)

@@ -21,7 +21,7 @@ static double strain_of(const struct gathered *g, int edge)
     return most;
 }
 
-static void network_show(struct buf *out, const struct gathered *g)
+static void put_network(struct buf *out, const struct gathered *g)
 {
     struct plot_edge *edges = xcalloc((size_t)g->nedges, sizeof *edges);
     const char **names = xcalloc((size_t)g->nsystems, sizeof *names);
@@ -40,34 +40,34 @@ static void network_show(struct buf *out, const struct gathered *g)
     free(names);
 }
 
-struct ranked {
+struct ranked_row {
     int system;
     double value;
 };
 
 static int by_value(const void *a, const void *b)
 {
-    double x = ((const struct ranked *)a)->value, y = ((const struct ranked *)b)->value;
+    double x = ((const struct ranked_row *)a)->value, y = ((const struct ranked_row *)b)->value;
     return (x > y) - (x < y);
 }
 
 /* Systems that have a value, in kJ/mol on the scale of the experiment, the lowest first. Returns how many. */
-static int rank_systems(const struct gathered *g, struct ranked *ranked)
+static int rank_systems(const struct gathered *g, struct ranked_row *ranked)
 {
     int n = 0;
     for (int i = 0; i < g->nsystems; i++) {
         double value = gather_value(g, i).value + g->shift[i];
         if (!isnan(value))
-            ranked[n++] = (struct ranked){i, value};
+            ranked[n++] = (struct ranked_row){i, value};
     }
     qsort(ranked, (size_t)n, sizeof *ranked, by_value);
     return n;
 }
 
-static void ranking_show(struct buf *out, const struct gathered *g)
+static void put_ranking(struct buf *out, const struct gathered *g)
 {
     enum { SHOWN = 100 };
-    struct ranked *ranked = xcalloc((size_t)g->nsystems, sizeof *ranked);
+    struct ranked_row *ranked = xcalloc((size_t)g->nsystems, sizeof *ranked);
     struct plot_point calculated[SHOWN], measured[SHOWN];
     int n = rank_systems(g, ranked), shown = n < SHOWN ? n : SHOWN;
     bool any = false;
@@ -117,7 +117,7 @@ static struct plot_series room_for(int n)
                                 .across = xcalloc((size_t)n, sizeof(double))};
 }
 
-static void experiment_show(struct buf *out, const struct gathered *g)
+static void put_experiment(struct buf *out, const struct gathered *g)
 {
     struct plot_series systems = room_for(g->nsystems), edges = room_for(g->nitems);
     bool offset = false;
@@ -140,7 +140,7 @@ static void experiment_show(struct buf *out, const struct gathered *g)
 
 void gather_figures(const struct gathered *g, struct buf *out)
 {
-    ranking_show(out, g);
-    experiment_show(out, g);
-    network_show(out, g);
+    put_ranking(out, g);
+    put_experiment(out, g);
+    put_network(out, g);
 }

@@ -14,6 +14,7 @@
 #include "client/ask/members.h"
 #include "client/programs/here.h"
 #include "client/show/out.h"
+#include "engine/base/json/number_json.h"
 
 struct fetching {
     struct gathered *g;
@@ -30,8 +31,7 @@ static void fill(void *arg, int i, struct buf *path, struct buf *body)
 
 static double kj_of(const json_t *quantity)
 {
-    const json_t *magnitude = json_object_get(quantity, "magnitude"); /* kcal/mol, as the schema says */
-    return json_is_number(magnitude) ? json_number_value(magnitude) * GATHER_KCAL : NAN;
+    return answer_magnitude(quantity) * GATHER_KCAL; /* kcal/mol, as the schema says */
 }
 
 static enum verdict verdict_of(const json_t *results)
@@ -46,8 +46,7 @@ static enum verdict verdict_of(const json_t *results)
 static double correction_of(const json_t *results, const char *part)
 {
     const json_t *energy = json_object_get(json_object_get(results, part), "correction");
-    const json_t *value = json_object_get(json_object_get(energy, "kJ/mol"), "value");
-    return json_is_number(value) ? json_number_value(value) : NAN;
+    return number_from_json(json_object_get(json_object_get(energy, "kJ/mol"), "value"));
 }
 
 /* Behind what the service says of an ensemble that has not come to its end; of any other there is nothing else to say. */
@@ -72,8 +71,7 @@ static void take_results(struct row *r, const json_t *results)
         add_reason(r, answer_text(results, "reason"));
     else if (isnan(r->estimate.value)) /* one cause is enough while it runs */
         add_reason(r, answer_text(json_array_get(r->reasons, 0), "text"));
-    const json_t *least = json_object_get(json_object_get(results, "overlap"), "minimum");
-    r->overlap = json_is_number(least) ? json_number_value(least) : NAN;
+    r->overlap = number_from_json(json_object_get(json_object_get(results, "overlap"), "minimum"));
     r->run = json_pack("{s:O?,s:O?,s:O?,s:O?,s:O?,s:O?,s:O?}", "windows", json_object_get(results, "windows"),
                        "version", json_object_get(results, "version"), "estimator",
                        json_object_get(results, "estimator"), "temperature", json_object_get(results, "temperature"),
@@ -188,10 +186,10 @@ static int gather_exit(const struct gathered *g)
     enum verdict worst = VERDICT_CONVERGED;
     for (int i = 0; i < g->nrows; i++)
         worst = gather_worse(worst, g->rows[i].so_far ? VERDICT_PENDING : g->rows[i].verdict);
-    return worst == VERDICT_PENDING ? EXIT_TRY_LATER : worst == VERDICT_FAILED ? EXIT_ENSEMBLE_FAILED : EXIT_OK;
+    return worst == VERDICT_PENDING ? EXIT_TRY_LATER : worst == VERDICT_FAILED ? EXIT_FAILED : EXIT_OK;
 }
 
-static void gather_print(const struct client *c, const struct gathered *g)
+static void print_gathered(const struct client *c, const struct gathered *g)
 {
     struct buf out = {0};
     if (c->json) {
@@ -202,7 +200,7 @@ static void gather_print(const struct client *c, const struct gathered *g)
         gather_tsv(g, false, &out);
         fputs(out.data, stdout);
     } else {
-        gather_show(&(struct out){&out, client_width(), false}, g);
+        gather_put(&(struct out){&out, client_width(), false}, g);
         fputs(out.data, stdout);
     }
     buf_free(&out);
@@ -229,13 +227,13 @@ static int gather(struct client *c, const char *file, bool detailed,
     return rc;
 }
 
-static void put_tables(const struct client *c, const struct gathered *g, struct err *e)
+static void write_tables(const struct client *c, const struct gathered *g, struct err *e)
 {
     if (!c->output || !gather_files(g, c->output, e))
-        gather_print(c, g);
+        print_gathered(c, g);
 }
 
-static void put_page(const struct client *c, const struct gathered *g, struct err *e)
+static void write_page(const struct client *c, const struct gathered *g, struct err *e)
 {
     struct buf page = {0};
     gather_page(g, &page);
@@ -245,10 +243,10 @@ static void put_page(const struct client *c, const struct gathered *g, struct er
 
 int campaign_gather(struct client *c, const char *file)
 {
-    return gather(c, file, c->output != NULL, put_tables);
+    return gather(c, file, c->output != NULL, write_tables);
 }
 
 int campaign_report(struct client *c, const char *file)
 {
-    return gather(c, file, true, put_page);
+    return gather(c, file, true, write_page);
 }

@@ -124,7 +124,7 @@ bool gather_apart(const struct gathered *g, int system);
 bool gather_comparable(const struct gathered *g, int system);
 
 /* tables.c: tables in kcal/mol. */
-void gather_show(const struct out *s, const struct gathered *g);
+void gather_put(const struct out *s, const struct gathered *g);
 /* page.c: the same with figures, the network and values beside experiment, as one HTML page. */
 void gather_page(const struct gathered *g, struct buf *out);
 void gather_figures(const struct gathered *g, struct buf *out); /* figures.c: those of the page */

@@ -6,19 +6,16 @@
 
 #include "client/ask/answer.h"
 #include "client/gather/gather.h"
-
-static json_t *real(double x)
-{
-    return isfinite(x) ? json_real(x) : json_null();
-}
+#include "engine/base/json/number_json.h"
 
 /* As in results.json. */
 static json_t *energy(struct number x)
 {
     if (isnan(x.value))
         return json_null();
-    return json_pack("{s:{s:o,s:o},s:{s:o,s:o}}", "kJ/mol", "value", real(x.value), "error", real(x.error), "kcal/mol",
-                     "value", real(x.value / GATHER_KCAL), "error", real(x.error / GATHER_KCAL));
+    return json_pack("{s:{s:o,s:o},s:{s:o,s:o}}", "kJ/mol", "value", number_json(x.value), "error",
+                     number_json(x.error), "kcal/mol", "value", number_json(x.value / GATHER_KCAL), "error",
+                     number_json(x.error / GATHER_KCAL));
 }
 
 static json_t *rows_json(const struct gathered *g)
@@ -141,7 +138,7 @@ static json_t *covariance_json(const struct gathered *g)
     for (int i = 0; g->nedges && i < g->nsystems; i++) {
         json_t *row = json_array();
         for (int j = 0; j < g->nsystems; j++)
-            json_array_append_new(row, real(covariance(g, i, j)));
+            json_array_append_new(row, number_json(covariance(g, i, j)));
         json_array_append_new(list, row);
     }
     return list;
@@ -149,8 +146,8 @@ static json_t *covariance_json(const struct gathered *g)
 
 static json_t *measure_json(const struct measure *m, double unit)
 {
-    return json_pack("{s:o,s:o,s:o}", "value", real(m->value / unit), "low", real(m->low / unit), "high",
-                     real(m->high / unit));
+    return json_pack("{s:o,s:o,s:o}", "value", number_json(m->value / unit), "low", number_json(m->low / unit), "high",
+                     number_json(m->high / unit));
 }
 
 static json_t *comparison_json(const struct comparison *c, bool with_tau)

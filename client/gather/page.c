@@ -186,7 +186,7 @@ void gather_page(const struct gathered *g, struct buf *out)
     buf_printf(out, "<div class=\"figures\">\n");
     gather_figures(g, out);
     buf_printf(out, "</div>\n");
-    gather_show(&(struct out){out, 0, true}, g);
+    gather_put(&(struct out){out, 0, true}, g);
     gather_run(g, out);
     cards(out, g);
     page_end(out);

@@ -158,7 +158,7 @@ static void legs_table(const struct gathered *g, struct buf *out)
     out_table(&s, &t);
 }
 
-static void spec_show(const struct row *r, struct buf *out)
+static void put_spec(const struct row *r, struct buf *out)
 {
     char summary[300];
     snprintf(summary, sizeof summary, "Spec of leg %.60s, of %.120s", answer_text(r->planned, "leg"),
@@ -186,7 +186,7 @@ static void leg_methods(const struct gathered *g, const char *leg, struct buf *o
     snprintf(summary, sizeof summary, "Methods of leg %.60s, of %.120s", leg, answer_text(g->rows[i].planned, "key"));
     buf_printf(out, "<details>\n");
     page_element(out, "summary", "", summary);
-    methods_show(out, g->rows[i].run, g->rows[i].present);
+    methods_put(out, g->rows[i].run, g->rows[i].present);
     buf_printf(out, "</details>\n");
 }
 
@@ -199,5 +199,5 @@ void gather_run(const struct gathered *g, struct buf *out)
         leg_methods(g, answer_text(leg, "name"), out);
     for (int i = 0; i < g->nrows; i++)
         if (g->rows[i].spec)
-            spec_show(&g->rows[i], out);
+            put_spec(&g->rows[i], out);
 }

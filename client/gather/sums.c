@@ -9,6 +9,7 @@
 
 #include "client/ask/answer.h"
 #include "client/gather/gather.h"
+#include "engine/base/json/number_json.h"
 #include "engine/base/number.h"
 #include "engine/base/statistics/repeats.h"
 #include "engine/base/statistics/stats.h"
@@ -111,12 +112,6 @@ static void sum_item(struct item *item)
 
 /* ---- items ---- */
 
-static double number_of(const json_t *object, const char *key)
-{
-    const json_t *x = json_object_get(object, key);
-    return json_is_number(x) ? json_number_value(x) : NAN;
-}
-
 static int find_system(const struct gathered *g, const char *name)
 {
     for (int i = 0; i < g->nsystems; i++)
@@ -173,7 +168,8 @@ void gather_sum(struct gathered *g)
     json_array_foreach (json_object_get(g->campaign->plan, "warnings"), i, one)
         gather_remark(g, "%s", json_string_value(one));
     json_array_foreach (systems_of(g), i, one)
-        g->experiments[i] = (struct number){number_of(one, "experiment"), number_of(one, "error")};
+        g->experiments[i] = (struct number){number_from_json(json_object_get(one, "experiment")),
+                                            number_from_json(json_object_get(one, "error"))};
     if (g->twice)
         gather_remark(g, "%d %s in more than one folder: that of the first folder counts", g->twice,
                       number_word(g->twice, "ensemble is", "ensembles are"));

@@ -31,7 +31,7 @@ static void put(const struct out *s, struct table *t, const char *title, const c
 {
     out_title(s, title, note);
     out_table(s, t);
-    out_say(s, "\n");
+    out_put(s, "\n");
 }
 
 /* To what a page shows of a row's ensemble. */
@@ -42,7 +42,7 @@ static void link_row(struct table *t, int row)
     table_link(t, place);
 }
 
-static void rows_show(const struct out *s, const struct gathered *g)
+static void put_rows(const struct out *s, const struct gathered *g)
 {
     static const char *const words[] = {"item",     "leg",         "repeat",  "id",     "state",
                                         "estimate", "corrections", "verdict", "reason", NULL};
@@ -73,7 +73,7 @@ static struct number difference(struct number x, struct number experiment)
     return (struct number){x.value - experiment.value, hypot(x.error, isnan(experiment.error) ? 0 : experiment.error)};
 }
 
-static void item_show(struct table *t, const struct item *item)
+static void put_item(struct table *t, const struct item *item)
 {
     for (int k = 0; k < item->nlegs; k++) {
         const struct leg_sum *leg = &item->legs[k];
@@ -95,14 +95,14 @@ static void item_show(struct table *t, const struct item *item)
     number_cell(t, difference(item->sum, (struct number){item->experiment, item->experiment_error}));
 }
 
-static void items_show(const struct out *s, const struct gathered *g)
+static void put_items(const struct out *s, const struct gathered *g)
 {
     static const char *const words[] = {"item",    "leg",        "repeats",    "free energy",
                                         "verdict", "experiment", "difference", NULL};
     struct table t;
     heads(&t, "l~ l r2 r l r3 r4", words);
     for (int i = 0; i < g->nitems; i++)
-        item_show(&t, &g->items[i]);
+        put_item(&t, &g->items[i]);
     put(s, &t, "sums of legs, kcal/mol", "means of repeats, each with its sign; of an edge, ligand_j less ligand_i");
 }
 
@@ -119,7 +119,7 @@ static void loop_cell(struct table *t, const struct gathered *g, const struct lo
     buf_free(&way);
 }
 
-static void loops_show(const struct out *s, const struct gathered *g)
+static void put_loops(const struct out *s, const struct gathered *g)
 {
     static const char *const words[] = {"loop", "closure", "in errors", "note", NULL};
     struct table t;
@@ -139,7 +139,7 @@ static void loops_show(const struct out *s, const struct gathered *g)
     put(s, &t, "loops of the network, kcal/mol", "0 where all is right");
 }
 
-static void values_show(const struct out *s, const struct gathered *g)
+static void put_values(const struct out *s, const struct gathered *g)
 {
     static const char *const words[] = {"system",     "value",   "offset", "experiment",
                                         "difference", "verdict", "part",   NULL};
@@ -181,8 +181,8 @@ static void measure_cells(struct table *t, const char *name, const struct measur
         table_cell(t, "%.2f to %.2f", m->low / unit, m->high / unit);
 }
 
-static void comparison_show(const struct out *s, const struct comparison *c, const char *what, bool with_tau,
-                            bool so_far)
+static void put_comparison(const struct out *s, const struct comparison *c, const char *what, bool with_tau,
+                           bool so_far)
 {
     struct table t;
     char title[120];
@@ -198,24 +198,24 @@ static void comparison_show(const struct out *s, const struct comparison *c, con
     put(s, &t, title, "");
 }
 
-static void comparisons_show(const struct out *s, const struct gathered *g)
+static void put_comparisons(const struct out *s, const struct gathered *g)
 {
-    comparison_show(s, &g->absolute, "values", true, gather_so_far(g));
-    comparison_show(s, &g->relative, "edges", false, gather_so_far(g));
+    put_comparison(s, &g->absolute, "values", true, gather_so_far(g));
+    put_comparison(s, &g->relative, "edges", false, gather_so_far(g));
 }
 
-static void remarks_show(const struct out *s, const struct gathered *g)
+static void put_remarks(const struct out *s, const struct gathered *g)
 {
     const json_t *one;
     size_t i;
     json_array_foreach (g->remarks, i, one)
-        out_say(s, "%s\n", json_string_value(one));
+        out_put(s, "%s\n", json_string_value(one));
 }
 
-void gather_show(const struct out *s, const struct gathered *g)
+void gather_put(const struct out *s, const struct gathered *g)
 {
-    typedef void show_fn(const struct out *s, const struct gathered *g);
-    static show_fn *const parts[] = {rows_show, items_show, loops_show, values_show, comparisons_show, remarks_show};
+    typedef void put_fn(const struct out *s, const struct gathered *g);
+    static put_fn *const parts[] = {put_rows, put_items, put_loops, put_values, put_comparisons, put_remarks};
     enum { PARTS = sizeof parts / sizeof *parts };
     /* A terminal ends with what counts; a page begins with it, and has said the last two parts at its top. */
     for (int i = s->html ? 2 : 0; i < PARTS; i++)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "client/ask/answer.h"
+#include "engine/base/json/number_json.h"
 
 static const json_t *windows_of(const json_t *results)
 {
@@ -43,9 +44,9 @@ struct window_share *window_shares(const json_t *results, int *n)
     json_array_foreach (windows_of(results), i, one) {
         const json_t *samples = json_object_get(one, "samples");
         shares[i].window = (int)answer_whole(one, "window");
-        shares[i].ns = answer_real(json_object_get(json_object_get(one, "sampled"), "magnitude"));
-        shares[i].freedom = answer_real(json_object_get(samples, "variance_freedom"));
-        variance[i] = answer_real(json_object_get(samples, "variance"));
+        shares[i].ns = number_from_json(json_object_get(json_object_get(one, "sampled"), "magnitude"));
+        shares[i].freedom = number_from_json(json_object_get(samples, "variance_freedom"));
+        variance[i] = number_from_json(json_object_get(samples, "variance"));
     }
     *n = (int)count;
     divide_by_repeat(results, variance, shares, *n);

@@ -163,7 +163,7 @@ static void last_words(const struct here *h, struct buf *out)
 }
 
 /* A service that was killed can be started again; one that ends by itself says why, and would end again. */
-static int tell_end(const struct here *h, struct err *e)
+static int end_error(const struct here *h, struct err *e)
 {
     struct buf said = {0};
     last_words(h, &said);
@@ -222,7 +222,7 @@ int here_over(struct here *h, struct err *e)
                        here_signalled(), strsignal(here_signalled()));
     if (h->stops && client_now() >= h->stops)
         return err_set(e, ERR_BUSY, "the time of --for is over: run the same command again, and it goes on from here");
-    return has_ended(h) ? tell_end(h, e) : 0;
+    return has_ended(h) ? end_error(h, e) : 0;
 }
 
 /* A device that opens has no trouble yet, and one whose process has died is opened again. */
@@ -277,7 +277,7 @@ int here_close(struct here *h, struct err *e)
     if (h->service && !h->ended) {
         wait_for_end(h);
         if (!WIFEXITED(h->status) || WEXITSTATUS(h->status))
-            rc = tell_end(h, e);
+            rc = end_error(h, e);
     }
     if (h->lock >= 0) {
         (void)!ftruncate(h->lock, 0);

@@ -74,7 +74,7 @@ int estimate_main(struct client *c, int argc, char **argv)
     int rc = ask_worker(c, words, &json);
     json_t *results = json.len ? json_loadb(json.data, json.len, 0, NULL) : NULL;
     if (results) {
-        results_show(&(struct out){&text, client_width(), false}, results);
+        results_put(&(struct out){&text, client_width(), false}, results);
         fwrite(text.data, 1, text.len, stdout);
     }
     json_decref(results);

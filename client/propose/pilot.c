@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "client/ask/answer.h"
+#include "engine/base/json/number_json.h"
 
 #define DISTANCE_MOST 20.0 /* kT */
 #define DISAGREE 2.0
@@ -107,8 +108,7 @@ static void correct_step(struct spacing_step *step, double measured)
 
 int pilot_read(struct pilot *p, const json_t *results, struct err *e)
 {
-    const json_t *least = json_object_get(json_object_get(results, "overlap"), "minimum");
-    p->measured = json_is_number(least) ? json_number_value(least) : NAN;
+    p->measured = number_from_json(json_object_get(json_object_get(results, "overlap"), "minimum"));
     int rc = read_lambda(p, json_object_get(results, "windows"), e);
     if (!rc)
         rc = read_steps(p, json_object_get(json_object_get(results, "thermodynamic_length"), "steps"), e);

@@ -15,6 +15,7 @@
 #include "client/ask/ensembles.h"
 #include "client/ask/results.h"
 #include "client/propose/pilot.h"
+#include "engine/base/json/number_json.h"
 
 #define OVERLAP_USUAL 0.1 /* thrice what results want at least */
 
@@ -30,7 +31,7 @@ static void leg_name(const struct pilot *p, const struct spacing_leg *leg, struc
         }
 }
 
-static void show_head(const struct pilot *p, const struct spacing *s, double aim)
+static void print_head(const struct pilot *p, const struct spacing *s, double aim)
 {
     struct buf legs = {0};
     for (const struct spacing_leg *g = s->legs; g < s->legs + s->nlegs; g++) {
@@ -50,9 +51,9 @@ static void show_head(const struct pilot *p, const struct spacing *s, double aim
     buf_free(&legs);
 }
 
-static void show(const struct pilot *p, const struct spacing *s, double aim)
+static void print_spacing(const struct pilot *p, const struct spacing *s, double aim)
 {
-    show_head(p, s, aim);
+    print_head(p, s, aim);
     printf("windows:\n");
     for (int c = 0; c < p->path.ncomponents; c++) {
         printf("  %s: [", p->name[c]);
@@ -62,7 +63,7 @@ static void show(const struct pilot *p, const struct spacing *s, double aim)
     }
 }
 
-static void show_json(const struct pilot *p, const struct spacing *s, double aim)
+static void print_json(const struct pilot *p, const struct spacing *s, double aim)
 {
     json_t *windows = json_object(), *legs = json_array();
     for (int c = 0; c < p->path.ncomponents; c++) {
@@ -79,11 +80,10 @@ static void show_json(const struct pilot *p, const struct spacing *s, double aim
         buf_free(&name);
     }
     int fewest = spacing_fewest(&p->path, aim);
-    json_t *all =
-        json_pack("{s:o,s:f,s:o,s:f,s:{s:f,s:o},s:{s:f,s:o}}", "windows", windows, "length", s->at[s->nwindows - 1],
-                  "legs", legs, "expected_overlap", s->overlap, "pilot", "expected_overlap", pilot_expected(p),
-                  "overlap", isnan(p->measured) ? json_null() : json_real(p->measured), "aim", "overlap", aim,
-                  "windows", fewest ? json_integer(fewest) : json_null());
+    json_t *all = json_pack("{s:o,s:f,s:o,s:f,s:{s:f,s:o},s:{s:f,s:o}}", "windows", windows, "length",
+                            s->at[s->nwindows - 1], "legs", legs, "expected_overlap", s->overlap, "pilot",
+                            "expected_overlap", pilot_expected(p), "overlap", number_json(p->measured), "aim",
+                            "overlap", aim, "windows", fewest ? json_integer(fewest) : json_null());
     client_print(all);
     json_decref(all);
 }
@@ -136,9 +136,9 @@ static int propose(const struct client *c, const struct pilot *p, struct err *e)
                 "long; expected --windows, or a smaller --overlap",
                 SPACING_MOST, aim);
     if (!rc && c->json)
-        show_json(p, &s, aim);
+        print_json(p, &s, aim);
     else if (!rc)
-        show(p, &s, aim);
+        print_spacing(p, &s, aim);
     spacing_close(&s);
     return rc;
 }

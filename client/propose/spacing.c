@@ -198,7 +198,7 @@ static double pair_overlap(const double *at, int n, int i, int j)
             all += exp(-0.5 * (x - at[k]) * (x - at[k]));
         sum += top / all;
     }
-    return sum * step / sqrt(2 * acos(-1));
+    return sum * step / sqrt(2 * M_PI);
 }
 
 double spacing_overlap(const double *at, int n)

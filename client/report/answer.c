@@ -11,6 +11,7 @@
 #include "client/report/report.h"
 #include "client/results/methods.h"
 #include "client/show/page.h"
+#include "engine/base/json/number_json.h"
 #include "engine/base/number.h"
 
 struct took_part {
@@ -24,7 +25,8 @@ static struct took_part count_samples(const json_t *windows)
     const json_t *window;
     size_t i;
     json_array_foreach (windows, i, window) {
-        sum.fewest = fmin(sum.fewest, answer_real(json_object_get(json_object_get(window, "samples"), "uncorrelated")));
+        sum.fewest =
+            fmin(sum.fewest, number_from_json(json_object_get(json_object_get(window, "samples"), "uncorrelated")));
         sum.with_samples += json_is_object(json_object_get(window, "samples"));
     }
     return sum;
@@ -33,7 +35,7 @@ static struct took_part count_samples(const json_t *windows)
 static void facts(struct buf *out, const json_t *results)
 {
     const json_t *overlap = json_object_get(results, "overlap");
-    double least = answer_real(json_object_get(overlap, "minimum"));
+    double least = number_from_json(json_object_get(overlap, "minimum"));
     char enough[64];
     snprintf(enough, sizeof enough, "%g is enough", answer_number(overlap, "threshold"));
     const json_t *windows = json_object_get(results, "windows");

@@ -8,9 +8,10 @@
 #include "client/ask/answer.h"
 #include "client/report/report.h"
 #include "client/results/convergence.h"
+#include "engine/base/json/number_json.h"
 #include "engine/plot/plot.h"
 
-static void convergence_show(struct buf *out, const json_t *results)
+static void put_convergence(struct buf *out, const json_t *results)
 {
     struct plot_series series[2];
     results_convergence(json_object_get(results, "convergence"), series);
@@ -39,15 +40,15 @@ static void window_points(const json_t *windows, const char *first, const char *
     json_array_foreach (windows, i, one) {
         const json_t *inner = json_object_get(json_object_get(one, first), second);
         bool pair = json_is_object(inner);
-        s->points[s->n++] = (struct plot_point){answer_real(json_object_get(one, "window")),
-                                                answer_real(pair ? json_object_get(inner, "value") : inner),
-                                                pair ? answer_real(json_object_get(inner, "error")) : NAN, NULL};
+        s->points[s->n++] = (struct plot_point){number_from_json(json_object_get(one, "window")),
+                                                number_from_json(pair ? json_object_get(inner, "value") : inner),
+                                                pair ? number_from_json(json_object_get(inner, "error")) : NAN, NULL};
     }
 }
 
 static double lambda_of(const json_t *window, const char *component)
 {
-    return answer_real(json_object_get(json_object_get(window, "lambda"), component));
+    return number_from_json(json_object_get(json_object_get(window, "lambda"), component));
 }
 
 /* Whether a component changes from or to the window of entry i, of the same repeat. */
@@ -64,7 +65,7 @@ static bool changes_at(const json_t *windows, size_t i, const char *component)
 }
 
 /* Over lambda, in windows with samples where the component changes: what TI integrates. */
-static void derivative_show(struct buf *out, const json_t *results, const char *component)
+static void put_derivative(struct buf *out, const json_t *results, const char *component)
 {
     const json_t *windows = json_object_get(results, "windows"), *one;
     struct plot_series s = {.points = xcalloc(json_array_size(windows) + 1, sizeof *s.points),
@@ -75,8 +76,8 @@ static void derivative_show(struct buf *out, const json_t *results, const char *
         const json_t *slope = json_object_get(json_object_get(one, "dhdl"), component);
         if (json_is_object(json_object_get(one, "samples")) && changes_at(windows, i, component))
             s.points[s.n++] =
-                (struct plot_point){lambda_of(one, component), answer_real(json_object_get(slope, "value")),
-                                    answer_real(json_object_get(slope, "error")), NULL};
+                (struct plot_point){lambda_of(one, component), number_from_json(json_object_get(slope, "value")),
+                                    number_from_json(json_object_get(slope, "error")), NULL};
     }
     buf_printf(&title, "dH/dlambda of %s", component);
     buf_printf(&x, "lambda of %s", component);
@@ -94,16 +95,16 @@ static void derivative_show(struct buf *out, const json_t *results, const char *
     buf_free(&x);
 }
 
-static void derivatives_show(struct buf *out, const json_t *results)
+static void put_derivatives(struct buf *out, const json_t *results)
 {
     const json_t *value;
     const char *component;
     json_object_foreach (json_object_get(json_array_get(json_object_get(results, "windows"), 0), "lambda"), component,
                          value)
-        derivative_show(out, results, component);
+        put_derivative(out, results, component);
 }
 
-static void inefficiency_show(struct buf *out, const json_t *windows)
+static void put_inefficiency(struct buf *out, const json_t *windows)
 {
     struct plot_series rows = {.name = "g"};
     window_points(windows, "samples", "inefficiency", &rows);
@@ -119,14 +120,14 @@ static void inefficiency_show(struct buf *out, const json_t *windows)
     free(rows.points);
 }
 
-static void matrix_show(struct buf *out, const char *title, const char *note, const json_t *rows, double least)
+static void put_matrix(struct buf *out, const char *title, const char *note, const json_t *rows, double least)
 {
     size_t n = json_array_size(rows);
     if (!n)
         return;
     double *matrix = xcalloc(n * n, sizeof *matrix);
     for (size_t i = 0; i < n * n; i++)
-        matrix[i] = answer_real(json_array_get(json_array_get(rows, i / n), i % n));
+        matrix[i] = number_from_json(json_array_get(json_array_get(rows, i / n), i % n));
     plot_matrix(out, title, note, matrix, (int)n, least);
     free(matrix);
 }
@@ -143,7 +144,7 @@ static bool has_samples(const json_t *windows, size_t window)
 }
 
 /* Rows and columns of windows without samples are empty. */
-static void overlap_show(struct buf *out, const json_t *results)
+static void put_overlap(struct buf *out, const json_t *results)
 {
     const json_t *overlap = json_object_get(results, "overlap"), *windows = json_object_get(results, "windows"), *row,
                  *cell;
@@ -156,23 +157,23 @@ static void overlap_show(struct buf *out, const json_t *results)
             json_array_append_new(kept, sampled && has_samples(windows, k) ? json_incref((json_t *)cell) : json_null());
         json_array_append_new(rows, kept);
     }
-    matrix_show(out, "Overlap of windows",
-                "the chance that a sample of the window of a row could be of the window of a column; red: neighbours "
-                "with too little",
-                rows, answer_real(json_object_get(overlap, "threshold")));
+    put_matrix(out, "Overlap of windows",
+               "the chance that a sample of the window of a row could be of the window of a column; red: neighbours "
+               "with too little",
+               rows, number_from_json(json_object_get(overlap, "threshold")));
     json_decref(rows);
 }
 
 /* Of every repeat whose replicas exchange windows. */
-static void exchange_show(struct buf *out, const json_t *results)
+static void put_exchange(struct buf *out, const json_t *results)
 {
     const json_t *one;
     size_t i;
     json_array_foreach (json_object_get(results, "exchange"), i, one) {
         char title[64];
         snprintf(title, sizeof title, "Exchanges of repeat %lld", answer_whole(one, "repeat"));
-        matrix_show(out, title, "the chance that the replica in the window of a row came to the window of a column",
-                    json_object_get(one, "transitions"), NAN);
+        put_matrix(out, title, "the chance that the replica in the window of a row came to the window of a column",
+                   json_object_get(one, "transitions"), NAN);
     }
 }
 
@@ -180,12 +181,12 @@ void report_figures(struct buf *out, const json_t *ensemble, const json_t *resul
 {
     const json_t *windows = json_object_get(results, "windows");
     buf_printf(out, "<div class=\"figures\">\n");
-    convergence_show(out, results);
+    put_convergence(out, results);
     report_profiles(out, results);
-    overlap_show(out, results);
-    derivatives_show(out, results);
-    inefficiency_show(out, windows);
+    put_overlap(out, results);
+    put_derivatives(out, results);
+    put_inefficiency(out, windows);
     report_shares(out, ensemble, results);
-    exchange_show(out, results);
+    put_exchange(out, results);
     buf_printf(out, "</div>\n");
 }

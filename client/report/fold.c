@@ -9,6 +9,7 @@
 #include "client/ask/answer.h"
 #include "client/report/report.h"
 #include "client/show/page.h"
+#include "engine/base/json/number_json.h"
 #include "engine/plot/plot.h"
 
 static void take_points(struct plot_series *s, const json_t *points, const char *key)
@@ -17,8 +18,8 @@ static void take_points(struct plot_series *s, const json_t *points, const char 
     size_t i;
     s->points = xcalloc(json_array_size(points) + 1, sizeof *s->points);
     json_array_foreach (points, i, one)
-        s->points[s->n++] = (struct plot_point){answer_real(json_object_get(one, "time_ps")) * 1e-3,
-                                                answer_real(json_object_get(one, key)), NAN, NULL};
+        s->points[s->n++] = (struct plot_point){number_from_json(json_object_get(one, "time_ps")) * 1e-3,
+                                                number_from_json(json_object_get(one, key)), NAN, NULL};
 }
 
 static void put_group(struct buf *out, const json_t *fold, const char *group, bool repeats)

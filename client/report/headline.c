@@ -7,6 +7,7 @@
 
 #include "client/ask/answer.h"
 #include "client/report/report.h"
+#include "engine/base/json/number_json.h"
 #include "engine/base/number.h"
 
 #define UNIT "kcal/mol"
@@ -26,7 +27,7 @@ static const json_t *best_estimator(const json_t *results)
 static double correction(const json_t *results, const char *kind)
 {
     const json_t *energy = json_object_get(json_object_get(results, kind), "correction");
-    return answer_real(json_object_get(json_object_get(energy, UNIT), "value"));
+    return number_from_json(json_object_get(json_object_get(energy, UNIT), "value"));
 }
 
 /* A leg whose restraints hold two molecules together at one end of the ladder. */
@@ -80,8 +81,8 @@ static void derive(struct buf *out, const struct headline *h, const json_t *resu
 void headline_find(struct headline *h, const json_t *results)
 {
     const json_t *total = json_object_get(json_object_get(best_estimator(results), "total"), UNIT);
-    const double value = answer_real(json_object_get(total, "value")),
-                 error = answer_real(json_object_get(total, "error"));
+    const double value = number_from_json(json_object_get(total, "value")),
+                 error = number_from_json(json_object_get(total, "error"));
     const double held = correction(results, "standard_state"), finite = correction(results, "finite_size");
     *h = (struct headline){.sign = json_is_object(json_object_get(results, "solvation")) ? -1 : 1,
                            .corrections = isfinite(held) || isfinite(finite)

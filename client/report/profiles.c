@@ -7,6 +7,7 @@
 
 #include "client/ask/answer.h"
 #include "client/report/report.h"
+#include "engine/base/json/number_json.h"
 #include "engine/plot/plot.h"
 
 static double middle_of(const json_t *bin)
@@ -17,11 +18,11 @@ static double middle_of(const json_t *bin)
 static struct plot_point energy_at(const json_t *bin, const json_t *energy)
 {
     const json_t *pair = json_object_get(energy, "kcal/mol");
-    return (struct plot_point){middle_of(bin), answer_real(json_object_get(pair, "value")),
-                               answer_real(json_object_get(pair, "error")), NULL};
+    return (struct plot_point){middle_of(bin), number_from_json(json_object_get(pair, "value")),
+                               number_from_json(json_object_get(pair, "error")), NULL};
 }
 
-static void free_energy_show(struct buf *out, const json_t *profile)
+static void put_free_energy(struct buf *out, const json_t *profile)
 {
     const json_t *bins = json_object_get(profile, "bins"), *bin;
     const size_t repeats = json_array_size(json_object_get(json_array_get(bins, 0), "repeats"));
@@ -51,7 +52,7 @@ static void free_energy_show(struct buf *out, const json_t *profile)
     free(series);
 }
 
-static void histograms_show(struct buf *out, const json_t *profile)
+static void put_histograms(struct buf *out, const json_t *profile)
 {
     enum { LABEL = 32 };
     const json_t *bins = json_object_get(profile, "bins"), *bin;
@@ -65,7 +66,8 @@ static void histograms_show(struct buf *out, const json_t *profile)
         series[k].points = xcalloc(json_array_size(bins), sizeof *series[k].points);
         json_array_foreach (bins, i, bin)
             series[k].points[series[k].n++] = (struct plot_point){
-                middle_of(bin), answer_real(json_array_get(json_object_get(bin, "rows_of_windows"), k)), NAN, NULL};
+                middle_of(bin), number_from_json(json_array_get(json_object_get(bin, "rows_of_windows"), k)), NAN,
+                NULL};
     }
     snprintf(title, sizeof title, "Histograms along coordination %lld", answer_whole(profile, "coordination"));
     snprintf(note, sizeof note, "rows of each window in each bin; neighbours have to overlap%s",
@@ -91,7 +93,7 @@ void report_profiles(struct buf *out, const json_t *results)
     const json_t *profile;
     size_t i;
     json_array_foreach (json_object_get(results, "profiles"), i, profile) {
-        free_energy_show(out, profile);
-        histograms_show(out, profile);
+        put_free_energy(out, profile);
+        put_histograms(out, profile);
     }
 }

@@ -19,7 +19,7 @@ static void put_methods(struct buf *out, const json_t *ensemble, const json_t *r
         return;
     page_element(out, "h2", "", "What was run");
     page_element(out, "p", "soft", "for the methods section of a paper; all of it is in results.json too, as methods");
-    methods_show(out, results, ensemble);
+    methods_put(out, results, ensemble);
 }
 
 static int put_page(struct buf *out, const struct client *c, const json_t *ensemble, const json_t *results,
@@ -37,7 +37,7 @@ static int put_page(struct buf *out, const struct client *c, const json_t *ensem
         rc = report_series(out, c, ensemble, results, e);
     put_methods(out, ensemble, results);
     page_element(out, "h2", "", "Numbers");
-    results_show(&(struct out){out, 0, true}, results);
+    results_put(&(struct out){out, 0, true}, results);
     page_end(out);
     buf_free(&below);
     return rc;

@@ -10,6 +10,7 @@
 #include "client/report/energy_series.h"
 #include "client/report/report.h"
 #include "client/show/page.h"
+#include "engine/base/json/number_json.h"
 #include "engine/base/number.h"
 #include "engine/plot/plot.h"
 
@@ -80,8 +81,8 @@ static void put_heads(struct buf *out, const struct table_of_series *t)
 
 static void put_mean(struct buf *out, const json_t *average, double target)
 {
-    double mean = answer_real(json_object_get(average, "value")),
-           error = answer_real(json_object_get(average, "error"));
+    double mean = number_from_json(json_object_get(average, "value")),
+           error = number_from_json(json_object_get(average, "error"));
     bool off = fabs(mean - target) > OFF * error;
     struct buf text = {0};
     number_with_error(&text, mean, error);

@@ -19,16 +19,16 @@
 #define NAMED 4   /* pieces of a list of windows, at most */
 
 /* Windows of which all is known, for forecasts. */
-struct known {
+struct known_windows {
     int n, *window;
     double *error, *time; /* [n] each, as of struct window_share */
     double noise;         /* 1 / degrees of freedom, in the mean of all of the error */
 };
 
-static struct known known_of(const struct window_share *shares, int n)
+static struct known_windows known_of(const struct window_share *shares, int n)
 {
-    struct known k = {0, xcalloc((size_t)n + 1, sizeof(int)), xcalloc((size_t)n + 1, sizeof(double)),
-                      xcalloc((size_t)n + 1, sizeof(double)), 0};
+    struct known_windows k = {0, xcalloc((size_t)n + 1, sizeof(int)), xcalloc((size_t)n + 1, sizeof(double)),
+                              xcalloc((size_t)n + 1, sizeof(double)), 0};
     for (int i = 0; i < n; i++) {
         if (!(shares[i].error >= 0 && shares[i].time > 0))
             continue;
@@ -41,7 +41,7 @@ static struct known known_of(const struct window_share *shares, int n)
     return k;
 }
 
-static void known_free(struct known *k)
+static void known_free(struct known_windows *k)
 {
     free(k->window);
     free(k->error);
@@ -49,7 +49,7 @@ static void known_free(struct known *k)
 }
 
 /* " 1, 4 to 7" of those that are named, in at most NAMED pieces. */
-static void put_numbers(struct buf *out, const struct known *k, const bool *named)
+static void put_numbers(struct buf *out, const struct known_windows *k, const bool *named)
 {
     int pieces = 0, next;
     for (int i = 0; i < k->n; i = next) {
@@ -66,7 +66,7 @@ static void put_numbers(struct buf *out, const struct known *k, const bool *name
 }
 
 /* "Window 3 of 9 brings 61 % of the error squared": the fewest that bring half of it. */
-static void name_worst(struct buf *out, const struct known *k)
+static void name_worst(struct buf *out, const struct known_windows *k)
 {
     bool *named = xcalloc((size_t)k->n, sizeof *named);
     double sum = 0;
@@ -94,7 +94,7 @@ static void name_command(struct buf *out, const json_t *ensemble)
 }
 
 /* What the windows need, from what they have: one sentence. */
-static void advise(struct buf *out, const struct known *k, const json_t *ensemble)
+static void advise(struct buf *out, const struct known_windows *k, const json_t *ensemble)
 {
     bool by_need = json_is_object(json_object_get(ensemble, "allocate"));
     double gain = shares_gain(k->n, k->error, k->time);
@@ -137,7 +137,7 @@ void report_shares(struct buf *out, const json_t *ensemble, const json_t *result
 {
     int n;
     struct window_share *shares = window_shares_mean(results, &n);
-    struct known known = known_of(shares, n);
+    struct known_windows known = known_of(shares, n);
     struct plot_series series[] = {{.name = "error squared", .bars = true, .n = n},
                                    {.name = "time", .joined = true, .n = n}};
     char(*words)[WORDS] = xcalloc(2 * (size_t)n + 1, WORDS);

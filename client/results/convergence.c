@@ -3,6 +3,7 @@
 
 #include "client/ask/answer.h"
 #include "engine/base/buf.h"
+#include "engine/base/json/number_json.h"
 #include "engine/plot/plot.h"
 
 void results_convergence(const json_t *list, struct plot_series *series)
@@ -15,9 +16,10 @@ void results_convergence(const json_t *list, struct plot_series *series)
             .name = names[k], .points = xcalloc(json_array_size(list), sizeof(struct plot_point)), .joined = true};
         json_array_foreach (list, i, one) {
             const json_t *energy = json_object_get(json_object_get(one, names[k]), "kcal/mol");
-            series[k].points[series[k].n++] = (struct plot_point){answer_real(json_object_get(one, "data_fraction")),
-                                                                  answer_real(json_object_get(energy, "value")),
-                                                                  answer_real(json_object_get(energy, "error")), NULL};
+            series[k].points[series[k].n++] =
+                (struct plot_point){number_from_json(json_object_get(one, "data_fraction")),
+                                    number_from_json(json_object_get(energy, "value")),
+                                    number_from_json(json_object_get(energy, "error")), NULL};
         }
     }
 }

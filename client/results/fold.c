@@ -9,15 +9,15 @@
 static const char *const groups[] = {"backbone", "ligand"};
 
 /* Frames of all windows, the mean over all of these, and the window whose mean is largest. */
-struct sum {
+struct fold_sum {
     long long frames;
     double mean, largest, most;
     const json_t *window;
 };
 
-static struct sum sum_of(const json_t *windows, const char *group)
+static struct fold_sum sum_of(const json_t *windows, const char *group)
 {
-    struct sum sum = {0};
+    struct fold_sum sum = {0};
     const json_t *one;
     size_t i;
     json_array_foreach (windows, i, one) {
@@ -36,7 +36,7 @@ static struct sum sum_of(const json_t *windows, const char *group)
     return sum;
 }
 
-static void row_show(struct table *t, const json_t *fold, const char *group, const struct sum *sum, bool repeats)
+static void put_row(struct table *t, const json_t *fold, const char *group, const struct fold_sum *sum, bool repeats)
 {
     const json_t *about = json_object_get(fold, group);
     table_cell(t, "%s", group);
@@ -51,7 +51,7 @@ static void row_show(struct table *t, const json_t *fold, const char *group, con
     table_cell(t, "%.3f", sum->most);
 }
 
-void fold_show(const json_t *results, const struct out *s)
+void fold_put(const json_t *results, const struct out *s)
 {
     static const char *const heads[] = {"group", "which", "atoms", "mean", "largest of a window", "of a frame"};
     const json_t *fold = json_object_get(results, "fold"), *windows = json_object_get(fold, "windows");
@@ -60,7 +60,7 @@ void fold_show(const json_t *results, const struct out *s)
     if (!fold)
         return;
     if (!json_array_size(windows)) {
-        out_say(s,
+        out_put(s,
                 "\nthe protein's fold was not followed, for want of trajectories: no frame of production is stored "
                 "(so far); with frames-every in the spec results have the RMSD of backbone and ligand\n");
         return;
@@ -69,12 +69,12 @@ void fold_show(const json_t *results, const struct out *s)
     for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
         table_cell(&t, "%s", heads[i]);
     for (size_t g = 0; g < sizeof groups / sizeof *groups; g++) {
-        const struct sum sum = sum_of(windows, groups[g]);
+        const struct fold_sum sum = sum_of(windows, groups[g]);
         if (json_object_get(fold, groups[g]))
-            row_show(&t, fold, groups[g], &sum, repeats);
+            put_row(&t, fold, groups[g], &sum, repeats);
     }
-    const struct sum all = sum_of(windows, groups[0]);
-    out_say(s, "\nRMSD from the start structure, backbone laid over backbone, in %lld %s of production, nm:\n\n",
+    const struct fold_sum all = sum_of(windows, groups[0]);
+    out_put(s, "\nRMSD from the start structure, backbone laid over backbone, in %lld %s of production, nm:\n\n",
             all.frames, number_word(all.frames, "frame", "frames"));
     out_table(s, &t);
 }

@@ -7,6 +7,6 @@
 #include "client/show/out.h"
 
 /* How far backbone and ligand of a results.json are from the start structure. Without a protein nothing. */
-void fold_show(const json_t *results, const struct out *s);
+void fold_put(const json_t *results, const struct out *s);
 
 #endif

@@ -94,7 +94,7 @@ static void put_program(struct buf *out, const json_t *results)
     buf_printf(out, *hash ? "; SHA-256 of spec and input files %s\n" : "%s\n", hash);
 }
 
-void methods_show(struct buf *page, const json_t *results, const json_t *ensemble)
+void methods_put(struct buf *page, const json_t *results, const json_t *ensemble)
 {
     const json_t *methods = json_object_get(results, "methods"), *windows = json_object_get(results, "windows"), *one;
     struct buf text = {0};

@@ -7,6 +7,6 @@
 #include "client/show/out.h"
 
 /* Those of a results.json; where it has none nothing. */
-void observed_show(const json_t *results, const struct out *s);
+void observed_put(const json_t *results, const struct out *s);
 
 #endif

@@ -19,6 +19,7 @@
 #include "client/results/fold.h"
 #include "client/results/observed.h"
 #include "client/results/torsions.h"
+#include "engine/base/json/number_json.h"
 #include "engine/base/number.h"
 
 static const char *const units[] = {"kJ/mol", "kcal/mol", "kT"};
@@ -29,8 +30,8 @@ static void energy_cells(struct table *t, const json_t *energy)
     for (int i = 0; i < UNITS; i++) {
         const json_t *pair = json_object_get(energy, units[i]);
         struct buf cell = {0};
-        number_with_error(&cell, answer_real(json_object_get(pair, "value")),
-                          answer_real(json_object_get(pair, "error")));
+        number_with_error(&cell, number_from_json(json_object_get(pair, "value")),
+                          number_from_json(json_object_get(pair, "error")));
         table_cell(t, "%s", cell.data);
         buf_free(&cell);
     }
@@ -55,7 +56,7 @@ static const char *word(const json_t *results, const json_t *verdict)
     return text ? text : "-";
 }
 
-static void energies_show(const json_t *results, const struct out *s)
+static void put_energies(const json_t *results, const struct out *s)
 {
     struct table t;
     const json_t *estimator, *leg;
@@ -106,24 +107,24 @@ static void energies_show(const json_t *results, const struct out *s)
 }
 
 /* What the row of the standard state means. */
-static void held_show(const json_t *held, const struct out *s)
+static void put_held(const json_t *held, const struct out *s)
 {
     const json_t *molecules = json_object_get(held, "molecules"),
                  *release = json_object_get(json_object_get(held, "release"), "kcal/mol");
     if (!json_is_object(held))
         return;
-    out_say(s,
+    out_put(s,
             "\nrestraints hold %s and %s together in window %lld: from there to 1 mol/l is %.2f kcal/mol, which the "
             "estimate lacks\nbinding = solvent leg - (complex leg + what is to add), where both legs take the ligand "
             "out\n",
             json_string_value(json_array_get(molecules, 0)), json_string_value(json_array_get(molecules, 1)),
             (long long)json_integer_value(json_object_get(held, "window")),
-            answer_real(json_object_get(release, "value")));
+            number_from_json(json_object_get(release, "value")));
     if (!strcmp(answer_text(held, "other_end"), "held"))
-        out_say(s, "the other end of the ladder is held too: attaching the restraints is another leg\n");
+        out_put(s, "the other end of the ladder is held too: attaching the restraints is another leg\n");
 }
 
-static void finite_size_show(const json_t *finite, const struct out *s)
+static void put_finite_size(const json_t *finite, const struct out *s)
 {
     const json_t *charges = json_object_get(finite, "charges"), *missing = json_object_get(finite, "missing"), *item;
     struct buf text = {0};
@@ -131,11 +132,11 @@ static void finite_size_show(const json_t *finite, const struct out *s)
     if (!json_is_object(finite))
         return;
     buf_printf(&text, "\nthe net charge goes from %+.2f to %+.2f e in a box of %.3g nm; the row lacks:",
-               answer_real(json_array_get(charges, 0)), answer_real(json_array_get(charges, 1)),
-               answer_real(json_object_get(json_object_get(finite, "edge"), "magnitude")));
+               number_from_json(json_array_get(charges, 0)), number_from_json(json_array_get(charges, 1)),
+               number_from_json(json_object_get(json_object_get(finite, "edge"), "magnitude")));
     json_array_foreach (missing, i, item)
         buf_printf(&text, "\n  %s", json_string_value(item));
-    out_say(s, "%s\n", text.data);
+    out_put(s, "%s\n", text.data);
     buf_free(&text);
 }
 
@@ -185,7 +186,7 @@ static void lambdas_cell(struct table *t, const json_t *window)
     buf_free(&text);
 }
 
-static void windows_show(const json_t *results, const struct out *s)
+static void put_windows(const json_t *results, const struct out *s)
 {
     const json_t *windows = json_object_get(results, "windows"), *repeats = json_object_get(results, "repeats");
     struct table t;
@@ -213,8 +214,8 @@ static void windows_show(const json_t *results, const struct out *s)
         if (json_is_object(samples)) {
             table_cell(&t, "%lld", (long long)json_integer_value(json_object_get(samples, "read")));
             table_cell(&t, "%lld", (long long)json_integer_value(json_object_get(samples, "used")));
-            table_cell(&t, "%.1f", answer_real(json_object_get(samples, "inefficiency")));
-            table_cell(&t, "%.0f", floor(answer_real(json_object_get(samples, "uncorrelated"))));
+            table_cell(&t, "%.1f", number_from_json(json_object_get(samples, "inefficiency")));
+            table_cell(&t, "%.0f", floor(number_from_json(json_object_get(samples, "uncorrelated"))));
         } else {
             for (int k = 0; k < 4; k++)
                 table_cell(&t, "-");
@@ -227,7 +228,7 @@ static void windows_show(const json_t *results, const struct out *s)
 }
 
 /* Windows that had sampled before others were added. */
-static void frames_show(const json_t *results, const struct out *s)
+static void put_frames(const json_t *results, const struct out *s)
 {
     bool repeats = json_is_array(json_object_get(results, "repeats"));
     const json_t *window;
@@ -252,7 +253,7 @@ static void frames_show(const json_t *results, const struct out *s)
         table_cell(&t, compared ? "%.3f" : "-", answer_number(json_object_get(frames, "bias"), "magnitude"));
     }
     if (n) {
-        out_say(s,
+        out_put(s,
                 "\nSampled before windows were added: of these rows those count that are frames, evaluated at all "
                 "windows.\nFor their rounded coordinates their energies at neighbouring windows are off by so much "
                 "(root mean square):\n\n");
@@ -262,7 +263,7 @@ static void frames_show(const json_t *results, const struct out *s)
     }
 }
 
-static void pairs_show(const json_t *pairs, const struct out *s)
+static void put_pairs(const json_t *pairs, const struct out *s)
 {
     struct table t;
     const json_t *pair;
@@ -287,7 +288,7 @@ static void pairs_show(const json_t *pairs, const struct out *s)
 }
 
 /* How replicas got about between windows, for each repeat. */
-static void exchange_show(const json_t *exchange, const struct out *s)
+static void put_exchange(const json_t *exchange, const struct out *s)
 {
     const json_t *item;
     size_t i;
@@ -296,15 +297,15 @@ static void exchange_show(const json_t *exchange, const struct out *s)
         if (json_array_size(exchange) > 1)
             snprintf(repeat, sizeof repeat, " of repeat %lld", answer_whole(item, "repeat"));
         long long times = answer_whole(item, "exchanges"), trips = answer_whole(item, "round_trips");
-        out_say(s, "\nexchange%s (%s): %lld %s, %lld round %s, eigenvalue %.4f\n\n", repeat,
+        out_put(s, "\nexchange%s (%s): %lld %s, %lld round %s, eigenvalue %.4f\n\n", repeat,
                 answer_text(item, "scheme"), times, number_word(times, "time", "times"), trips,
-                number_word(trips, "trip", "trips"), answer_real(json_object_get(item, "eigenvalue")));
-        pairs_show(json_object_get(item, "pairs"), s);
+                number_word(trips, "trip", "trips"), number_from_json(json_object_get(item, "eigenvalue")));
+        put_pairs(json_object_get(item, "pairs"), s);
     }
 }
 
 /* Profiles along coordinations, of umbrella windows. */
-static void profiles_show(const json_t *results, const struct out *s)
+static void put_profiles(const json_t *results, const struct out *s)
 {
     const json_t *profile, *bin;
     size_t i, k;
@@ -324,7 +325,7 @@ static void profiles_show(const json_t *results, const struct out *s)
             energy_cells(&t, json_object_get(bin, "free_energy"));
             table_cell(&t, "%s", answer_text(bin, "verdict"));
         }
-        out_say(s, "\nprofile along coordination %lld, without the biases (%s)%s:\n\n",
+        out_put(s, "\nprofile along coordination %lld, without the biases (%s)%s:\n\n",
                 answer_whole(profile, "coordination"), answer_text(profile, "verdict"),
                 json_is_array(json_object_get(results, "repeats")) ? ", the mean of all repeats" : "");
         out_table(s, &t);
@@ -337,8 +338,8 @@ static void averages_rows(struct table *t, const json_t *averages)
     const json_t *average;
     json_object_foreach ((json_t *)averages, name, average) {
         struct buf cell = {0};
-        number_with_error(&cell, answer_real(json_object_get(average, "value")),
-                          answer_real(json_object_get(average, "error")));
+        number_with_error(&cell, number_from_json(json_object_get(average, "value")),
+                          number_from_json(json_object_get(average, "error")));
         table_cell(t, "%s", name);
         table_cell(t, "%s", cell.data);
         table_cell(t, "%s", answer_text(average, "unit"));
@@ -347,7 +348,7 @@ static void averages_rows(struct table *t, const json_t *averages)
 }
 
 /* Averages of a lone window: it has no free energy. */
-static void averages_show(const json_t *window, const struct out *s)
+static void put_averages(const json_t *window, const struct out *s)
 {
     struct table t;
     table_setup(&t, "l r l");
@@ -365,7 +366,7 @@ static const json_t *reasons_of(const json_t *estimators, size_t i)
 }
 
 /* Why estimators' totals are not converged; those with the same reasons together. */
-static void reasons_show(const json_t *results, const struct out *s)
+static void put_reasons(const json_t *results, const struct out *s)
 {
     const json_t *estimators = json_object_get(results, "estimators"), *reason;
     size_t n = json_array_size(estimators), next, k;
@@ -378,20 +379,20 @@ static void reasons_show(const json_t *results, const struct out *s)
         json_array_foreach (reasons, k, reason)
             buf_printf(&text, "  %s\n", answer_text(reason, "text"));
         if (json_array_size(reasons))
-            out_say(s, "\n%s", text.data);
+            out_put(s, "\n%s", text.data);
         buf_free(&text);
     }
 }
 
 /* Of a campaign that places windows (client/campaign/place.c). */
-static void ladder_show(const json_t *results, const struct out *s)
+static void put_ladder(const json_t *results, const struct out *s)
 {
     const json_t *labels = json_object_get(json_object_get(results, "ensemble"), "labels");
     if (json_object_get(labels, "ladder"))
-        out_say(s, "\nThe campaign placed these windows by its pilot %s.\n", answer_text(labels, "ladder"));
+        out_put(s, "\nThe campaign placed these windows by its pilot %s.\n", answer_text(labels, "ladder"));
 }
 
-void results_show(const struct out *s, const json_t *results)
+void results_put(const struct out *s, const json_t *results)
 {
     const char *status = json_string_value(json_object_get(results, "status"));
     const char *reason = json_string_value(json_object_get(results, "reason"));
@@ -400,33 +401,33 @@ void results_show(const struct out *s, const json_t *results)
     size_t i;
     if (status && !strcmp(status, "failed") && waits(results))
         status = "not yet";
-    out_say(s, "%s; status %s%s%s\n\n", quantity ? quantity : "results", status ? status : "?", reason ? ": " : "",
+    out_put(s, "%s; status %s%s%s\n\n", quantity ? quantity : "results", status ? status : "?", reason ? ": " : "",
             reason ? reason : "");
     if (json_array_size(json_object_get(results, "estimators"))) {
-        energies_show(results, s);
-        held_show(json_object_get(results, "standard_state"), s);
-        finite_size_show(json_object_get(results, "finite_size"), s);
-        out_say(s, "\n");
+        put_energies(results, s);
+        put_held(json_object_get(results, "standard_state"), s);
+        put_finite_size(json_object_get(results, "finite_size"), s);
+        out_put(s, "\n");
     }
-    windows_show(results, s);
-    ladder_show(results, s);
-    frames_show(results, s);
-    exchange_show(json_object_get(results, "exchange"), s);
-    observed_show(results, s);
-    fold_show(results, s);
-    torsions_show(results, s);
-    profiles_show(results, s);
+    put_windows(results, s);
+    put_ladder(results, s);
+    put_frames(results, s);
+    put_exchange(json_object_get(results, "exchange"), s);
+    observed_put(results, s);
+    fold_put(results, s);
+    torsions_put(results, s);
+    put_profiles(results, s);
     if (json_array_size(windows) == 1) {
-        out_say(s, "\n");
-        averages_show(json_array_get(windows, 0), s);
+        out_put(s, "\n");
+        put_averages(json_array_get(windows, 0), s);
     }
-    reasons_show(results, s);
+    put_reasons(results, s);
     json_array_foreach (json_object_get(results, "warnings"), i, item)
-        out_say(s, "%swarning: %s\n", i ? "" : "\n", json_string_value(item));
+        out_put(s, "%swarning: %s\n", i ? "" : "\n", json_string_value(item));
 }
 
 /* Results on stdout: as they came with --json, else as tables, below a line that says so where they are not final. */
-static void results_print(const struct client *c, const json_t *ensemble, const json_t *results, const struct buf *json)
+static void print_results(const struct client *c, const json_t *ensemble, const json_t *results, const struct buf *json)
 {
     const char *state = answer_text(ensemble, "state");
     struct buf text = {0};
@@ -440,7 +441,7 @@ static void results_print(const struct client *c, const json_t *ensemble, const 
     if (results_earlier(ensemble, results))
         printf("These are the results of revision %lld, before windows were added: some of those have no samples yet\n",
                results_earlier(ensemble, results));
-    results_show(&(struct out){&text, client_width(), false}, results);
+    results_put(&(struct out){&text, client_width(), false}, results);
     fputs(text.data, stdout);
     buf_free(&text);
 }
@@ -461,7 +462,7 @@ int results_main(struct client *c, int argc, char **argv)
     if (e.code)
         rc = client_fail(c, &e);
     else
-        results_print(c, ensemble, results, &json);
+        print_results(c, ensemble, results, &json);
     buf_free(&path);
     buf_free(&json);
     json_decref(results);

@@ -10,6 +10,6 @@
 #include "client/show/out.h"
 
 /* The tables of a results.json. */
-void results_show(const struct out *s, const json_t *results);
+void results_put(const struct out *s, const json_t *results);
 
 #endif

@@ -26,7 +26,7 @@ static void name_torsion(struct buf *out, const json_t *torsion)
     buf_printf(out, " of %s", answer_text(torsion, "molecule"));
 }
 
-static void table_show(json_t **sorted, size_t n, const json_t *torsions, const struct out *s)
+static void put_table(json_t **sorted, size_t n, const json_t *torsions, const struct out *s)
 {
     struct table t;
     long long frames = answer_whole(torsions, "frames"), windows = answer_whole(torsions, "windows");
@@ -46,7 +46,7 @@ static void table_show(json_t **sorted, size_t n, const json_t *torsions, const 
         table_cell(&t, "%lld of %lld", answer_whole(sorted[i], "windows_without"), windows);
         buf_free(&name);
     }
-    out_say(s, "\ntorsions in %lld %s%s, %s:\n\n", frames, number_word(frames, "frame", "frames"), every,
+    out_put(s, "\ntorsions in %lld %s%s, %s:\n\n", frames, number_word(frames, "frame", "frames"), every,
             n > SHOWN ? "the ten with the fewest transitions" : "the fewest transitions first");
     out_table(s, &t);
 }
@@ -94,7 +94,7 @@ static bool splits_repeat(const json_t *wells)
 }
 
 /* Windows that cannot have sampled the same conformations. */
-static void wells_show(json_t **sorted, size_t n, bool repeats, const struct out *s)
+static void put_wells(json_t **sorted, size_t n, bool repeats, const struct out *s)
 {
     bool any = false, within = false;
     for (size_t i = 0; i < n; i++) {
@@ -109,37 +109,37 @@ static void wells_show(json_t **sorted, size_t n, bool repeats, const struct out
             buf_printf(&text, k ? "; " : "");
             name_well(&text, well, repeats);
         }
-        out_say(s, "%storsion %s\n", any ? "" : "\n", text.data);
+        out_put(s, "%storsion %s\n", any ? "" : "\n", text.data);
         buf_free(&text);
         any = true;
         within |= splits_repeat(wells);
     }
     if (within)
-        out_say(s,
+        out_put(s,
                 "windows in different wells are samples of different conformations: the free energy between them "
                 "is wrong unless the wells are equivalent. Start all windows in one well, let replicas exchange "
                 "windows, or sample until the torsion turns\n");
     else if (any)
-        out_say(s, "repeats in different wells are samples of different conformations: compare their free energies\n");
+        out_put(s, "repeats in different wells are samples of different conformations: compare their free energies\n");
 }
 
 /* What nothing in the samples tells about. */
-static void still_show(json_t **sorted, size_t n, const struct out *s)
+static void put_still(json_t **sorted, size_t n, const struct out *s)
 {
     size_t still = 0;
     for (; still < n && !answer_whole(sorted[still], "transitions"); still++) {
         struct buf name = {0};
         name_torsion(&name, sorted[still]);
-        out_say(s, "%storsion %s: 0 transitions in all windows: not seen to move\n", still ? "" : "\n", name.data);
+        out_put(s, "%storsion %s: 0 transitions in all windows: not seen to move\n", still ? "" : "\n", name.data);
         buf_free(&name);
     }
     if (still)
-        out_say(s,
+        out_put(s,
                 "errors and verdicts know nothing of what was not seen to move: start repeats from different "
                 "conformations (other system.coordinates) and compare them\n");
 }
 
-void torsions_show(const json_t *results, const struct out *s)
+void torsions_put(const json_t *results, const struct out *s)
 {
     const json_t *torsions = json_object_get(results, "torsions"), *list = json_object_get(torsions, "list");
     size_t n = json_array_size(list);
@@ -148,11 +148,11 @@ void torsions_show(const json_t *results, const struct out *s)
         sorted[i] = json_array_get(list, i);
     qsort(sorted, n, sizeof *sorted, fewest_first);
     if (n && answer_whole(torsions, "windows")) {
-        table_show(sorted, n, torsions, s);
-        still_show(sorted, n, s);
-        wells_show(sorted, n, json_array_size(json_object_get(results, "repeats")) > 1, s);
+        put_table(sorted, n, torsions, s);
+        put_still(sorted, n, s);
+        put_wells(sorted, n, json_array_size(json_object_get(results, "repeats")) > 1, s);
     } else if (n) {
-        out_say(s,
+        out_put(s,
                 "\n%zu %s not watched, for want of trajectories: with frames-every in the spec transitions are "
                 "counted; start repeats from different conformations to see what does not move\n",
                 n, number_word((int64_t)n, "torsion was", "torsions were"));

@@ -26,7 +26,7 @@ static void put_element(struct buf *out, const char *begin, const char *text, co
     buf_printf(out, "%s\n", end);
 }
 
-void out_say(const struct out *s, const char *fmt, ...)
+void out_put(const struct out *s, const char *fmt, ...)
 {
     struct buf text = {0};
     va_list ap;
@@ -46,7 +46,7 @@ void out_say(const struct out *s, const char *fmt, ...)
 void out_title(const struct out *s, const char *title, const char *note)
 {
     if (!s->html) {
-        out_say(s, "%s%s%s\n", title, *note ? ": " : "", note);
+        out_put(s, "%s%s%s\n", title, *note ? ": " : "", note);
         return;
     }
     put_element(s->out, "<h2>", title, "</h2>");

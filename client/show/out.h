@@ -14,7 +14,7 @@ struct out {
 };
 
 /* Text as it is; of HTML a paragraph, without the line feeds at its ends. */
-void out_say(const struct out *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void out_put(const struct out *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* What a table is, and how to read it: "" where that needs no words. */
 void out_title(const struct out *s, const char *title, const char *note);
 /* Puts the table there and frees its cells. */

@@ -42,7 +42,7 @@ static json_t *read_molecules(const struct client *c, int *rc)
     int n = 2;
     struct buf text = {0};
     for (int i = 0; i < c->nincludes; i++) {
-        words[n++] = "-I";
+        words[n++] = "--include";
         words[n++] = (char *)c->includes[i];
     }
     words[n++] = "--";
@@ -107,7 +107,7 @@ static const json_t *only_solute(const json_t *molecules, const struct client *c
 
 /* ---- the spec ---- */
 
-struct field {
+struct template_field {
     const char *key, *value;
 };
 
@@ -134,7 +134,7 @@ static bool names_posres(const char *path, int depth)
 /* ---- the template ---- */
 
 /* The field whose key the text begins with, or NULL. */
-static const struct field *field_at(const struct field *fields, const char *text)
+static const struct template_field *field_at(const struct template_field *fields, const char *text)
 {
     for (; fields->key; fields++)
         if (!strncmp(text, fields->key, strlen(fields->key)))
@@ -156,7 +156,7 @@ static const char *choose_line(const char *text, bool held)
 }
 
 /* The template with values in place of its @KEYS@. held: choose_line */
-static void fill(const char *text, const struct field *fields, bool held, struct buf *out)
+static void fill(const char *text, const struct template_field *fields, bool held, struct buf *out)
 {
     while (*text) {
         const char *line = choose_line(text, held);
@@ -164,7 +164,7 @@ static void fill(const char *text, const struct field *fields, bool held, struct
             text = line;
             continue;
         }
-        const struct field *field = field_at(fields, text);
+        const struct template_field *field = field_at(fields, text);
         if (field)
             spec_text(out, field->value);
         else
@@ -185,11 +185,11 @@ static int make_spec(const struct client *c, const char *kind, const char *molec
         rc = spec_path(c->coordinates, c->output, &coordinates, e);
     if (!rc) {
         spec_name(&name, molecule ? molecule : kind, kind);
-        const struct field fields[] = {{"@NAME@", name.data},
-                                       {"@TOPOLOGY@", c->topology ? topology.data : "topol.top"},
-                                       {"@COORDINATES@", c->coordinates ? coordinates.data : "conf.gro"},
-                                       {"@MOLECULE@", molecule ? molecule : "LIG"},
-                                       {NULL, NULL}};
+        const struct template_field fields[] = {{"@NAME@", name.data},
+                                                {"@TOPOLOGY@", c->topology ? topology.data : "topol.top"},
+                                                {"@COORDINATES@", c->coordinates ? coordinates.data : "conf.gro"},
+                                                {"@MOLECULE@", molecule ? molecule : "LIG"},
+                                                {NULL, NULL}};
         fill(text, fields, c->topology && names_posres(c->topology, 0), out);
         rc = spec_file_write(c, out, e);
     }

@@ -55,8 +55,9 @@ static int explain(const struct check *k, const struct child_result *r, struct e
         return err_set(e, ERR_UNREACHABLE, "the client left");
     if (r->signal == SIGXCPU || r->late)
         return err_set(e, ERR_TOO_LARGE, "reading the submission takes more than %d s", k->all->seconds);
-    if (r->log.data && strstr(r->log.data, "out of memory"))
-        return err_set(e, ERR_TOO_LARGE, "reading the submission takes more than %d MiB of memory", k->all->mib);
+    child_error(r, e);
+    if (e->code)
+        return -(int)e->code;
     if (r->signal)
         return err_set(e, ERR_INTERNAL, "the reader of submissions died of signal %d", r->signal);
     return err_set(e, ERR_INTERNAL, "the reader of submissions ended with %d: %.300s", r->status,
@@ -78,6 +79,8 @@ static void on_child(void *arg, struct child_result *r)
         explain(k, r, &e);
     else if (json_object_get(head, "error"))
         err_from_json(head, &e);
+    if (e.code == ERR_MEMORY)
+        err_set(&e, ERR_TOO_LARGE, "reading the submission takes more than %d MiB of memory", c->mib);
     if (e.code == ERR_INTERNAL)
         log_line(LOG_WARNING, "%s", e.msg);
     take_out(&c->running, k);

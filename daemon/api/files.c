@@ -60,7 +60,7 @@ static int open_regular(const char *folder, const char *path, off_t *bytes)
 
 /* ---- one file ---- */
 
-struct file {
+struct sent_file {
     struct service *service;
     struct request *request;
     char *folder, *path;
@@ -73,7 +73,7 @@ struct file {
     int error; /* errno of the read */
 };
 
-static void file_free(struct file *f)
+static void file_free(struct sent_file *f)
 {
     if (f->fd >= 0)
         close(f->fd);
@@ -85,7 +85,7 @@ static void file_free(struct file *f)
 
 static void chunk_work(void *arg)
 {
-    struct file *f = arg;
+    struct sent_file *f = arg;
     size_t left = (size_t)(f->bytes - f->offset), n = left < CHUNK ? left : CHUNK;
     f->chunk = xcalloc(n, 1);
     do
@@ -96,7 +96,7 @@ static void chunk_work(void *arg)
 
 static void chunk_done(void *arg)
 {
-    struct file *f = arg;
+    struct sent_file *f = arg;
     f->reading = false;
     if (f->closed) {
         file_free(f);
@@ -116,7 +116,7 @@ static void chunk_done(void *arg)
 
 static void on_fill(void *arg, struct stream *s)
 {
-    struct file *f = arg;
+    struct sent_file *f = arg;
     f->stream = s;
     f->reading = true;
     service_offload(f->service, chunk_work, chunk_done, f);
@@ -124,7 +124,7 @@ static void on_fill(void *arg, struct stream *s)
 
 static void on_over(void *arg)
 {
-    struct file *f = arg;
+    struct sent_file *f = arg;
     f->closed = true;
     if (!f->reading)
         file_free(f);
@@ -132,14 +132,14 @@ static void on_over(void *arg)
 
 static void open_work(void *arg)
 {
-    struct file *f = arg;
+    struct sent_file *f = arg;
     f->fd = open_regular(f->folder, f->path, &f->bytes);
 }
 
 static void open_done(void *arg)
 {
     static const struct stream_ops ops = {on_fill, on_over};
-    struct file *f = arg;
+    struct sent_file *f = arg;
     struct err e = {0};
     if (f->fd >= 0) {
         reply_stream(f->request, 200, "application/octet-stream", f->bytes, &ops, f);
@@ -152,19 +152,19 @@ static void open_done(void *arg)
 
 struct reply api_file(struct api_call *c)
 {
-    struct file *f = xcalloc(1, sizeof *f);
-    *f = (struct file){.service = c->service,
-                       .request = c->request,
-                       .folder = service_path(c->service, c->ensemble, NULL),
-                       .path = xstrdup(c->tail),
-                       .fd = -1};
+    struct sent_file *f = xcalloc(1, sizeof *f);
+    *f = (struct sent_file){.service = c->service,
+                            .request = c->request,
+                            .folder = service_path(c->service, c->ensemble, NULL),
+                            .path = xstrdup(c->tail),
+                            .fd = -1};
     service_offload(c->service, open_work, open_done, f);
     return reply_later(c->request);
 }
 
 /* ---- the list ---- */
 
-struct listing {
+struct file_listing {
     struct request *request;
     char *folder;
     json_t *files;
@@ -228,7 +228,7 @@ static void walk(json_t *out, int fd, const char *prefix, int depth)
 
 static void list_work(void *arg)
 {
-    struct listing *l = arg;
+    struct file_listing *l = arg;
     int fd = open(l->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     l->files = json_array();
     if (fd >= 0)
@@ -238,7 +238,7 @@ static void list_work(void *arg)
 
 static void list_done(void *arg)
 {
-    struct listing *l = arg;
+    struct file_listing *l = arg;
     reply_json(l->request, 200, json_pack("{s:o}", "files", l->files));
     free(l->folder);
     free(l);
@@ -246,8 +246,8 @@ static void list_done(void *arg)
 
 struct reply api_files(struct api_call *c)
 {
-    struct listing *l = xcalloc(1, sizeof *l);
-    *l = (struct listing){.request = c->request, .folder = service_path(c->service, c->ensemble, NULL)};
+    struct file_listing *l = xcalloc(1, sizeof *l);
+    *l = (struct file_listing){.request = c->request, .folder = service_path(c->service, c->ensemble, NULL)};
     service_offload(c->service, list_work, list_done, l);
     return reply_later(c->request);
 }

@@ -10,21 +10,21 @@
 
 #define BYTE_ORDER_MARK "\xef\xbb\xbf" /* which some programs begin a text with */
 
-struct cells {
+struct delimited_cells {
     char **items;
     int n;
 };
 
-static void cells_free(struct cells *c)
+static void cells_free(struct delimited_cells *c)
 {
     for (int i = 0; i < c->n; i++)
         free(c->items[i]);
     free(c->items);
-    *c = (struct cells){0};
+    *c = (struct delimited_cells){0};
 }
 
 /* Without blanks around it. */
-static void add(struct cells *c, const struct buf *raw)
+static void add(struct delimited_cells *c, const struct buf *raw)
 {
     size_t from = strspn(raw->data, " \t\r"), to = raw->len;
     while (to > from && strchr(" \t\r", raw->data[to - 1]))
@@ -36,7 +36,7 @@ static void add(struct cells *c, const struct buf *raw)
 }
 
 /* The values of one line, up to its end. False: a quote is not closed. */
-static bool split(const char *line, size_t len, char separator, struct cells *out)
+static bool split(const char *line, size_t len, char separator, struct delimited_cells *out)
 {
     bool quoted = false;
     struct buf cell = {0};
@@ -60,7 +60,7 @@ static bool split(const char *line, size_t len, char separator, struct cells *ou
     return !quoted;
 }
 
-static int take_heads(struct delimited *s, struct cells *c, const char *file, int line, struct err *e)
+static int take_heads(struct delimited *s, struct delimited_cells *c, const char *file, int line, struct err *e)
 {
     for (int i = 0; i < c->n; i++)
         for (int k = 0; k < i; k++)
@@ -69,11 +69,11 @@ static int take_heads(struct delimited *s, struct cells *c, const char *file, in
     s->heads = c->items;
     s->columns = c->n;
     s->line = line;
-    *c = (struct cells){0};
+    *c = (struct delimited_cells){0};
     return 0;
 }
 
-static int take_row(struct delimited *s, struct cells *c, const char *file, int line, struct err *e)
+static int take_row(struct delimited *s, struct delimited_cells *c, const char *file, int line, struct err *e)
 {
     if (c->n != s->columns)
         return err_set(e, ERR_SPEC, "%s:%d: %d %s; expected %d, as line %d has headings", file, line, c->n,
@@ -83,7 +83,7 @@ static int take_row(struct delimited *s, struct cells *c, const char *file, int 
     memcpy(s->cells + (size_t)s->rows * (size_t)s->columns, c->items, (size_t)c->n * sizeof *c->items);
     s->lines[s->rows++] = line;
     free(c->items);
-    *c = (struct cells){0};
+    *c = (struct delimited_cells){0};
     return 0;
 }
 
@@ -96,7 +96,7 @@ int delimited_parse(struct delimited *s, const char *file, const char *text, str
         text += strlen(BYTE_ORDER_MARK);
     for (const char *at = text; *at && !rc; line++) {
         size_t len = strcspn(at, "\n");
-        struct cells c = {0};
+        struct delimited_cells c = {0};
         if (strspn(at, " \t\r") < len && *at != '#') {
             if (!s->heads)
                 separator = memchr(at, '\t', len) ? '\t' : ',';

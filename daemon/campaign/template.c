@@ -9,7 +9,7 @@
 
 enum { KNOWN_MAX = 64 };
 
-struct writer {
+struct template_writer {
     const struct variable *vars;
     int nvars;
     struct written *out;
@@ -18,7 +18,7 @@ struct writer {
 
 /* ---- words in place of $(NAME) ---- */
 
-static int unknown(const struct writer *w, const char *file, int line, const char *name)
+static int unknown(const struct template_writer *w, const char *file, int line, const char *name)
 {
     const char *known[KNOWN_MAX];
     size_t n = 0;
@@ -46,7 +46,7 @@ static bool is_called(const struct variable *v, const char *name)
     return !strcmp(v->name, name + n);
 }
 
-static int replace(const struct writer *w, const char *file, int line, const char *text, struct buf *out)
+static int replace(const struct template_writer *w, const char *file, int line, const char *text, struct buf *out)
 {
     for (const char *at; (at = strstr(text, "$("));) {
         const char *end = strchr(at, ')'), *value = NULL;
@@ -70,7 +70,7 @@ static int replace(const struct writer *w, const char *file, int line, const cha
 
 /* ---- YAML ---- */
 
-static void begin_line(struct writer *w, const char *file, int line)
+static void begin_line(struct template_writer *w, const char *file, int line)
 {
     struct written *o = w->out;
     o->origins = xrealloc(o->origins, (size_t)o->lines + 1, sizeof *o->origins);
@@ -101,7 +101,7 @@ static void write_quoted(struct buf *out, const char *text)
     buf_printf(out, "\"");
 }
 
-static int write_scalar(struct writer *w, const char *file, const struct node *n)
+static int write_scalar(struct template_writer *w, const char *file, const struct node *n)
 {
     struct buf text = {0};
     buf_add(&text, "", 0);
@@ -116,7 +116,7 @@ static int write_scalar(struct writer *w, const char *file, const struct node *n
     return rc;
 }
 
-static int write_map(struct writer *w, const struct layer *maps, int n, int indent);
+static int write_map(struct template_writer *w, const struct layer *maps, int n, int indent);
 
 static bool all_scalars(const struct node *list)
 {
@@ -126,7 +126,7 @@ static bool all_scalars(const struct node *list)
     return true;
 }
 
-static int write_line_of(struct writer *w, const char *file, const struct node *list)
+static int write_line_of(struct template_writer *w, const char *file, const struct node *list)
 {
     int rc = 0;
     buf_printf(&w->out->text, " [");
@@ -139,7 +139,7 @@ static int write_line_of(struct writer *w, const char *file, const struct node *
 }
 
 /* What stands behind "key:" or "-", from one place. */
-static int write_value(struct writer *w, const char *file, const struct node *n, int indent)
+static int write_value(struct template_writer *w, const char *file, const struct node *n, int indent)
 {
     struct layer one = {file, n};
     int rc = 0;
@@ -195,7 +195,7 @@ static bool is_first(const struct layer *maps, int i, const char *key)
     return true;
 }
 
-static int write_key(struct writer *w, const struct layer *maps, int n, const char *key, int indent)
+static int write_key(struct template_writer *w, const struct layer *maps, int n, const char *key, int indent)
 {
     struct layer *values = xcalloc((size_t)n, sizeof *values);
     int line = 0, count = values_of(maps, n, key, values, &line), rc;
@@ -215,7 +215,7 @@ static int write_key(struct writer *w, const struct layer *maps, int n, const ch
     return rc;
 }
 
-static int write_map(struct writer *w, const struct layer *maps, int n, int indent)
+static int write_map(struct template_writer *w, const struct layer *maps, int n, int indent)
 {
     int rc = 0;
     for (int i = 0; i < n; i++)
@@ -228,7 +228,7 @@ static int write_map(struct writer *w, const struct layer *maps, int n, int inde
 int template_write(const struct layer *layers, int nlayers, const struct variable *vars, int nvars, struct written *out,
                    struct err *e)
 {
-    struct writer w = {.vars = vars, .nvars = nvars, .out = out, .e = e};
+    struct template_writer w = {.vars = vars, .nvars = nvars, .out = out, .e = e};
     return write_map(&w, layers, nlayers, 0);
 }
 

@@ -11,13 +11,13 @@
 
 #define BLOCK 512 /* of st_blocks */
 
-struct walk {
+struct folder_walk {
     bool remove;
     int64_t bytes;
     int error; /* the first errno of a removal */
 };
 
-static void walk_folder(struct walk *w, int fd);
+static void walk_folder(struct folder_walk *w, int fd);
 
 /* What a file takes. An input that ensembles of one user share (service/prepare.c) has one name more than those; its content is in the database
  * too. */
@@ -27,7 +27,7 @@ static int64_t bytes_of(const struct stat *st)
     return S_ISREG(st->st_mode) && st->st_nlink > 1 ? 2 * bytes / ((int64_t)st->st_nlink - 1) : bytes;
 }
 
-static void visit(struct walk *w, int folder, const char *name)
+static void visit(struct folder_walk *w, int folder, const char *name)
 {
     struct stat st;
     if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW))
@@ -46,7 +46,7 @@ static void visit(struct walk *w, int folder, const char *name)
 }
 
 /* Takes the descriptor. */
-static void walk_folder(struct walk *w, int fd)
+static void walk_folder(struct folder_walk *w, int fd)
 {
     DIR *d = fdopendir(fd);
     if (!d) {
@@ -60,7 +60,7 @@ static void walk_folder(struct walk *w, int fd)
 
 int64_t folder_bytes(const char *path)
 {
-    struct walk w = {0};
+    struct folder_walk w = {0};
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (fd >= 0)
         walk_folder(&w, fd);
@@ -69,7 +69,7 @@ int64_t folder_bytes(const char *path)
 
 int folder_remove(const char *path, int64_t *bytes, struct err *e)
 {
-    struct walk w = {.remove = true};
+    struct folder_walk w = {.remove = true};
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (fd >= 0)
         walk_folder(&w, fd);

@@ -8,6 +8,8 @@
 #include <signal.h>
 #include <stdlib.h>
 
+#include "engine/base/json/err_json.h"
+
 #define LOG_MAX 2000
 #define HANDLES 5
 
@@ -114,6 +116,19 @@ void child_kill(struct child *c)
 {
     if (!c->exited)
         uv_process_kill(&c->process, SIGKILL);
+}
+
+void child_error(const struct child_result *r, struct err *e)
+{
+    size_t end = r->out.len, begin;
+    while (end && r->out.data[end - 1] == '\n')
+        end--;
+    for (begin = end; begin && r->out.data[begin - 1] != '\n';)
+        begin--;
+    json_t *object = r->status && end ? json_loadb(r->out.data + begin, end - begin, 0, NULL) : NULL;
+    if (json_object_get(object, "error"))
+        err_from_json(object, e);
+    json_decref(object);
 }
 
 static int spawn(struct child *c, uv_loop_t *loop)

@@ -23,13 +23,13 @@ static const double parts[] = {0.5, 1};
 enum { PARTS = sizeof parts / sizeof *parts };
 
 /* Production of the replicas that have not failed: as handed out, and as even sampling has it. */
-struct sums {
+struct step_sums {
     int64_t handed, whole;
 };
 
-static struct sums sums_of(const struct ensemble *e)
+static struct step_sums sums_of(const struct ensemble *e)
 {
-    struct sums s = {0};
+    struct step_sums s = {0};
     for (int i = 0; i < e->nreplicas; i++) {
         const struct sched_replica *r = &e->replicas[i];
         if (r->sm.state == REPLICA_FAILED)
@@ -63,14 +63,14 @@ static bool is_left(const struct ensemble *e, int64_t budget, int64_t handed)
 
 bool allocation_open(const struct ensemble *e)
 {
-    struct sums s = sums_of(e);
+    struct step_sums s = sums_of(e);
     return e->allocation.share && !ensemble_stopping(e) && is_left(e, s.whole, s.handed);
 }
 
 /* What is to have been handed out after the next look. */
 static int64_t next_budget(const struct ensemble *e)
 {
-    struct sums s = sums_of(e);
+    struct step_sums s = sums_of(e);
     for (int i = 0; i < PARTS - 1; i++) {
         int64_t budget = (int64_t)(parts[i] * (double)s.whole);
         if (is_left(e, budget, s.handed))
@@ -115,7 +115,7 @@ static bool find_targets(const struct ensemble *e, const int64_t *targets, struc
 static void note_shares(struct step *st, struct ensemble *e, const struct allocate_window *w, const char *trouble)
 {
     double share = (double)e->allocation.share, least = INFINITY, most = 0;
-    struct sums s = sums_of(e);
+    struct step_sums s = sums_of(e);
     for (int k = 0; k < e->windows; k++) {
         if (!w[k].replicas)
             continue;

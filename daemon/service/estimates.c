@@ -5,7 +5,6 @@
  */
 #include "daemon/service/service.h"
 
-#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -153,44 +152,40 @@ static void finish(struct estimation *j, const struct buf *text)
     run_waiting(sv);
 }
 
-/* As err_errno has it, of what cannot be written now. */
-static bool says_full(const char *log)
+/* Of an error that is the ensemble's: what can pass keeps its code. */
+static int explain_error(const struct estimation *j, const struct err *said, struct err *e)
 {
-    static const int numbers[] = {ENOSPC, EDQUOT, EROFS, EFBIG};
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        if (strstr(log, strerror(numbers[i])))
-            return true;
-    return false;
+    if (said->code == ERR_MEMORY)
+        return err_set(e, ERR_ESTIMATE, "estimating takes more than %d MiB of memory", j->sv->config.estimate_mib);
+    const bool passes = said->code == ERR_NO_SPACE || said->code == ERR_BUSY;
+    return err_set(e, passes ? said->code : ERR_ESTIMATE, "%s", said->msg);
 }
 
 /* Why there are no results. */
 static int explain(const struct estimation *j, const struct child_result *r, struct err *e)
 {
     const struct service_config *c = &j->sv->config;
-    const char *log = r->log.data ? r->log.data : "it said nothing";
+    struct err said = {0};
+    child_error(r, &said);
     if (j->sv->draining)
         return err_set(e, ERR_BUSY, "the service stops");
     if (j->ensemble->removed)
         return err_set(e, ERR_NOT_FOUND, "no ensemble %s: it was removed", j->ensemble->id);
     if (r->signal == SIGXCPU || r->late)
         return err_set(e, ERR_ESTIMATE, "estimating takes more than %d s", c->estimate_seconds);
-    if (strstr(log, "out of memory"))
-        return err_set(e, ERR_ESTIMATE, "estimating takes more than %d MiB of memory", c->estimate_mib);
-    if (says_full(log))
-        return err_set(e, ERR_NO_SPACE, "%.*s", (int)strcspn(log, "\n"), log);
-    if (r->status == err_exit(ERR_BUSY))
-        return err_set(e, ERR_BUSY, "%.*s", (int)strcspn(log, "\n"), log);
+    if (said.code)
+        return explain_error(j, &said, e);
     if (r->signal)
         return err_set(e, ERR_ESTIMATE, "the estimator died of signal %d, %d %s", r->signal, j->deaths,
                        number_word(j->deaths, "time", "times"));
-    return err_set(e, ERR_ESTIMATE, "%.*s", (int)strcspn(log, "\n"), log);
+    const char *log = r->log.data ? r->log.data : "it said nothing";
+    return err_set(e, ERR_ESTIMATE, "the estimator ended with %d: %.*s", r->status, (int)strcspn(log, "\n"), log);
 }
 
 /* Of a cause that may pass. */
 static bool died(const struct estimation *j, const struct child_result *r)
 {
-    bool of_memory = r->log.data && strstr(r->log.data, "out of memory");
-    return r->signal && r->signal != SIGXCPU && !of_memory && !r->late && !r->too_much && !j->sv->draining;
+    return r->signal && r->signal != SIGXCPU && !r->late && !r->too_much && !j->sv->draining;
 }
 
 static void start(struct estimation *j);

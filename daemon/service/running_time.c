@@ -13,7 +13,7 @@
 #define KEPT 10000         /* events of an ensemble, */
 #define KEPT_OF_REPLICA 50 /* and so many more for each of its replicas */
 
-struct running {
+struct running_spans {
     int64_t ensemble; /* its number */
     int windows, replicas;
     bool *has_slot; /* [replicas] */
@@ -22,7 +22,7 @@ struct running {
     int64_t now;       /* of the last event read */
 };
 
-static void take(struct running *w, const json_t *row)
+static void take(struct running_spans *w, const json_t *row)
 {
     const json_t *state = json_object_get(row, "state"), *window = json_object_get(row, "window");
     if (!json_is_integer(state) || !json_is_integer(window))
@@ -40,7 +40,7 @@ static void take(struct running *w, const json_t *row)
 }
 
 /* Reads events from the first on, at most `max`; *last: the seq of the last one. */
-static int read_running(struct running *w, struct service *sv, int64_t max, int64_t *last, struct err *e)
+static int read_running(struct running_spans *w, struct service *sv, int64_t max, int64_t *last, struct err *e)
 {
     int rc = 0;
     size_t n = ROWS;
@@ -61,22 +61,22 @@ static int read_running(struct running *w, struct service *sv, int64_t max, int6
     return rc;
 }
 
-static int64_t ran_until(const struct running *w, int64_t now)
+static int64_t ran_until(const struct running_spans *w, int64_t now)
 {
     return w->ms + (w->n && now > w->since ? now - w->since : 0);
 }
 
-static struct running running_of(const struct ensemble *en)
+static struct running_spans running_of(const struct ensemble *en)
 {
-    return (struct running){.ensemble = en->number,
-                            .windows = en->windows,
-                            .replicas = en->nreplicas,
-                            .has_slot = xcalloc((size_t)en->nreplicas, sizeof(bool))};
+    return (struct running_spans){.ensemble = en->number,
+                                  .windows = en->windows,
+                                  .replicas = en->nreplicas,
+                                  .has_slot = xcalloc((size_t)en->nreplicas, sizeof(bool))};
 }
 
 int service_time_running(struct service *sv, const struct ensemble *en, int64_t *ms, struct err *e)
 {
-    struct running w = running_of(en);
+    struct running_spans w = running_of(en);
     int64_t last;
     int rc = read_running(&w, sv, INT64_MAX, &last, e);
     *ms += ran_until(&w, service_now());
@@ -89,7 +89,7 @@ int service_time_running(struct service *sv, const struct ensemble *en, int64_t 
 struct trimming {
     struct service *sv;
     struct ensemble *ensemble; /* held */
-    struct running running;
+    struct running_spans running;
     int64_t n, last;
     struct err err;
 };

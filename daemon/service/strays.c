@@ -14,14 +14,14 @@
 
 #define NAMED 3 /* in the log */
 
-struct known {
+struct known_folders {
     char **ids; /* owned */
     int n;
 };
 
 static void add(void *arg, const char *id)
 {
-    struct known *k = arg;
+    struct known_folders *k = arg;
     k->ids = xrealloc(k->ids, (size_t)k->n + 1, sizeof *k->ids);
     k->ids[k->n++] = xstrdup(id);
 }
@@ -31,13 +31,13 @@ static int by_text(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-static bool knows(const struct known *k, const char *id)
+static bool knows(const struct known_folders *k, const char *id)
 {
     return k->n && bsearch(&id, k->ids, (size_t)k->n, sizeof *k->ids, by_text);
 }
 
 /* How many folders have the name of an ensemble and no row; the first ones' names go into *names. */
-static int count(const char *folder, const struct known *k, struct buf *names)
+static int count(const char *folder, const struct known_folders *k, struct buf *names)
 {
     DIR *d = opendir(folder);
     int n = 0;
@@ -70,7 +70,7 @@ static int say(const struct service *sv, int strays, const char *names, bool non
 
 int service_find_strays(struct service *sv, struct ensemble *const *ensembles, int n, struct err *e)
 {
-    struct known k = {0};
+    struct known_folders k = {0};
     struct buf folder = {0}, names = {0};
     for (int i = 0; i < n; i++)
         add(&k, ensembles[i]->id);

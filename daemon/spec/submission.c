@@ -17,7 +17,7 @@
 #define VALUES_MAX (2 * (SUBMISSION_FILES + SUBMISSION_LABELS + 16)) /* commas: one for each value but the first */
 #define LABEL_VALUE 255
 
-struct reading {
+struct submission_reading {
     json_t *root; /* owns every string below */
     const char *spec_text, *spec_name, *key;
     json_t *labels;
@@ -165,7 +165,7 @@ static int keep_file(json_t *kept, const char *name, json_t *text, struct err *e
     return -(int)e->code;
 }
 
-static int check_files(struct reading *s, const json_t *files, struct err *e)
+static int check_files(struct submission_reading *s, const json_t *files, struct err *e)
 {
     const char *name;
     json_t *text;
@@ -221,7 +221,7 @@ static int check_keys(json_t *root, struct err *e)
     return 0;
 }
 
-static int read_body(struct reading *s, const char *body, size_t len, struct err *e)
+static int read_body(struct submission_reading *s, const char *body, size_t len, struct err *e)
 {
     json_error_t why;
     if (scan(body, len, e))
@@ -261,7 +261,7 @@ static int read_body(struct reading *s, const char *body, size_t len, struct err
 /* ---- what it describes ---- */
 
 /* One that the spec names, when it has not come and is not the one the readers stopped at. */
-static void add_missing(const struct reading *s, const struct source *src, const char *named, json_t *all)
+static void add_missing(const struct submission_reading *s, const struct source *src, const char *named, json_t *all)
 {
     if (!named)
         return;
@@ -275,7 +275,7 @@ static void add_missing(const struct reading *s, const struct source *src, const
 
 /* Names that would do for each file that is known to be missing: the one the readers stopped at, then what else the spec
  * names. */
-static json_t *list_missing(const struct reading *s, const struct source *src)
+static json_t *list_missing(const struct submission_reading *s, const struct source *src)
 {
     json_t *all = json_array(), *first = json_array();
     for (int i = 0; i < 3 && src->wanted[i]; i++)
@@ -302,7 +302,7 @@ static json_t *summary(const struct spec *spec, const struct system *sys, json_t
                      warnings);
 }
 
-static int read_system(struct reading *s, struct err *e)
+static int read_system(struct submission_reading *s, struct err *e)
 {
     struct source *src = source_memory_new();
     struct system sys = {0};
@@ -373,7 +373,7 @@ void submission_hash(const char *spec, const json_t *files, char hash[SUBMISSION
 }
 
 /* The spec that is kept has the number: whoever reads it later gets the same run. */
-static int draw_seed(struct reading *s, struct err *e)
+static int draw_seed(struct submission_reading *s, struct err *e)
 {
     if (!s->spec->seed_random)
         return 0;
@@ -382,7 +382,7 @@ static int draw_seed(struct reading *s, struct err *e)
     return rc;
 }
 
-static int check(struct reading *s, const char *body, size_t len, struct err *e)
+static int check(struct submission_reading *s, const char *body, size_t len, struct err *e)
 {
     if (read_body(s, body, len, e) || spec_parse(&s->spec, s->spec_name, s->spec_text, strlen(s->spec_text), e))
         return -(int)e->code;
@@ -393,7 +393,7 @@ static int check(struct reading *s, const char *body, size_t len, struct err *e)
 
 /* ---- the answer ---- */
 
-static json_t *facts(const struct reading *s)
+static json_t *facts(const struct submission_reading *s)
 {
     const char *name;
     json_t *text, *files = json_array();
@@ -436,7 +436,7 @@ static void add_line(struct buf *out, json_t *object)
     json_decref(object);
 }
 
-static void add_texts(struct buf *out, const struct reading *s)
+static void add_texts(struct buf *out, const struct submission_reading *s)
 {
     const char *name;
     json_t *text;
@@ -447,7 +447,7 @@ static void add_texts(struct buf *out, const struct reading *s)
 
 void submission_check(const char *body, size_t len, bool texts, submission_sizes_fn *sizes, void *ctx, struct buf *out)
 {
-    struct reading s = {.measure = sizes, .ctx = ctx};
+    struct submission_reading s = {.measure = sizes, .ctx = ctx};
     struct err e = {0};
     if (check(&s, body, len, &e)) {
         json_t *error = err_json(&e);

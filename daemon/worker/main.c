@@ -43,7 +43,7 @@ static int usage(FILE *to)
     fputs("usage: shoal-worker COMMAND [OPTIONS]\n", to);
     for (size_t i = 0; i < COMMAND_COUNT; i++)
         fprintf(to, "  %-18s %s\n", commands[i].name, commands[i].help);
-    return to == stdout ? EXIT_OK : EXIT_USAGE;
+    return to == stdout ? EXIT_OK : EXIT_BAD_USAGE;
 }
 
 /* An answer that did not get out whole is none. */

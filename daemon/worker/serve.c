@@ -8,7 +8,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -21,6 +20,7 @@
 
 #include "daemon/processes/frames.h"
 #include "daemon/worker/command/commands.h"
+#include "daemon/worker/command/line.h"
 #include "daemon/worker/device/device.h"
 #include "daemon/worker/device/load.h"
 #include "daemon/worker/device/meshes.h"
@@ -438,49 +438,45 @@ static int catch_signals(struct err *e)
     return fd < 0 ? err_errno(e, "signalfd") : fd;
 }
 
-static int usage(void)
-{
-    fputs(
-        "usage: shoal-worker serve --device cpu|cpu:N|cuda:K [--slots N]\n"
-        "       with shoald's socket as descriptor 3\n",
-        stderr);
-    return EXIT_USAGE;
-}
+struct serve_options {
+    const char *device;
+    int slots; /* 0: not given */
+};
 
 int serve_main(int argc, char **argv)
 {
-    static const struct option options[] = {
-        {"device", required_argument, NULL, 'd'}, {"slots", required_argument, NULL, 's'}, {NULL, 0, NULL, 0}};
-    const char *device = "cpu";
-    int64_t slots = 0;
+    static const struct arg rows[] = {
+        ARG(TEXT, "device", "DEVICE", struct serve_options, device, .help = "cpu, cpu:N, cuda:K"),
+        ARG(WHOLE, "slots", "N", struct serve_options, slots, .least = 1, .most = PACKING_MOST,
+            .help = "replicas at once"),
+    };
+    static const struct command_line line = {"serve", "", 0, 0, rows, sizeof rows / sizeof *rows, NULL};
+    struct serve_options o = {.device = "cpu"};
     struct err e = {0};
-    for (int c; (c = getopt_long(argc, argv, "", options, NULL)) != -1;) {
-        if (c == 'd')
-            device = optarg;
-        else if (c != 's')
-            return usage();
-        else if (number_whole(&slots, "--slots ", optarg, 1, PACKING_MOST, &e))
-            return exit_with("serve", &e);
+    int words, code;
+    if (!command_line_read(&line, &o, argc, argv, &words, &code))
+        return code;
+    if (fcntl(FRAMES_FD, F_GETFD) < 0) {
+        err_set(&e, ERR_USAGE, "expected shoald's socket as descriptor %d", FRAMES_FD);
+        return exit_with("serve", &e);
     }
-    if (optind != argc || fcntl(FRAMES_FD, F_GETFD) < 0)
-        return usage();
     fcntl(FRAMES_FD, F_SETFD, FD_CLOEXEC);
     prctl(PR_SET_PDEATHSIG, SIGKILL); /* never outlive shoald: the next one starts its own worker */
     struct serving s = {0};
     int signals = catch_signals(&e);
-    int rc = signals < 0 ? signals : engine_open(&s.dev, device, &e);
+    int rc = signals < 0 ? signals : engine_open(&s.dev, o.device, &e);
     if (!rc)
         rc = jobs_new(&s.jobs, &e);
     if (!rc) {
         s.models.dev = s.runner.dev = s.dev;
         s.runner.jobs = s.jobs;
         s.runner.at_work = slot_at_work;
-        s.runner.width = device_is_gpu(device) ? 1 : device_slots(device);
-        if (slots || !device_is_gpu(device))
-            packing_fix(&s.packing, slots ? (unsigned)slots : device_slots(device));
+        s.runner.width = device_is_gpu(o.device) ? 1 : device_slots(o.device);
+        if (o.slots || !device_is_gpu(o.device))
+            packing_fix(&s.packing, o.slots ? (unsigned)o.slots : device_slots(o.device));
         else
-            packing_start(&s.packing, device_slots(device));
-        rc = serve(&s, device, signals, &e);
+            packing_start(&s.packing, device_slots(o.device));
+        rc = serve(&s, o.device, signals, &e);
     }
     if (rc)
         say_why(&s, &e);

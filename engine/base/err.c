@@ -74,17 +74,18 @@ int err_errno(struct err *e, const char *fmt, ...)
 static const struct row {
     enum err_code code;
     const char *name, *text;
-    int http, exit;
+    int http;
+    enum exit_code exit;
 } rows[] = {
-    {ERR_NONE, "NONE", "no error", 200, 0},
-#define ERR(name, number, http, exit, text) {ERR_##name, #name, text, http, exit},
+    {ERR_NONE, "NONE", "no error", 200, EXIT_OK},
+#define ERR(name, number, http, exit, text) {ERR_##name, #name, text, http, EXIT_##exit},
 #include "schemas/errors.def"
 #undef ERR
 };
 
 static const struct row *row_of(enum err_code code)
 {
-    static const struct row unknown = {ERR_INTERNAL, "UNKNOWN", "unknown error", 500, 70};
+    static const struct row unknown = {ERR_INTERNAL, "UNKNOWN", "unknown error", 500, EXIT_INTERNAL};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (rows[i].code == code)
             return &rows[i];
@@ -106,7 +107,7 @@ int err_http(enum err_code code)
     return row_of(code)->http;
 }
 
-int err_exit(enum err_code code)
+enum exit_code err_exit(enum err_code code)
 {
     return row_of(code)->exit;
 }

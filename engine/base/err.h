@@ -15,6 +15,12 @@ enum err_code {
 #undef ERR
 };
 
+enum exit_code {
+#define EXIT(name, code, text) EXIT_##name = code,
+#include "schemas/exits.def"
+#undef EXIT
+};
+
 /* Owned by the caller, usually on its stack. A zeroed struct err is valid and means "no error". */
 struct err {
     enum err_code code;
@@ -34,7 +40,7 @@ const char *err_text(enum err_code code);
 const char *err_name(enum err_code code);
 /* The status of an HTTP answer and the exit code of a program that end with it. */
 int err_http(enum err_code code);
-int err_exit(enum err_code code);
+enum exit_code err_exit(enum err_code code);
 /* The code of a symbolic name; -1: there is none. */
 int err_named(const char *name, enum err_code *code);
 

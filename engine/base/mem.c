@@ -5,11 +5,23 @@
 #include <string.h>
 #include <unistd.h>
 
+static const char *end_text; /* NULL: abort */
+static int end_status;
+
+void mem_end_with(const char *text, int status)
+{
+    end_text = text;
+    end_status = status;
+}
+
 static void die_of_memory(void)
 {
     static const char text[] = "shoal: out of memory\n";
-    (void)!write(2, text, sizeof text - 1);
-    abort();
+    (void)!write(STDERR_FILENO, text, sizeof text - 1);
+    if (!end_text)
+        abort();
+    (void)!write(STDOUT_FILENO, end_text, strlen(end_text));
+    _exit(end_status);
 }
 
 void *xcalloc(size_t n, size_t size)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "engine/prepare/alchemy.h"
+#include "engine/prepare/cutoffs.h"
 #include "engine/base/arena.h"
 #include "engine/base/buf.h"
 #include "engine/base/units.h"
@@ -70,7 +71,7 @@ static void has_lj(int32_t *out, const struct alchemy_plan *plan)
 }
 
 /* What the tables are made from. */
-struct sources {
+struct cpu_sources {
     struct nonbonded *f;
     const struct alchemy_plan *plan;
     const struct alchemy_settings *alchemy;
@@ -79,7 +80,7 @@ struct sources {
 /* Everything the kernels only read. */
 static void lay_out(void *sources, struct arena *a)
 {
-    const struct sources *from = sources;
+    const struct cpu_sources *from = sources;
     struct nonbonded *f = from->f;
     const struct alchemy_plan *plan = from->plan;
     const struct alchemy_settings *al = from->alchemy;
@@ -114,28 +115,12 @@ static void lay_out(void *sources, struct arena *a)
     f->params = arena_put_named(a, "parameters", p, sizeof *p);
 }
 
-static int check(const struct system *sys, const struct nonbonded_settings *set, struct err *e)
-{
-    double cutoff = fmax(set->coulomb_cutoff, set->vdw_cutoff);
-    bool switched = set->vdw_modifier == VDW_POTENTIAL_SWITCH || set->vdw_modifier == VDW_FORCE_SWITCH;
-    if (!(set->coulomb_cutoff > 0 && set->vdw_cutoff > 0))
-        return err_set(e, ERR_SPEC, "nonbonded: cut-offs %g and %g nm: positive ones are needed", set->coulomb_cutoff,
-                       set->vdw_cutoff);
-    if (!(cutoff < box_cutoff_limit(sys->box)))
-        return err_set(e, ERR_SPEC, "nonbonded: cut-off %g nm: must be less than %g nm in this box", cutoff,
-                       box_cutoff_limit(sys->box));
-    if (switched && !(set->vdw_switch > 0 && set->vdw_switch < set->vdw_cutoff))
-        return err_set(e, ERR_SPEC, "nonbonded: vdw: switch-start %g nm: expected between 0 and the cut-off %g nm",
-                       set->vdw_switch, set->vdw_cutoff);
-    return 0;
-}
-
 static int make(struct nonbonded *f, const struct system *sys, const struct settings *set, const int32_t *unit,
                 struct err *e)
 {
     struct alchemy_plan plan;
     struct nb_params *p = &f->host;
-    int rc = check(sys, &set->nonbonded, e);
+    int rc = cutoffs_check(&set->nonbonded, box_cutoff_limit(sys->box), "in this box", e);
     if (rc || (rc = alchemy_plan_make(&plan, sys, set, unit, e)))
         return rc;
     *p = (struct nb_params){.natoms = sys->natoms,
@@ -161,7 +146,7 @@ static int make(struct nonbonded *f, const struct system *sys, const struct sett
     if (rc == 0)
         rc = mesh_sizes(p->mesh.size, sys->box, &set->nonbonded, e);
     if (rc == 0)
-        rc = readonly_upload(&f->shared, f->dev, lay_out, &(struct sources){f, &plan, &set->alchemy}, e);
+        rc = readonly_upload(&f->shared, f->dev, lay_out, &(struct cpu_sources){f, &plan, &set->alchemy}, e);
     alchemy_plan_close(&plan);
     return rc;
 }
@@ -212,11 +197,11 @@ void nonbonded_caps_grow(struct list_caps *caps, const struct ctl *ctl)
     *cap = (uint32_t)(1.2 * ctl->value) + 64;
 }
 
-struct block {
+struct cpu_block {
     void *list, *grid, *grid_built, *slots, *ranges, *entries, *pairs, *scratch, *mesh, *spectrum;
 };
 
-static size_t lay_out_block(const struct nonbonded *f, const struct list_caps *caps, void *base, struct block *b)
+static size_t lay_out_block(const struct nonbonded *f, const struct list_caps *caps, void *base, struct cpu_block *b)
 {
     const struct nb_params *p = &f->host;
     struct arena a = {.base = base};
@@ -237,14 +222,14 @@ static size_t lay_out_block(const struct nonbonded *f, const struct list_caps *c
 
 size_t nonbonded_bytes(const struct nonbonded *f, const struct list_caps *caps)
 {
-    struct block b;
+    struct cpu_block b;
     return lay_out_block(f, caps, NULL, &b);
 }
 
 #define EMIT(kernel, ...) emit_##kernel(t, &SHAPE_CHAIN, &(struct args_##kernel){__VA_ARGS__})
 
 static void emit_pairs_all(const struct nonbonded *f, uint32_t mode, const struct nonbonded_arrays *r,
-                           const struct list_caps *caps, const struct block *b, struct tape *t)
+                           const struct list_caps *caps, const struct cpu_block *b, struct tape *t)
 {
     void *params = (void *)(uintptr_t)f->params;
     EMIT(list_check, .ctl = r->ctl, .x = r->x, .params = params, .list = b->list, .grid = b->grid,
@@ -262,8 +247,8 @@ static void emit_pairs_all(const struct nonbonded *f, uint32_t mode, const struc
 }
 
 /* At samples the change of charge goes through the mesh too: the energy is quadratic in the Coulomb lambda. */
-static void emit_mesh(const struct nonbonded *f, uint32_t mode, const struct nonbonded_arrays *r, const struct block *b,
-                      struct tape *t)
+static void emit_mesh(const struct nonbonded *f, uint32_t mode, const struct nonbonded_arrays *r,
+                      const struct cpu_block *b, struct tape *t)
 {
     void *params = (void *)(uintptr_t)f->params;
     uint32_t passes = mode == EVALUATE_SAMPLE && f->host.nperturbed ? 2 : 1;
@@ -283,7 +268,7 @@ static void emit_mesh(const struct nonbonded *f, uint32_t mode, const struct non
 void nonbonded_emit(const struct nonbonded *f, enum evaluate mode, const struct nonbonded_arrays *arrays,
                     const struct list_caps *caps, void *block, struct tape *t)
 {
-    struct block b;
+    struct cpu_block b;
     lay_out_block(f, caps, block, &b);
     emit_pairs_all(f, mode, arrays, caps, &b, t);
     if (f->meshed)

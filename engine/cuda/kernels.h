@@ -13,6 +13,12 @@ extern const struct kernel_table cuda_kernels;
 /* Threads of the kernels that are launched as one block, and of those that are not. */
 enum { CUDA_ONE_BLOCK = 1024, CUDA_BLOCK = 128 };
 
+/* Blocks, each of which does `size` of them. */
+static inline uint32_t blocks_of(uint64_t items, uint32_t size)
+{
+    return (uint32_t)((items + size - 1) / size);
+}
+
 /* Bytes of static shared memory that kernels may have where a launch gives them all that a block can have beside it. */
 enum { CUDA_STATIC_SHARED = 1024 };
 

@@ -24,7 +24,7 @@ struct nonbonded {
 /* ---- read-only tables ---- */
 
 /* What the tables are made from. */
-struct sources {
+struct cuda_sources {
     struct nonbonded *nb;
     const struct alchemy_plan *plan;
     const struct alchemy_settings *alchemy;
@@ -32,7 +32,7 @@ struct sources {
 
 static void lay_out(void *sources, struct arena *a)
 {
-    const struct sources *from = sources;
+    const struct cuda_sources *from = sources;
     struct nonbonded *nb = from->nb;
     const struct alchemy_plan *plan = from->plan;
     const struct alchemy_settings *al = from->alchemy;
@@ -63,7 +63,7 @@ static int make(struct nonbonded *nb, const struct system *sys, const struct set
     if (nb->tiny.on) /* its samples alone have a mesh: not worth memory for two ways */
         mesh_settle(&nb->mesh, set->replicas);
     if (rc == 0)
-        rc = readonly_upload(&nb->shared, nb->dev, lay_out, &(struct sources){nb, &plan, &set->alchemy}, e);
+        rc = readonly_upload(&nb->shared, nb->dev, lay_out, &(struct cuda_sources){nb, &plan, &set->alchemy}, e);
     alchemy_plan_close(&plan);
     return rc;
 }
@@ -124,17 +124,17 @@ void cuda_caps_grow(struct list_caps *caps, const struct ctl *ctl)
     pairs_caps_grow(caps, ctl);
 }
 
-struct block {
+struct cuda_block {
     struct motion_tail *tail;
     uint32_t (*grid)[4]; /* fractions of the box edges, x, y, z */
     struct mesh_arrays mesh;
     struct pairs_arrays pairs;
 };
 
-static size_t lay_out_block(const struct nonbonded *nb, const struct list_caps *caps, void *base, struct block *b)
+static size_t lay_out_block(const struct nonbonded *nb, const struct list_caps *caps, void *base, struct cuda_block *b)
 {
     struct arena a = {.base = base};
-    const size_t blocks = ((size_t)nb->natoms + CUDA_BLOCK - 1) / CUDA_BLOCK; /* of bodies, at most */
+    const size_t blocks = blocks_of((uint64_t)nb->natoms, CUDA_BLOCK); /* of bodies, at most */
     b->tail = arena_take(&a, sizeof *b->tail + blocks * MOTION_SUMS * sizeof(double));
     b->grid = arena_take(&a, (size_t)nb->natoms * sizeof *b->grid);
     mesh_lay_out_block(&nb->mesh, &a, &b->mesh);
@@ -144,13 +144,13 @@ static size_t lay_out_block(const struct nonbonded *nb, const struct list_caps *
 
 size_t cuda_block_bytes(const struct nonbonded *nb, const struct list_caps *caps)
 {
-    struct block b;
+    struct cuda_block b;
     return lay_out_block(nb, caps, NULL, &b);
 }
 
 void *cuda_block_tail(const struct nonbonded *nb, const struct nonbonded_arrays *r)
 {
-    struct block b;
+    struct cuda_block b;
     lay_out_block(nb, r->caps, r->block, &b);
     return b.tail;
 }
@@ -169,7 +169,7 @@ static void emit_uniform_terms(const struct nonbonded *nb, enum evaluate mode, c
 }
 
 static struct pairs_replica pairs_of(const struct nonbonded *nb, const struct nonbonded_arrays *r,
-                                     const struct block *b)
+                                     const struct cuda_block *b)
 {
     return (struct pairs_replica){
         r->ctl,  r->x,     r->f,      r->energy_at_window, b->grid, b->mesh.charges, mesh_points(&nb->mesh, r->pme),
@@ -178,7 +178,7 @@ static struct pairs_replica pairs_of(const struct nonbonded *nb, const struct no
 
 struct args_place cuda_place_args(const struct nonbonded *nb, const struct nonbonded_arrays *r)
 {
-    struct block b;
+    struct cuda_block b;
     lay_out_block(nb, r->caps, r->block, &b);
     const struct pairs_replica pairs = pairs_of(nb, r, &b);
     return pairs_place_args(&nb->pairs, &pairs);
@@ -187,16 +187,15 @@ struct args_place cuda_place_args(const struct nonbonded *nb, const struct nonbo
 uint64_t cuda_place_emit(const struct nonbonded *nb, const struct nonbonded_arrays *r, uint64_t after, struct tape *t)
 {
     const struct args_place args = cuda_place_args(nb, r);
-    const struct shape shape = {.grid = {((uint32_t)nb->natoms + CUDA_BLOCK - 1) / CUDA_BLOCK, 1, 1},
-                                .block = {CUDA_BLOCK, 1, 1},
-                                .after = after};
+    const struct shape shape = {
+        .grid = {blocks_of((uint64_t)nb->natoms, CUDA_BLOCK), 1, 1}, .block = {CUDA_BLOCK, 1, 1}, .after = after};
     return emit_place(t, &shape, &args);
 }
 
 void cuda_nonbonded_emit(const struct nonbonded *nb, enum evaluate mode, const struct nonbonded_arrays *r,
                          uint64_t placed, struct tape *t)
 {
-    struct block b;
+    struct cuda_block b;
     lay_out_block(nb, r->caps, r->block, &b);
     const struct mesh_replica mesh = {r->ctl, b.grid, r->f, r->energy_at_window, b.mesh, r->pme};
     const struct pairs_replica pairs = pairs_of(nb, r, &b);

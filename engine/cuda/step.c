@@ -44,7 +44,7 @@ static void *tail_of(const struct sim *s)
 
 static uint32_t site_blocks(const struct sim *s)
 {
-    return ((uint32_t)s->model->sys->nsites + CUDA_BLOCK - 1) / CUDA_BLOCK;
+    return blocks_of((uint64_t)s->model->sys->nsites, CUDA_BLOCK);
 }
 
 static struct args_place place_args(const struct sim *s)
@@ -88,11 +88,11 @@ static void bias_launches(const struct sim *s, enum evaluate mode, uint64_t afte
                               .x = s->d.x, .table = table, .work = s->d.bias_work);
     for (int i = 0; i < sys->ncoordinations; i++)
         tiles += coordination_tiles(&sys->coordinations[i]);
-    const uint64_t summed = EMIT_BLOCKS(coordinations, (32 * tiles + CUDA_BLOCK - 1) / CUDA_BLOCK, CUDA_BLOCK, placed,
+    const uint64_t summed = EMIT_BLOCKS(coordinations, blocks_of(32 * tiles, CUDA_BLOCK), CUDA_BLOCK, placed,
                                         .ctl = s->d.ctl, .x = s->d.x, .table = table, .sums = s->d.bias_sums,
                                         .work = s->d.bias_work, .tiles = tiles, .mode = (uint32_t)mode);
-    EMIT_BLOCKS(biases, (atoms + CUDA_BLOCK - 1) / CUDA_BLOCK, CUDA_BLOCK, summed, .ctl = s->d.ctl, .f = s->d.f,
-                .table = table, .sums = s->d.bias_sums, .energy_at_window = s->d.energy_at_window, .atoms = atoms,
+    EMIT_BLOCKS(biases, blocks_of(atoms, CUDA_BLOCK), CUDA_BLOCK, summed, .ctl = s->d.ctl, .f = s->d.f, .table = table,
+                .sums = s->d.bias_sums, .energy_at_window = s->d.energy_at_window, .atoms = atoms,
                 .mode = (uint32_t)mode);
 }
 
@@ -136,11 +136,6 @@ static void emit_digests(const struct readonly *tables, void *digests, struct ta
 static double kt(const struct sim *s)
 {
     return UNIT_R * s->model->set->integrator.temperature;
-}
-
-static uint32_t blocks_of(uint32_t bodies, uint32_t size)
-{
-    return (bodies + size - 1) / size;
 }
 
 /* Of a block: half as many unless all replicas have two blocks for each multiprocessor, as their threads then see to fewer atoms. */
@@ -192,8 +187,8 @@ static void timestep(const struct sim *s, struct tape *t)
 static void sample(const struct sim *s, struct tape *t)
 {
     evaluate(s, EVALUATE_SAMPLE, t);
-    EMIT_BLOCKS(velocities, (s->model->nbodies + CUDA_BLOCK - 1) / CUDA_BLOCK, CUDA_BLOCK, tape_sinks(t),
-                .ctl = s->d.ctl, .x = s->d.x, .v = s->d.v, .f = s->d.f, .v_out = s->d.v_out, .x_ahead = s->d.x_old,
+    EMIT_BLOCKS(velocities, blocks_of(s->model->nbodies, CUDA_BLOCK), CUDA_BLOCK, tape_sinks(t), .ctl = s->d.ctl,
+                .x = s->d.x, .v = s->d.v, .f = s->d.f, .v_out = s->d.v_out, .x_ahead = s->d.x_old,
                 .motion = (void *)(uintptr_t)s->model->motion, .tail = tail_of(s),
                 .energy_at_window = s->d.energy_at_window, .timestep = s->model->set->integrator.timestep);
 }

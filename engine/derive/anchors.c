@@ -231,18 +231,18 @@ static void apart(const struct anchor_search *s, int frame, const float *from, c
 }
 
 /* Mean and width of a coordinate over the frames. */
-struct spread {
+struct anchor_spread {
     double mean, width;
 };
 
-static struct spread spread_of(const double *value, int n, bool turns)
+static struct anchor_spread spread_of(const double *value, int n, bool turns)
 {
     double sum = 0, sine = 0, square = 0;
     for (int i = 0; i < n; i++) {
         sum += turns ? cos(value[i]) : value[i];
         sine += sin(value[i]);
     }
-    struct spread s = {.mean = turns ? atan2(sine, sum) : sum / n};
+    struct anchor_spread s = {.mean = turns ? atan2(sine, sum) : sum / n};
     for (int i = 0; i < n; i++) {
         double d = turns ? remainder(value[i] - s.mean, 2 * M_PI) : value[i] - s.mean;
         square += d * d;
@@ -268,7 +268,7 @@ static void rate(const struct anchor_search *s, struct pair *p, double *value)
         value[f] = distance_in(s, f, p->a, p->b);
         near += value[f] < CONTACT;
     }
-    const struct spread r = spread_of(value, s->n, false);
+    const struct anchor_spread r = spread_of(value, s->n, false);
     const bool polar = s->side[0].polar[p->a] && s->side[1].polar[p->b];
     p->contact = polar ? (double)near / s->n : 0;
     p->score = s->n > 1 ? log(fmax(r.width, LENGTH_FLOOR)) : fabs(r.mean - CONTACT);
@@ -356,7 +356,7 @@ static void consider(struct choice *c)
     for (int f = 0; f < c->s->n; f++)
         measure(c, f);
     for (int k = 0; k < ANCHOR_COORDINATES + 2; k++) {
-        const struct spread r = spread_of(c->value[k], c->s->n, k >= 3 && k < ANCHOR_COORDINATES);
+        const struct anchor_spread r = spread_of(c->value[k], c->s->n, k >= 3 && k < ANCHOR_COORDINATES);
         if (k >= ANCHOR_COORDINATES) {
             if (!far_from_straight(r.mean, INNER_LEAST))
                 return;

@@ -32,7 +32,7 @@ struct held {
     int from;                               /* anchor of its first atom, once that is known */
 };
 
-struct search {
+struct state_search {
     const struct system *sys;
     struct held *terms;
     int n, cap;
@@ -40,7 +40,7 @@ struct search {
     int molecule[2];
 };
 
-static int molecule_of(const struct search *s, int atom)
+static int molecule_of(const struct state_search *s, int atom)
 {
     return s->sys->atoms[atom].molecule;
 }
@@ -65,7 +65,7 @@ static bool acts(const struct held *t)
     return some;
 }
 
-static void add(struct search *s, struct held term, const int *atoms)
+static void add(struct state_search *s, struct held term, const int *atoms)
 {
     bool between = false;
     for (int i = 0; i < term.natoms; i++) {
@@ -86,7 +86,7 @@ static double mixed(const double q[2], double lambda)
     return (1 - lambda) * q[0] + lambda * q[1];
 }
 
-static void add_harmonic(struct search *s, const int *atoms, int natoms, const double k[2], const double q0[2],
+static void add_harmonic(struct state_search *s, const int *atoms, int natoms, const double k[2], const double q0[2],
                          double lambda)
 {
     add(s, (struct held){.natoms = natoms, .k = mixed(k, lambda), .q0 = mixed(q0, lambda)}, atoms);
@@ -102,7 +102,7 @@ static bool is_other(int kind)
     return (kind >= RARE_BOND_BOND && kind <= RARE_LINEAR_ANGLE) || kind >= RARE_BENDING_TORSION;
 }
 
-static void collect(struct search *s, double bonded, double restraint)
+static void collect(struct state_search *s, double bonded, double restraint)
 {
     const struct system *sys = s->sys;
     for (int i = 0; i < sys->nbonds; i++)
@@ -157,7 +157,7 @@ static bool holds(const struct held *t)
     return t->natoms > 2 || potential(t, FARTHEST) > 0;
 }
 
-static void molecules_of(const struct search *s, const struct held *t, int out[2])
+static void molecules_of(const struct state_search *s, const struct held *t, int out[2])
 {
     out[0] = out[1] = molecule_of(s, t->atom[0]);
     for (int i = 1; i < t->natoms; i++)
@@ -167,7 +167,7 @@ static void molecules_of(const struct search *s, const struct held *t, int out[2
 
 /* Walls that keep molecules apart, as a ligand and an ion that takes up its charge, hold nothing, where nothing else is between
  * the two. */
-static void drop_walls(struct search *s)
+static void drop_walls(struct state_search *s)
 {
     int n = 0;
     for (int k = 0; k < s->n; k++) {
@@ -191,7 +191,7 @@ static const char *what_of(const struct held *t)
 }
 
 /* The term's atoms from one molecule to the other, and so its anchors. */
-static int anchor(struct search *s, struct held *t, struct err *e)
+static int anchor(struct state_search *s, struct held *t, struct err *e)
 {
     int first = 0;
     if (molecule_of(s, t->atom[0]) != s->molecule[0])
@@ -219,7 +219,7 @@ static int anchor(struct search *s, struct held *t, struct err *e)
                     : 0;
 }
 
-static bool same_group(const struct search *s, const struct center_restraint *a, int g,
+static bool same_group(const struct state_search *s, const struct center_restraint *a, int g,
                        const struct center_restraint *b, int h)
 {
     bool same = a->count[g] == b->count[h];
@@ -230,7 +230,7 @@ static bool same_group(const struct search *s, const struct center_restraint *a,
 
 /* The distance of two centers is a coordinate like that of two atoms, but says nothing of angles: it goes with others of the same
  * two groups alone, each of one molecule. */
-static int check_centers(const struct search *s, struct err *e)
+static int check_centers(const struct state_search *s, struct err *e)
 {
     const struct center_restraint *first = s->terms[0].centers;
     for (int k = 0; k < s->n; k++) {
@@ -253,7 +253,7 @@ static int check_centers(const struct search *s, struct err *e)
     return 0;
 }
 
-static int anchor_all(struct search *s, struct err *e)
+static int anchor_all(struct state_search *s, struct err *e)
 {
     molecules_of(s, &s->terms[0], s->molecule);
     bool distance = false;
@@ -273,7 +273,7 @@ static int anchor_all(struct search *s, struct err *e)
 }
 
 /* A coordinate: the terms of so many atoms from that anchor on. */
-static double energy_at(const struct search *s, int natoms, int from, double q)
+static double energy_at(const struct state_search *s, int natoms, int from, double q)
 {
     double u = 0;
     for (int k = 0; k < s->n; k++)
@@ -289,7 +289,7 @@ static double weight(int natoms, double q)
 }
 
 /* The integral of a coordinate (Simpson); *edge: how likely its end is beside the most likely place. */
-static double integral(const struct search *s, int natoms, int from, double rt, double *edge)
+static double integral(const struct state_search *s, int natoms, int from, double rt, double *edge)
 {
     const double begin = natoms == 4 ? -M_PI : 0, end = natoms == 2 ? FARTHEST : M_PI, step = (end - begin) / INTERVALS;
     double sum = 0, most = 0, w = 0;
@@ -303,7 +303,7 @@ static double integral(const struct search *s, int natoms, int from, double rt, 
     return sum * step / 3;
 }
 
-static int integrate(const struct search *s, double rt, struct standard_state *out, struct err *e)
+static int integrate(const struct state_search *s, double rt, struct standard_state *out, struct err *e)
 {
     double edge, any, z = integral(s, 2, FIRST_A, rt, &edge);
     if (!(edge < OUT_OF))
@@ -323,7 +323,7 @@ int standard_state_of(const struct system *sys, const struct settings *set, int 
 {
     const struct alchemy_settings *al = &set->alchemy;
     const double none[LAMBDA_COUNT] = {0}, *lambda = al->lambda ? al->lambda[window] : none;
-    struct search s = {.sys = sys, .anchor = {-1, -1, -1, -1, -1, -1}};
+    struct state_search s = {.sys = sys, .anchor = {-1, -1, -1, -1, -1, -1}};
     collect(&s, lambda[LAMBDA_BONDED], lambda[al->given[LAMBDA_RESTRAINT] ? LAMBDA_RESTRAINT : LAMBDA_BONDED]);
     drop_walls(&s);
     int rc = s.n ? check_centers(&s, e) : 0;

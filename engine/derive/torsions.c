@@ -9,34 +9,34 @@
 #include "engine/math/box.h"
 #include "engine/prepare/alchemy.h"
 
-#define PI 3.14159265358979323846
-#define HELD 60.0               /* kJ/mol: a bond whose dihedrals may add up to more does not turn in a simulation */
-#define LINEAR (165 * PI / 180) /* an angle from which on a dihedral has no direction */
-#define TURN (75 * PI / 180) /* beyond three deviations of an angle in its well, and within the distance of two wells */
+#define HELD 60.0                 /* kJ/mol: a bond whose dihedrals may add up to more does not turn in a simulation */
+#define LINEAR (165 * M_PI / 180) /* an angle from which on a dihedral has no direction */
+#define TURN                                                                                                           \
+    (75 * M_PI / 180) /* beyond three deviations of an angle in its well, and within the distance of two wells */
 
 /* ---- chemical bonds ---- */
 
 /* Neighbours of atom i: to[first[i] .. first[i + 1]), in order. */
-struct graph {
+struct torsion_graph {
     const struct system *sys;
     int nbonds, (*bonds)[2];
     int *first, *to;
 };
 
-static void add_bond(struct graph *g, const int atom[2])
+static void add_bond(struct torsion_graph *g, const int atom[2])
 {
     memcpy(g->bonds[g->nbonds++], atom, sizeof *g->bonds);
     g->first[atom[0] + 1]++;
     g->first[atom[1] + 1]++;
 }
 
-static void graph_open(struct graph *g, const struct system *sys)
+static void graph_open(struct torsion_graph *g, const struct system *sys)
 {
     size_t n = (size_t)sys->natoms, most = (size_t)sys->nbonds + (size_t)sys->nconnections + (size_t)sys->nconstraints;
-    *g = (struct graph){.sys = sys,
-                        .bonds = xcalloc(most, sizeof *g->bonds),
-                        .first = xcalloc(n + 1, sizeof(int)),
-                        .to = xcalloc(2 * most, sizeof(int))};
+    *g = (struct torsion_graph){.sys = sys,
+                                .bonds = xcalloc(most, sizeof *g->bonds),
+                                .first = xcalloc(n + 1, sizeof(int)),
+                                .to = xcalloc(2 * most, sizeof(int))};
     for (int k = 0; k < sys->nbonds; k++)
         add_bond(g, sys->bonds[k].atom);
     for (int k = 0; k < sys->nconnections; k++)
@@ -55,20 +55,20 @@ static void graph_open(struct graph *g, const struct system *sys)
     free(filled);
 }
 
-static void graph_close(struct graph *g)
+static void graph_close(struct torsion_graph *g)
 {
     free(g->bonds);
     free(g->first);
     free(g->to);
 }
 
-static int degree(const struct graph *g, int i)
+static int degree(const struct torsion_graph *g, int i)
 {
     return g->first[i + 1] - g->first[i];
 }
 
 /* Whether there is another way from one end of a bond to the other. */
-static bool in_ring(const struct graph *g, int from, int to)
+static bool in_ring(const struct torsion_graph *g, int from, int to)
 {
     bool *seen = xcalloc((size_t)g->sys->natoms, sizeof *seen), found = false;
     int *queue = xcalloc((size_t)g->sys->natoms, sizeof *queue), tail = 0;
@@ -96,7 +96,7 @@ static bool alike(const struct system *sys, int i, int j)
 }
 
 /* What atom i holds beside its bond to `from` are two or more ends that are alike: to turn them is to change nothing. */
-static bool has_equal_ends(const struct graph *g, int i, int from)
+static bool has_equal_ends(const struct torsion_graph *g, int i, int from)
 {
     int first = -1, n = 0;
     for (int k = g->first[i]; k < g->first[i + 1]; k++) {
@@ -142,7 +142,7 @@ static bool is_linear(const struct system *sys, int i, int j, int k)
 }
 
 /* The neighbour of j beside k that the torsion is taken from: one that has others, if there is one. -1: none. */
-static int outer_atom(const struct graph *g, int j, int k)
+static int outer_atom(const struct torsion_graph *g, int j, int k)
 {
     int found = -1;
     for (int n = g->first[j]; n < g->first[j + 1]; n++) {
@@ -153,7 +153,7 @@ static int outer_atom(const struct graph *g, int j, int k)
     return found;
 }
 
-static bool turns(const struct graph *g, const struct torsion *t)
+static bool turns(const struct torsion_graph *g, const struct torsion *t)
 {
     int i = t->atom[0], j = t->atom[1], k = t->atom[2], l = t->atom[3];
     return i >= 0 && l >= 0 && i != l && !has_equal_ends(g, j, k) && !has_equal_ends(g, k, j) &&
@@ -162,7 +162,7 @@ static bool turns(const struct graph *g, const struct torsion *t)
 }
 
 /* Of atom i beside its bond to `from`: two groups, alike. */
-static bool has_two_alike(const struct graph *g, int i, int from)
+static bool has_two_alike(const struct torsion_graph *g, int i, int from)
 {
     int end[2] = {-1, -1}, n = 0;
     for (int k = g->first[i]; k < g->first[i + 1]; k++)
@@ -173,7 +173,7 @@ static bool has_two_alike(const struct graph *g, int i, int from)
 
 bool torsion_is_twofold(const struct system *sys, const struct torsion *t)
 {
-    struct graph g;
+    struct torsion_graph g;
     graph_open(&g, sys);
     const bool twofold = has_two_alike(&g, t->atom[1], t->atom[2]) || has_two_alike(&g, t->atom[2], t->atom[1]);
     graph_close(&g);
@@ -227,7 +227,7 @@ bool *changed_residues(const struct system *sys, const struct alchemy_settings *
 
 int torsions_of(const struct system *sys, const struct alchemy_settings *set, struct torsion out[TORSIONS_MAX])
 {
-    struct graph g;
+    struct torsion_graph g;
     bool *changed = changed_residues(sys, set);
     int n = 0;
     graph_open(&g, sys);
@@ -272,5 +272,5 @@ double turns_mean(const struct turns *t)
 
 bool torsion_same_well(double a, double b, bool twofold)
 {
-    return fabs(remainder(a - b, twofold ? PI : 2 * PI)) <= TURN;
+    return fabs(remainder(a - b, twofold ? M_PI : 2 * M_PI)) <= TURN;
 }

@@ -63,6 +63,23 @@ static void find_parts(struct result *r, const struct sampling *s, const struct 
     free(part);
 }
 
+static void solve_part(const struct mbar *m, double from, double to, const char *name, struct range *x,
+                       struct convergence *c)
+{
+    struct err e = {0};
+    *x = (struct range){.from = 0, .to = m->solution.nstates - 1};
+    mbar_part(m, NULL, from, to, x, &e);
+    if (!x->ok)
+        convergence_lacks(c, name, e.msg);
+}
+
+/* From the first and from the last part of the rows. */
+static void solve_parts(const struct mbar *m, double fraction, struct convergence *c)
+{
+    solve_part(m, 0, fraction, "forward", &c->forward, c);
+    solve_part(m, 1 - fraction, 1, "backward", &c->backward, c);
+}
+
 static bool run_mbar(struct result *r, const struct sampling *s, struct mbar *m, const double *guess)
 {
     struct err e = {0};
@@ -76,17 +93,10 @@ static bool run_mbar(struct result *r, const struct sampling *s, struct mbar *m,
     if (!s->together)
         find_parts(r, s, m);
     profiles_find(r, s, m->solution.g);
-    for (int i = 0; i < ESTIMATE_FRACTIONS; i++) {
-        double fraction = (i + 1.0) / ESTIMATE_FRACTIONS;
-        struct convergence *c = r->convergence + i;
-        c->forward = c->backward = (struct range){.from = 0, .to = s->nstates - 1};
-        if (fraction < 1) {
-            mbar_part(m, NULL, 0, fraction, &c->forward);
-            mbar_part(m, NULL, 1 - fraction, 1, &c->backward);
-        } else {
-            c->forward = c->backward = r->estimators[ESTIMATOR_MBAR].total;
-        }
-    }
+    for (int i = 0; i + 1 < ESTIMATE_FRACTIONS; i++)
+        solve_parts(m, (i + 1.0) / ESTIMATE_FRACTIONS, r->convergence + i);
+    struct convergence *whole = r->convergence + ESTIMATE_FRACTIONS - 1;
+    whole->forward = whole->backward = r->estimators[ESTIMATOR_MBAR].total;
     return true;
 }
 

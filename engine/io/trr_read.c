@@ -11,12 +11,12 @@
 enum { IR, E, BOX, VIRIAL, PRESSURE, TOPOLOGY, SYMBOLS, X, V, F, PARTS };
 enum { STRING_MAX = 128 };
 
-struct reader {
+struct trr_reader {
     const unsigned char *data;
     size_t len, pos; /* pos beyond len: the data ended */
 };
 
-static int32_t get_int(struct reader *r)
+static int32_t get_int(struct trr_reader *r)
 {
     uint32_t u = 0;
     for (size_t i = r->pos; i < r->pos + 4; i++)
@@ -68,7 +68,7 @@ static int sizes_fit(const int32_t size[PARTS], int natoms, int width)
 }
 
 /* False: it is no frame. */
-static bool read_frame(struct trr_read *f, struct reader *r)
+static bool read_frame(struct trr_read *f, struct trr_reader *r)
 {
     int32_t size[PARTS];
     if (get_int(r) != TRR_MAGIC || get_int(r) <= 0)
@@ -99,7 +99,7 @@ static bool read_frame(struct trr_read *f, struct reader *r)
 
 size_t trr_read_frame(struct trr_read *f, const unsigned char *data, size_t len)
 {
-    struct reader r = {.data = data, .len = len};
+    struct trr_reader r = {.data = data, .len = len};
     *f = (struct trr_read){0};
     const bool whole = read_frame(f, &r);
     f->cut = r.pos > len;

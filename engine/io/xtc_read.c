@@ -11,14 +11,14 @@
 
 enum { WINDOW_FIRST = 9, WINDOW_LAST = 72 };
 
-struct reader {
+struct xtc_reader {
     const unsigned char *data;
     size_t len, pos; /* bytes */
     int bit;         /* next bit of data[pos], 0 the highest */
     int bad, cut;    /* cut: as the data ended, and bad for that */
 };
 
-static int32_t get_int(struct reader *r)
+static int32_t get_int(struct xtc_reader *r)
 {
     if (r->pos + 4 > r->len) {
         r->cut |= !r->bad;
@@ -30,7 +30,7 @@ static int32_t get_int(struct reader *r)
     return (int32_t)((uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3]);
 }
 
-static float get_float(struct reader *r)
+static float get_float(struct xtc_reader *r)
 {
     int32_t i = get_int(r);
     float f;
@@ -38,7 +38,7 @@ static float get_float(struct reader *r)
     return f;
 }
 
-static uint32_t get_bits(struct reader *r, int n)
+static uint32_t get_bits(struct xtc_reader *r, int n)
 {
     uint32_t v = 0;
     for (int i = 0; i < n; i++) {
@@ -71,7 +71,7 @@ static uint32_t window(int i)
     }
 }
 
-static void get_three(struct reader *r, int bits, const uint32_t size[3], uint32_t out[3])
+static void get_three(struct xtc_reader *r, int bits, const uint32_t size[3], uint32_t out[3])
 {
     unsigned __int128 v = 0;
     int shift = 0;
@@ -93,7 +93,7 @@ static int bits_of(unsigned __int128 v)
     return n;
 }
 
-static void get_packed(struct reader *r, struct xtc_read *f)
+static void get_packed(struct xtc_reader *r, struct xtc_read *f)
 {
     int32_t low[3], high[3];
     uint32_t size[3], v[3];
@@ -155,7 +155,7 @@ static void get_packed(struct reader *r, struct xtc_read *f)
 
 size_t xtc_read_frame(struct xtc_read *f, const unsigned char *data, size_t len)
 {
-    struct reader r = {.data = data, .len = len};
+    struct xtc_reader r = {.data = data, .len = len};
     r.bad |= get_int(&r) != XTC_MAGIC;
     f->natoms = get_int(&r);
     f->step = get_int(&r);
@@ -189,7 +189,7 @@ size_t xtc_read_frame(struct xtc_read *f, const unsigned char *data, size_t len)
 size_t xtc_length(const unsigned char *data, size_t len)
 {
     enum { AGAIN = 52, FEW_AT = 56, BYTES_AT = 88, PACKED_AT = 92 }; /* where the head has what */
-    struct reader r = {.data = data, .len = len};
+    struct xtc_reader r = {.data = data, .len = len};
     r.bad |= get_int(&r) != XTC_MAGIC;
     const int32_t natoms = get_int(&r);
     r.pos = AGAIN;

@@ -9,7 +9,6 @@
 
 #define SCATTER_ORDER_MAX 8
 #define SCATTER_ORDERS(F) F(2) F(3) F(4) F(5) F(6) F(7) F(8)
-#define SCATTER_PI REAL(3.14159265358979323846)
 
 /* f(s) = sum of a_k exp(-b_k s^2) + c, s = q / 4 pi in 1/nm: electrons. */
 struct form_factor {
@@ -18,7 +17,7 @@ struct form_factor {
 
 MATH_FN real form_factor(const struct form_factor *f, real q2)
 {
-    real s2 = q2 / (16 * SCATTER_PI * SCATTER_PI), sum = (real)f->c;
+    real s2 = q2 / (16 * REAL(M_PI) * REAL(M_PI)), sum = (real)f->c;
     for (int k = 0; k < 4; k++)
         sum += (real)f->a[k] * exp(-(real)f->b[k] * s2);
     return sum;
@@ -42,7 +41,7 @@ MATH_FN void spline_weights(const int order, real t, real *w)
 /* integral of exp(-2 pi i m x) over x from 0 to `part`, over `part`: of an edge of a cell in a larger one. */
 MATH_FN void edge_wave(int m, real part, real out[2])
 {
-    const real angle = SCATTER_PI * (real)m * part, size = m ? sin(angle) / angle : 1;
+    const real angle = REAL(M_PI) * (real)m * part, size = m ? sin(angle) / angle : 1;
     out[0] = size * cos(angle);
     out[1] = -size * sin(angle);
 }

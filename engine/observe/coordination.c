@@ -108,12 +108,12 @@ void coordination_json(const struct observe_result *r, bool curves, struct write
     free(counts);
 }
 
-void coordination_line(const struct observe_result *r, struct buf *out)
+void coordination_summary(const struct observe_result *r, struct buf *out)
 {
     const struct moments m = moments_of(r);
-    buf_printf(out, "; ");
+    buf_printf(out, "C ");
     number_with_error(out, m.mean, m.error);
-    buf_printf(out, ", standard deviation %.3g", m.deviation);
+    buf_printf(out, " on average, standard deviation %.3g", m.deviation);
 }
 
 int coordination_of_blocks(const struct observe_result *r, double *value)

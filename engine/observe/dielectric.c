@@ -15,7 +15,6 @@
 #include "engine/observe/kinds.h"
 #include "engine/prepare/alchemy.h"
 
-#define PI 3.14159265358979323846
 #define DEBYE 48.03204712 /* in e nm */
 #define NEUTRAL 1e-3      /* e: what charges of few digits may leave of a molecule's */
 
@@ -95,7 +94,7 @@ static double fluctuation(const double *sums, double frames)
 static double polarization(const struct observe_result *r, const double *sums, double frames, double square)
 {
     const double kt = UNIT_R * r->o->dielectric.temperature;
-    return 4 * PI * UNIT_COULOMB * square / (3 * sums[DIPOLE_VOLUME] / frames * kt);
+    return 4 * M_PI * UNIT_COULOMB * square / (3 * sums[DIPOLE_VOLUME] / frames * kt);
 }
 
 static double constant(const struct observe_result *r, const double *sums, double frames)
@@ -186,11 +185,12 @@ void dielectric_json(const struct observe_result *r, bool curves, struct writer 
     jw_end(w, '}');
 }
 
-void dielectric_line(const struct observe_result *r, struct buf *out)
+void dielectric_summary(const struct observe_result *r, struct buf *out)
 {
     const struct dielectric d = dielectric_of(r);
-    buf_printf(out, "; dielectric constant ");
+    buf_printf(out, "dielectric constant ");
     number_with_error(out, d.constant, d.error);
+    buf_printf(out, " at %.5g K", r->o->dielectric.temperature);
 }
 
 /* The square of the dipole, whose mean is all but what it fluctuates by. */

@@ -18,7 +18,7 @@ int rdf_check(const struct observable *o, const struct system *sys, struct err *
 const void *rdf_put(const struct observable *o, const struct system *sys, const void *plan, struct arena *a);
 void rdf_file(const struct observe_result *r, struct buf *out);
 void rdf_json(const struct observe_result *r, bool curves, struct writer *w);
-void rdf_line(const struct observe_result *r, struct buf *out);
+void rdf_summary(const struct observe_result *r, struct buf *out);
 int rdf_of_blocks(const struct observe_result *r, double *value);
 
 /* coordination.c */
@@ -26,21 +26,21 @@ struct observe_size coordination_size(const struct observable *o);
 const void *coordination_put(const struct observable *o, const struct system *sys, const void *plan, struct arena *a);
 void coordination_file(const struct observe_result *r, struct buf *out);
 void coordination_json(const struct observe_result *r, bool curves, struct writer *w);
-void coordination_line(const struct observe_result *r, struct buf *out);
+void coordination_summary(const struct observe_result *r, struct buf *out);
 int coordination_of_blocks(const struct observe_result *r, double *value);
 
 /* msd.c */
 bool msd_needs_cube(const struct observable *o);
 void msd_file(const struct observe_result *r, struct buf *out);
 void msd_json(const struct observe_result *r, bool curves, struct writer *w);
-void msd_line(const struct observe_result *r, struct buf *out);
+void msd_summary(const struct observe_result *r, struct buf *out);
 int msd_of_blocks(const struct observe_result *r, double *value);
 
 /* vacf.c */
 int vacf_check(const struct observable *o, const struct system *sys, struct err *e);
 void vacf_file(const struct observe_result *r, struct buf *out);
 void vacf_json(const struct observe_result *r, bool curves, struct writer *w);
-void vacf_line(const struct observe_result *r, struct buf *out);
+void vacf_summary(const struct observe_result *r, struct buf *out);
 int vacf_of_blocks(const struct observe_result *r, double *value);
 
 /* pressure.c */
@@ -48,7 +48,7 @@ struct observe_size pressure_size(const struct observable *o);
 const void *pressure_put(const struct observable *o, const struct system *sys, const void *plan, struct arena *a);
 void pressure_file(const struct observe_result *r, struct buf *out);
 void pressure_json(const struct observe_result *r, bool curves, struct writer *w);
-void pressure_line(const struct observe_result *r, struct buf *out);
+void pressure_summary(const struct observe_result *r, struct buf *out);
 int pressure_of_blocks(const struct observe_result *r, double *value);
 
 /* saxs.c */
@@ -61,7 +61,7 @@ void saxs_most_edges(const struct observable *o, const struct system *sys, doubl
 const void *saxs_put(const struct observable *o, const struct system *sys, const void *plan, struct arena *a);
 void saxs_file(const struct observe_result *r, struct buf *out);
 void saxs_json(const struct observe_result *r, bool curves, struct writer *w);
-void saxs_line(const struct observe_result *r, struct buf *out);
+void saxs_summary(const struct observe_result *r, struct buf *out);
 int saxs_of_blocks(const struct observe_result *r, double *value);
 
 /* dielectric.c */
@@ -72,7 +72,7 @@ int dielectric_plan(void **plan, const struct observable *o, const struct system
 const void *dielectric_put(const struct observable *o, const struct system *sys, const void *plan, struct arena *a);
 void dielectric_file(const struct observe_result *r, struct buf *out);
 void dielectric_json(const struct observe_result *r, bool curves, struct writer *w);
-void dielectric_line(const struct observe_result *r, struct buf *out);
+void dielectric_summary(const struct observe_result *r, struct buf *out);
 int dielectric_of_blocks(const struct observe_result *r, double *value);
 double dielectric_independent(const struct observe_result *r);
 

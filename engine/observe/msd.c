@@ -13,7 +13,6 @@
 #include "engine/observe/kinds.h"
 #include "engine/observe/lags.h"
 
-#define PI 3.14159265358979323846
 #define XI 2.837297 /* of a cubic lattice: Yeh and Hummer, J. Phys. Chem. B 108, 15873 (2004), doi 10.1021/jp0477147 */
 #define MPA_S (1e4 / UNIT_BAR) /* in kJ/mol ps/nm^3 */
 
@@ -84,7 +83,7 @@ static bool is_fitted(const struct observe_result *r, const struct diffusion *f,
 static double finite_size(const struct observe_result *r, const struct diffusion *f)
 {
     const struct msd_choice *m = &r->o->msd;
-    return UNIT_R * m->temperature * XI / (6 * PI * m->viscosity * MPA_S * f->c.edge);
+    return UNIT_R * m->temperature * XI / (6 * M_PI * m->viscosity * MPA_S * f->c.edge);
 }
 
 void msd_file(const struct observe_result *r, struct buf *out)
@@ -145,14 +144,14 @@ void msd_json(const struct observe_result *r, bool curves, struct writer *w)
     lags_close(&f.c);
 }
 
-void msd_line(const struct observe_result *r, struct buf *out)
+void msd_summary(const struct observe_result *r, struct buf *out)
 {
     struct diffusion f = diffusion_of(r);
-    const bool fitted = is_fitted(r, &f, "; ", "", out);
+    const bool fitted = is_fitted(r, &f, "", "", out);
     if (fitted) {
-        buf_printf(out, "; D ");
+        buf_printf(out, "D ");
         number_with_error(out, f.d * CM2_S * 1e5, f.d_error * CM2_S * 1e5);
-        buf_printf(out, " 1e-5 cm^2/s from %.4g to %.4g ps", f.from, f.to);
+        buf_printf(out, " 1e-5 cm^2/s, from %.4g to %.4g ps", f.from, f.to);
     }
     if (fitted && r->o->msd.viscosity > 0)
         buf_printf(out, ", %.4g in an infinite box", (f.d + finite_size(r, &f)) * CM2_S * 1e5);

@@ -20,7 +20,7 @@ const struct observe_kind observe_kinds[OBSERVE_KINDS] = {
                      .put = rdf_put,
                      .file = rdf_file,
                      .json = rdf_json,
-                     .line = rdf_line,
+                     .summary = rdf_summary,
                      .of_blocks = rdf_of_blocks},
     [OBSERVE_MSD] = {.name = "msd",
                      .size = lags_size,
@@ -30,14 +30,14 @@ const struct observe_kind observe_kinds[OBSERVE_KINDS] = {
                      .put = lags_put,
                      .file = msd_file,
                      .json = msd_json,
-                     .line = msd_line,
+                     .summary = msd_summary,
                      .of_blocks = msd_of_blocks},
     [OBSERVE_COORDINATION] = {.name = "coordination",
                               .size = coordination_size,
                               .put = coordination_put,
                               .file = coordination_file,
                               .json = coordination_json,
-                              .line = coordination_line,
+                              .summary = coordination_summary,
                               .of_blocks = coordination_of_blocks},
     [OBSERVE_SAXS] = {.name = "saxs",
                       .size = saxs_size,
@@ -48,7 +48,7 @@ const struct observe_kind observe_kinds[OBSERVE_KINDS] = {
                       .put = saxs_put,
                       .file = saxs_file,
                       .json = saxs_json,
-                      .line = saxs_line,
+                      .summary = saxs_summary,
                       .of_blocks = saxs_of_blocks},
     [OBSERVE_VACF] = {.name = "vacf",
                       .size = lags_size,
@@ -58,7 +58,7 @@ const struct observe_kind observe_kinds[OBSERVE_KINDS] = {
                       .put = lags_put,
                       .file = vacf_file,
                       .json = vacf_json,
-                      .line = vacf_line,
+                      .summary = vacf_summary,
                       .of_blocks = vacf_of_blocks},
     [OBSERVE_PRESSURE] = {.name = "pressure",
                           .size = pressure_size,
@@ -66,7 +66,7 @@ const struct observe_kind observe_kinds[OBSERVE_KINDS] = {
                           .put = pressure_put,
                           .file = pressure_file,
                           .json = pressure_json,
-                          .line = pressure_line,
+                          .summary = pressure_summary,
                           .of_blocks = pressure_of_blocks},
     [OBSERVE_DIELECTRIC] = {.name = "dielectric",
                             .size = dielectric_size,
@@ -76,7 +76,7 @@ const struct observe_kind observe_kinds[OBSERVE_KINDS] = {
                             .put = dielectric_put,
                             .file = dielectric_file,
                             .json = dielectric_json,
-                            .line = dielectric_line,
+                            .summary = dielectric_summary,
                             .of_blocks = dielectric_of_blocks,
                             .independent = dielectric_independent},
 };
@@ -178,12 +178,23 @@ void observe_file(const struct observe_result *r, struct buf *out)
         observe_kinds[r->o->kind].file(r, out);
 }
 
+/* What it came to, in a few words; nothing where nothing happened yet. */
+static void summarize(const struct observe_result *r, struct buf *out)
+{
+    if (r->seen->frames)
+        observe_kinds[r->o->kind].summary(r, out);
+    add_narrow(r, out, out->len ? "; " : "", "");
+}
+
 void observe_json(const struct observe_result *r, bool curves, struct writer *w)
 {
     const struct observed *s = r->seen;
+    struct buf summary = {0};
+    summarize(r, &summary);
     jw_text(w, "name", r->o->name);
     jw_text(w, "kind", observe_kinds[r->o->kind].name);
     jw_integer(w, "frames", (size_t)s->frames);
+    jw_text(w, "summary", summary.data);
     jw_integer(w, "blocks", (size_t)observe_full_blocks(r));
     jw_integer(w, "frames_per_block", (size_t)s->per_block);
     if (s->narrow) {
@@ -201,6 +212,7 @@ void observe_json(const struct observe_result *r, bool curves, struct writer *w)
     observe_verdict_json(&observe_kinds[r->o->kind], r, w);
     if (s->frames)
         observe_kinds[r->o->kind].json(r, curves, w);
+    buf_free(&summary);
 }
 
 /* "; unconverged: its error is from 2 blocks, below 5: it needs longer". Why there is no number its own line says. */
@@ -215,10 +227,11 @@ static void add_verdict(const struct observe_result *r, struct buf *out)
 void observe_line(const struct observe_result *r, struct buf *out)
 {
     const struct observed *s = r->seen;
-    buf_printf(out, "%s: %lld %s", r->o->name, (long long)s->frames, number_word(s->frames, "frame", "frames"));
-    if (s->frames)
-        observe_kinds[r->o->kind].line(r, out);
-    add_narrow(r, out, "; ", "");
+    struct buf summary = {0};
+    summarize(r, &summary);
+    buf_printf(out, "%s: %lld %s%s%s", r->o->name, (long long)s->frames, number_word(s->frames, "frame", "frames"),
+               summary.len ? "; " : "", summary.len ? summary.data : "");
     add_verdict(r, out);
     buf_printf(out, "\n");
+    buf_free(&summary);
 }

@@ -46,10 +46,10 @@ struct observe_kind {
     bool needs_sample;     /* it comes behind a sample of the same state: of runs alone */
     /* ERR_SPEC: it cannot be, with the interval that its frames have. NULL: it can. */
     int (*check)(const struct observable *o, const struct system *sys, struct err *e);
-    /* Of at least one frame: its file, members of an open JSON object, a line for people. */
+    /* Of at least one frame: its file, members of an open JSON object, words for people. */
     void (*file)(const struct observe_result *r, struct buf *out);
     void (*json)(const struct observe_result *r, bool curves, struct writer *w);
-    void (*line)(const struct observe_result *r, struct buf *out);
+    void (*summary)(const struct observe_result *r, struct buf *out);
     /* The number of its line in each block that its error is from, [OBSERVE_BLOCKS]. Returns how many, or -1: there is no number. */
     int (*of_blocks)(const struct observe_result *r, double *value);
     /* How many independent frames the number is worth, where that shows in another way than by blocks; NULL: it does not. */

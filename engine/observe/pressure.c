@@ -92,16 +92,13 @@ void pressure_json(const struct observe_result *r, bool curves, struct writer *w
     jw_end(w, '}');
 }
 
-void pressure_line(const struct observe_result *r, struct buf *out)
+void pressure_summary(const struct observe_result *r, struct buf *out)
 {
     const struct tensor mean = mean_of(r), error = errors_of(r);
-    buf_printf(out, "; ");
+    buf_printf(out, "P ");
     number_with_error(out, mean.value[MEAN], error.value[MEAN]);
-    buf_printf(out, " bar");
-    for (int k = 0; k < PRESSURE_REALS; k++) {
-        buf_printf(out, "%s %s ", k ? "," : ";", names[k]);
-        number_with_error(out, mean.value[k], error.value[k]);
-    }
+    buf_printf(out, " bar; xx %.4g, yy %.4g, zz %.4g", mean.value[PRESSURE_XX], mean.value[PRESSURE_YY],
+               mean.value[PRESSURE_ZZ]);
 }
 
 int pressure_of_blocks(const struct observe_result *r, double *value)

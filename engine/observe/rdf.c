@@ -11,8 +11,6 @@
 #include "engine/base/number.h"
 #include "engine/observe/kinds.h"
 
-#define PI 3.14159265358979323846
-
 static uint32_t bins_of(const struct observable *o)
 {
     return (uint32_t)lrint(o->rdf.max / o->rdf.bin);
@@ -119,7 +117,7 @@ static void evaluate(const struct observe_result *r, double pairs, const int64_t
                      double frames, double *g, double *n)
 {
     const struct observable *o = r->o;
-    const double w = 4 * PI / 3 * o->rdf.bin * o->rdf.bin * o->rdf.bin * pairs * inverse_volume;
+    const double w = 4 * M_PI / 3 * o->rdf.bin * o->rdf.bin * o->rdf.bin * pairs * inverse_volume;
     double sum = 0;
     for (uint32_t k = 0; k < bins_of(o); k++) {
         const double inner = k, outer = k + 1.0;
@@ -221,11 +219,11 @@ void rdf_json(const struct observe_result *r, bool curves, struct writer *w)
     curve_close(&c);
 }
 
-void rdf_line(const struct observe_result *r, struct buf *out)
+void rdf_summary(const struct observe_result *r, struct buf *out)
 {
     struct curve c = curve_of(r);
     const uint32_t best = highest(&c);
-    buf_printf(out, "; highest g(r) ");
+    buf_printf(out, "highest g(r) ");
     number_with_error(out, c.g[best], c.g_error[best]);
     buf_printf(out, " at %.4g nm", (best + 0.5) * r->o->rdf.bin);
     curve_close(&c);

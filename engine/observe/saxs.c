@@ -182,15 +182,15 @@ void saxs_json(const struct observe_result *r, bool curves, struct writer *w)
     profile_close(&p);
 }
 
-void saxs_line(const struct observe_result *r, struct buf *out)
+void saxs_summary(const struct observe_result *r, struct buf *out)
 {
     struct profile p = profile_of(r);
     if (p.n) {
-        buf_printf(out, "; I(%.4g /nm) ", p.q[0]);
+        buf_printf(out, "I(%.4g /nm) ", p.q[0]);
         number_with_error(out, p.i[0], p.error[0]);
         buf_printf(out, " electrons^2");
     } else
-        buf_printf(out, "; no wave vectors up to max%s",
+        buf_printf(out, "no wave vectors up to max%s",
                    r->o->saxs.background.n ? " within the background's" : ": the box is too small");
     profile_close(&p);
 }

@@ -10,8 +10,6 @@
 #include "engine/prepare/ewald.h"
 #include "engine/prepare/form_factors.h"
 
-#define PI 3.14159265358979323846
-
 enum {
     POINTS_MAX = 1 << 27, /* of a grid */
     EDGE_MAX = 4096,
@@ -77,11 +75,11 @@ static int choose_size(struct saxs_table *t, const struct saxs_choice *s, const 
     if (edge[d] / t->size[d] > SPACING_MAX)
         return err_set(e, ERR_SPEC, "%d points along an edge of %.6g nm; expected at most %g nm between them",
                        t->size[d], edge[d], SPACING_MAX);
-    const int32_t held = (t->size[d] - 1) / 2, needed = (int32_t)(s->max * edge[d] / (2 * PI));
+    const int32_t held = (t->size[d] - 1) / 2, needed = (int32_t)(s->max * edge[d] / (2 * M_PI));
     if (needed > held)
         return err_set(e, ERR_SPEC,
                        "max %.6g /nm: %d points along an edge of %.6g nm hold up to %.6g /nm; expected a finer spacing",
-                       s->max, t->size[d], edge[d], 2 * PI * held / edge[d]);
+                       s->max, t->size[d], edge[d], 2 * M_PI * held / edge[d]);
     const int32_t room = (int32_t)ceil(GROWTH * needed) + 1;
     t->modes[d] = room < held ? room : held;
     return 0;
@@ -109,7 +107,7 @@ void saxs_most_edges(const struct observable *o, const struct system *sys, doubl
     if (choose_grid(&t, &o->saxs, sys, &e)) /* there is no plan then, and no frame */
         return;
     for (int d = 0; d < 3; d++)
-        edge[d] = 2 * PI * (t.modes[d] + 1) / (o->saxs.max * o->saxs.padding);
+        edge[d] = 2 * M_PI * (t.modes[d] + 1) / (o->saxs.max * o->saxs.padding);
 }
 
 /* 1 / W up to the highest wave: of the spline's transform sinc^order, or of the Euler spline. */
@@ -118,7 +116,7 @@ static double *inverse_w(int32_t size, int32_t modes, int order, bool euler)
     double *w = xcalloc((size_t)modes + 1, sizeof *w), *modulus = xcalloc((size_t)size, sizeof *modulus);
     mesh_modulus(modulus, size, order);
     for (int32_t m = 0; m <= modes; m++) {
-        const double angle = PI * m / size;
+        const double angle = M_PI * m / size;
         w[m] = 1 / (euler ? sqrt(modulus[m]) : m ? pow(sin(angle) / angle, order) : 1);
     }
     free(modulus);

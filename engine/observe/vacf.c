@@ -132,12 +132,12 @@ void vacf_json(const struct observe_result *r, bool curves, struct writer *w)
     green_kubo_close(&g);
 }
 
-void vacf_line(const struct observe_result *r, struct buf *out)
+void vacf_summary(const struct observe_result *r, struct buf *out)
 {
     struct green_kubo g = green_kubo_of(r);
-    buf_printf(out, "; D ");
+    buf_printf(out, "D ");
     number_with_error(out, total(&g), total_error(&g));
-    buf_printf(out, " 1e-5 cm^2/s up to %.4g ps", g.to);
+    buf_printf(out, " 1e-5 cm^2/s, up to %.4g ps", g.to);
     green_kubo_close(&g);
 }
 

@@ -8,7 +8,7 @@
 enum { NAME_MOST = 16, AIR = 26, FEW = 6, BROAD = 800 };
 
 /* Few nodes stand on a circle; more of them on both sides of an ellipse, each on a line of its own, which its name needs. */
-struct network {
+struct network_drawing {
     const char *const *nodes;
     int n;
     double width, radius_x, radius_y, middle_y;
@@ -16,7 +16,7 @@ struct network {
 };
 
 /* From the middle of the network: -1 to 1. */
-static struct plot_place direction_of(const struct network *w, int i)
+static struct plot_place direction_of(const struct network_drawing *w, int i)
 {
     if (w->n <= FEW)
         return (struct plot_place){sin(2 * M_PI * i / w->n), -cos(2 * M_PI * i / w->n)};
@@ -26,7 +26,7 @@ static struct plot_place direction_of(const struct network *w, int i)
     return (struct plot_place){i < right ? x : -x, y};
 }
 
-static struct plot_place place_of(const struct network *w, int i)
+static struct plot_place place_of(const struct network_drawing *w, int i)
 {
     struct plot_place d = direction_of(w, i);
     return (struct plot_place){w->width / 2 + w->radius_x * d.x, w->middle_y + w->radius_y * d.y};
@@ -47,7 +47,7 @@ static void draw_arrow(struct buf *out, struct plot_place a, struct plot_place b
                foot_x - HALF * y, foot_y + HALF * x, foot_x + HALF * y, foot_y - HALF * x, class);
 }
 
-static void draw_edge(struct buf *out, const struct network *w, const struct plot_edge *e)
+static void draw_edge(struct buf *out, const struct network_drawing *w, const struct plot_edge *e)
 {
     struct plot_place a = place_of(w, e->i), b = place_of(w, e->j);
     const char *class = strain_class(e->strain);
@@ -64,7 +64,7 @@ static void draw_edge(struct buf *out, const struct network *w, const struct plo
 }
 
 /* From a place to the nearest point of an edge. */
-static double distance_to(const struct network *w, const struct plot_edge *e, struct plot_place p)
+static double distance_to(const struct network_drawing *w, const struct plot_edge *e, struct plot_place p)
 {
     struct plot_place a = place_of(w, e->i), b = place_of(w, e->j);
     double x = b.x - a.x, y = b.y - a.y;
@@ -73,7 +73,7 @@ static double distance_to(const struct network *w, const struct plot_edge *e, st
 }
 
 /* Whether a text there could not be taken for that of another edge: none runs through it. */
-static bool is_clear(const struct network *w, const struct plot_edge *edges, int n, int k, struct plot_place p,
+static bool is_clear(const struct network_drawing *w, const struct plot_edge *edges, int n, int k, struct plot_place p,
                      double width)
 {
     bool clear = true;
@@ -85,8 +85,8 @@ static bool is_clear(const struct network *w, const struct plot_edge *edges, int
 
 /* A text of an edge, where along it no other text is, and no other edge, if it is to be clear of these. False: there is
  * no such place. */
-static bool put_label(struct buf *out, struct network *w, const struct plot_edge *edges, int n, int k, const char *text,
-                      double width, bool clear)
+static bool put_label(struct buf *out, struct network_drawing *w, const struct plot_edge *edges, int n, int k,
+                      const char *text, double width, bool clear)
 {
     static const double along[] = {0.5, 0.42, 0.58, 0.34, 0.66, 0.26, 0.74};
     struct plot_place a = place_of(w, edges[k].i), b = place_of(w, edges[k].j);
@@ -102,7 +102,7 @@ static bool put_label(struct buf *out, struct network *w, const struct plot_edge
 }
 
 /* Its value with its error, or without where there is room for no more. */
-static void label_edge(struct buf *out, struct network *w, const struct plot_edge *edges, int n, int k)
+static void label_edge(struct buf *out, struct network_drawing *w, const struct plot_edge *edges, int n, int k)
 {
     enum { DIGIT = 7, SIGN = 1 }; /* a digit's width; "+-" is shown as one sign */
     struct buf text = {0};
@@ -119,7 +119,7 @@ static void label_edge(struct buf *out, struct network *w, const struct plot_edg
 }
 
 /* A long name is cut; the tip of the pointer has all of it. */
-static void draw_node(struct buf *out, struct network *w, int i)
+static void draw_node(struct buf *out, struct network_drawing *w, int i)
 {
     struct plot_place p = place_of(w, i), d = direction_of(w, i);
     bool few = w->n <= FEW;
@@ -138,7 +138,7 @@ static void draw_node(struct buf *out, struct network *w, int i)
     plot_label(out, outside.x, outside.y + 4, lean > 0 ? "start" : lean < 0 ? "end" : "middle", "halo", text);
 }
 
-static struct network lay_out(const char *const *nodes, int n)
+static struct network_drawing lay_out(const char *const *nodes, int n)
 {
     size_t longest = 1;
     for (int i = 0; i < n; i++)
@@ -147,13 +147,13 @@ static struct network lay_out(const char *const *nodes, int n)
     double radius_x = width / 2 - 18 - PLOT_LETTER * fmin((double)longest, NAME_MOST + 1);
     double radius_y = n <= FEW ? radius_x : 0.8 * radius_x;
     radius_y = fmax(fmax(radius_y, 90), 0.6 * PLOT_LINE * (n + 1) / 2);
-    return (struct network){nodes, n, width, radius_x, radius_y, AIR + radius_y, {0}};
+    return (struct network_drawing){nodes, n, width, radius_x, radius_y, AIR + radius_y, {0}};
 }
 
 void plot_network(struct buf *out, const char *title, const char *const *nodes, int n, const struct plot_edge *edges,
                   int nedges)
 {
-    struct network w = lay_out(nodes, n);
+    struct network_drawing w = lay_out(nodes, n);
     static const char note[] =
         "arrows go from ligand_i to ligand_j, numbers are ligand_j less ligand_i; dashed: no number; "
         "green: loops close within their error; amber: within two; red: not; grey: in no loop";

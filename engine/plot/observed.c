@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "engine/base/json/number_json.h"
 #include "engine/plot/observed.h"
 
 #include <math.h>
@@ -39,8 +40,7 @@ static const struct figure {
 
 static double number_of(const json_t *o, const char *key)
 {
-    const json_t *v = json_object_get(o, key);
-    return json_is_number(v) ? json_number_value(v) : NAN;
+    return number_from_json(json_object_get(o, key));
 }
 
 static bool diffusion_line(const json_t *about, struct plot_point ends[2])

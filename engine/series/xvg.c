@@ -15,7 +15,7 @@
 #define MAX_LEGENDS 100000
 #define LONGEST_LINE (1 << 26)
 
-struct reader {
+struct xvg_reader {
     struct xvg *x;
     const char *name;
     int line;
@@ -41,7 +41,7 @@ static char *quoted(const char *s, const char *end)
     return out;
 }
 
-static int legend_line(struct reader *r, long index, char *text, struct err *e)
+static int legend_line(struct xvg_reader *r, long index, char *text, struct err *e)
 {
     struct xvg *x = r->x;
     if (!text)
@@ -84,7 +84,7 @@ static void take_label(struct xvg *x, const char *s, const char *end)
 }
 
 /* A line that begins with '@': labels, "@ subtitle ..." and "@ sN legend ..." matter, the rest is for plotting. */
-static int header_line(struct reader *r, const char *s, const char *end, struct err *e)
+static int header_line(struct xvg_reader *r, const char *s, const char *end, struct err *e)
 {
     struct xvg *x = r->x;
     s++;
@@ -107,7 +107,7 @@ static int header_line(struct reader *r, const char *s, const char *end, struct 
 }
 
 /* Reads the numbers of [s, end) into r->row. Returns how many, width + 1 for too many, or an error. */
-static int numbers(struct reader *r, const char *s, const char *end, int width, struct err *e)
+static int numbers(struct xvg_reader *r, const char *s, const char *end, int width, struct err *e)
 {
     int n = 0;
     for (;;) {
@@ -130,7 +130,7 @@ static int numbers(struct reader *r, const char *s, const char *end, int width, 
 }
 
 /* Leaves out every second row when the table is full. */
-static void thin(struct reader *r)
+static void thin(struct xvg_reader *r)
 {
     struct xvg *x = r->x;
     size_t width = 1 + (size_t)x->nlegends;
@@ -142,7 +142,7 @@ static void thin(struct reader *r)
     }
 }
 
-static void keep_row(struct reader *r, size_t width)
+static void keep_row(struct xvg_reader *r, size_t width)
 {
     struct xvg *x = r->x;
     thin(r);
@@ -156,7 +156,7 @@ static void keep_row(struct reader *r, size_t width)
     x->nrows++;
 }
 
-static int data_line(struct reader *r, const char *s, const char *end, struct err *e)
+static int data_line(struct xvg_reader *r, const char *s, const char *end, struct err *e)
 {
     struct xvg *x = r->x;
     int width = 1 + x->nlegends;
@@ -200,7 +200,7 @@ static void comment_line(struct xvg *x, const char *s, const char *end)
 }
 
 /* A line without its newline; *end is readable and no part of a number. */
-static int line(struct reader *r, const char *s, const char *end, struct err *e)
+static int line(struct xvg_reader *r, const char *s, const char *end, struct err *e)
 {
     r->line++;
     if (s < end && *s == '@')
@@ -212,7 +212,7 @@ static int line(struct reader *r, const char *s, const char *end, struct err *e)
 }
 
 /* The whole lines of text; *rest is what follows the last newline. */
-static int lines(struct reader *r, const char *text, size_t len, const char **rest, struct err *e)
+static int lines(struct xvg_reader *r, const char *text, size_t len, const char **rest, struct err *e)
 {
     const char *s = text, *stop = text + len, *newline;
     int rc = 0;
@@ -225,7 +225,7 @@ static int lines(struct reader *r, const char *text, size_t len, const char **re
 }
 
 /* A last line without a newline: part of a row is left out, a header must be right. */
-static int last_line(struct reader *r, const char *s, const char *end, struct err *e)
+static int last_line(struct xvg_reader *r, const char *s, const char *end, struct err *e)
 {
     if (s < end && *s == '@')
         return line(r, s, end, e);
@@ -235,7 +235,7 @@ static int last_line(struct reader *r, const char *s, const char *end, struct er
 
 int xvg_read(struct xvg *x, const char *name, const char *text, size_t len, struct err *e)
 {
-    struct reader r = {.x = x, .name = name};
+    struct xvg_reader r = {.x = x, .name = name};
     const char *rest;
     x->stride = 1;
     int rc = lines(&r, text, len, &rest, e);
@@ -255,7 +255,7 @@ static int unread(const char *name, struct err *e)
 }
 
 /* What zlib found at the end of the file. */
-static int stream_error(const struct reader *r, gzFile f, struct err *e)
+static int stream_error(const struct xvg_reader *r, gzFile f, struct err *e)
 {
     int code = Z_OK;
     gzerror(f, &code);
@@ -266,7 +266,7 @@ static int stream_error(const struct reader *r, gzFile f, struct err *e)
     return err_set(e, ERR_IO, "%s: gzip: %s", r->name, code == Z_BUF_ERROR ? "the data ends too early" : zError(code));
 }
 
-static int pieces(struct reader *r, gzFile f, struct buf *text, struct err *e)
+static int pieces(struct xvg_reader *r, gzFile f, struct buf *text, struct err *e)
 {
     char piece[65536];
     const char *rest;
@@ -288,7 +288,7 @@ static int pieces(struct reader *r, gzFile f, struct buf *text, struct err *e)
 
 int xvg_read_file(struct xvg *x, const char *name, const char *path, uint64_t bytes, size_t most, struct err *e)
 {
-    struct reader r = {.x = x, .name = name, .most = most, .left = bytes};
+    struct xvg_reader r = {.x = x, .name = name, .most = most, .left = bytes};
     struct buf text = {0};
     gzFile f = gzopen(path, "rb");
     if (!f)

@@ -136,10 +136,10 @@ class Client(Answered):
         # Names are taken whole: a script's --stat must not come to mean another option one day.
         self.assertIn("no option '--stat'; did you mean '--state'?", self.shoal("list", "--stat", "done", code=2)[1])
         self.assertIn("no option '--replica'; did you mean '--replicas'?", self.shoal("bench", "x.yaml", "--replica=3", code=2)[1])
-        self.assertIn("takes none", self.shoal("list", "--json=yes", code=2)[1])
+        self.assertIn("shoal list: --json takes no value, got 'yes'; ", self.shoal("list", "--json=yes", code=2)[1])
         self.assertIn("shoal watch: too few words, expected ID; ", self.shoal("watch", code=2)[1])
         self.assertIn("shoal list: too many words, expected none; ", self.shoal("list", "x", code=2)[1])
-        self.assertIn("lacks its value", self.shoal("list", "--state", code=2)[1])
+        self.assertIn("shoal list: --state needs a value, STATE; ", self.shoal("list", "--state", code=2)[1])
         self.assertIn("--timeout wants", self.shoal("watch", "x", "--timeout", "-1", code=2)[1])
         for words in (("watch", "x", "--timeout", "inf"), ("watch", "x", "--timeout", "1e30"), ("list", "--state", "dnoe"),
                       ("list", "--limit", "0"), ("list", "--limit", "1e3"), ("list", "--label", "x"), ("list", "--label", "=x"),

@@ -6,13 +6,14 @@ Usage: client_service.py SHOAL SHOALD SHOAL_WORKER
 """
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
 import unittest
 
-from served import SHOAL, Served
+from served import SHOAL, WORKER, Served
 from tiny import tiny
 
 
@@ -45,6 +46,13 @@ class Commands(Served):
     @classmethod
     def submitted(cls, name, **settings):
         return cls.shoal("submit", cls.write(name, **settings)).strip()
+
+    def test_options_of_the_worker(self):
+        """What the client admits and passes on, the worker takes."""
+        for command in json.loads(self.shoal("help", "--json"))["commands"]:
+            if command["needs"] == "worker":
+                told = subprocess.run([WORKER, command["name"], "--help"], capture_output=True, text=True, check=True).stdout
+                self.assertLessEqual(set(command["options"]), set(re.findall(r"(?m)^  --([a-z-]+)", told)), command["name"])
 
     def status(self, ensemble):
         return json.loads(self.shoal("status", ensemble, "--json"))["ensembles"][0]

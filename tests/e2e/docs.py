@@ -126,7 +126,8 @@ def run_page(page, folder, root, programs):
 
 def looked_over(name, text, root, known):
     page = Page(name, text)
-    return page, page.wrong + docs_check.links(page, root) + docs_check.words(page, known) + docs_messages.messages(page, known.messages)
+    return page, (page.wrong + docs_check.links(page, root) + docs_check.words(page, known) + docs_check.exits(page, known)
+                  + docs_messages.messages(page, known.messages))
 
 
 def self_test(root, programs, known):

@@ -26,6 +26,7 @@ class Known:
         shoal, shoald, worker = programs
         told = json.loads(output(shoal, "help", "--json"))
         self.root, self.messages = root, Messages(root)
+        self.exits = {str(e["code"]): e["text"] for e in told["exit_codes"]}
         letters = {o["name"]: o["letter"] for o in told["options"] if o["letter"]}
         self.commands = {c["name"]: {f"--{o}" for o in c["options"]} | {f"-{letters[o]}" for o in c["options"] if o in letters}
                          for c in told["commands"]}
@@ -94,6 +95,15 @@ def words(page, known):
             elif re.match(r"--[a-z]", span) and span.split()[0].partition("=")[0] not in any_option:
                 wrong.append(f"{page.name}:{number}: no program has {span}")
     return wrong + [f"{where}: {line}: {known.wrong(line)}" for where, line in found if known.wrong(line)]
+
+
+def exits(page, known):
+    """A table of all exit codes has what `shoal help` says of each, and more behind it if it likes."""
+    _, heading, section = "\n".join(line for _, line in page.prose).partition("## Exit codes\n")
+    rows = dict(re.findall(r"(?m)^\| (\d+) \| (.*) \|$", section.partition("\n#")[0]))
+    told = {code: text for code, text in known.exits.items() if not rows.get(code, "").startswith(text)}
+    told.update({code: "no such exit code" for code in rows if code not in known.exits})
+    return [f"{page.name}: exit code {code}: {text}" for code, text in told.items()] if heading else []
 
 
 def anchors(text):

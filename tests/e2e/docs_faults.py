@@ -22,6 +22,8 @@ FAULTS = (
     ("`--no-such-option`", "no program has"),
     ("| message |\n|---|\n| `the ensemble was eaten by ..` |", "no program says"),
     ("| message |\n|---|\n| `..: ..` |", "no program says"),
+    ("\n## Exit codes\n\n| 0 | success |\n", "exit code 2: bad usage"),
+    ("\n## Exit codes\n\n| 4 | success |\n", "exit code 4: no such"),
     ("[a](nowhere.md)", "there is no nowhere.md"),
     ("[a](../README.md#nowhere)", "no heading"),
 )

@@ -323,8 +323,14 @@ def check_refusals(folder):
     for description, code, message in bad:
         run = estimate("--ensemble", folder, description=description)
         assert run.returncode == code and message in run.stderr, (run.returncode, run.stderr)
+        error = json.loads(run.stdout)["error"]
+        assert error["code"] == "SPEC" and message in error["message"], error
     run = estimate("--ensemble", f"{folder}/nowhere", description=describe())
+    assert json.loads(run.stdout)["error"]["code"] == "MISSING_FILE", run.stdout
     assert run.returncode == 66 and "nowhere: No such file or directory" in run.stderr, run.stderr
+    if not {"ASAN_OPTIONS", "TSAN_OPTIONS"} & set(os.environ):  # with sanitizers there is no limit: own_limits.c
+        run = estimate("--ensemble", folder, "--seconds", "60", "--mib", "5", description="x" * 9000000)
+        assert run.returncode == 70 and json.loads(run.stdout)["error"]["code"] == "MEMORY", (run.returncode, run.stdout, run.stderr)
     assert estimate(description="").returncode == 2
     assert "DESCRIPTION is a JSON object" in estimate("--help").stdout
     # A result that cannot be written leaves the one that is there.

@@ -214,9 +214,12 @@ class Worker:
             del self.replicas[replica.number]
 
 
+MISLEADING = "No space left on device, out of memory"  # part of a file's name: the code of an error says what it is
+
+
 def read_slowly():
     """As RULES.COMMAND says: {"how": "busy" | "sleep" | "wait" (a second) | "hold" (until there is a file RULES.go) |
-    "named" (sleeps over a spec that is named slow) | "signal-N" | "exit" | "nonsense" | "half"
+    "named" (sleeps over a spec that is named slow) | "signal-N" | "error-CODE" | "exit" | "nonsense" | "half"
     | "answer" (live estimates of "answers", one after the other, the last for ever: [value, error, verdict], or null: it dies; those
     below number "held" wait for a file RULES.answer-NUMBER), "folder": where it leaves its process id}."""
     with open(f"{RULES}.{sys.argv[1]}", encoding="utf-8") as f:
@@ -261,6 +264,10 @@ def read_slowly():
         time.sleep(100)
     if what == "signal":
         os.kill(os.getpid(), int(number))
+    if what == "error":
+        json.dump({"error": {"code": number, "message": f"lambda_00/{MISLEADING}: x"}}, sys.stdout)
+        print(MISLEADING, file=sys.stderr)
+        sys.exit(1)
     if what == "exit":
         sys.exit(3)
     if what == "nonsense":

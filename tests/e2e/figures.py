@@ -83,7 +83,8 @@ class Figures(Pages):
         self.observed(answer, "rdf", "rdf", 3, lambda k: None if k == 1 else xvg(
             "g(r) of OW around <OW>", "r (nm)", "g(r)",
             ["g(r)", "error of g(r)", "coordination number within r + bin/2", "error of the coordination number", "pairs"],
-            [(x, g[k][i], 0.1, 10 * x, 0.5, 7) for i, x in enumerate(r)]), highest={"g": 1, "error": 0.1, "r_nm": 0.5})
+            [(x, g[k][i], 0.1, 10 * x, 0.5, 7) for i, x in enumerate(r)]), highest={"g": 1, "error": 0.1, "r_nm": 0.5},
+            summary="highest g(r) 1.00 +- 0.10 at 0.5 nm")
         fit = {"from_ps": 2, "to_ps": 8, "slope_nm2_per_ps": 0.5, "intercept_nm2": 0.25, "value_cm2_per_s": 1e-5,
                "error_cm2_per_s": 1e-6}
         self.observed(answer, "msd", "msd", 1, lambda k: xvg(

@@ -75,9 +75,11 @@ class Live(Served):
         self.assertEqual([(o["window"], o["repeat"], o["file"]) for o in results],
                          [(w, 0, f"lambda_{w:02d}/{f}") for w in (0, 1) for f in FILES])
         said = self.shoal("results", os.path.basename(folder))
-        self.assertRegex(said, r"(?m)^ +1 +rdf +31 +g\(r\) up to \d\.\d+ \+- 0\.\d+ at 0\.2\d nm +(un)?converged +lambda_01/rdf.xvg$")
+        self.assertRegex(said, r"(?m)^ +1 +rdf +31 +highest g\(r\) \d\.\d+ \+- 0\.\d+ at 0\.2\d nm +(un)?converged +lambda_01/rdf.xvg$")
         self.assertRegex(said, r"(?m)^ +1 +dielectric +31 +dielectric constant \d+\.?\d* \+- \d+\.?\d* at 298.15 K +(un)?converged +lambda_01/")
         self.assertRegex(said, r"(?m)^ +0 +msd +31 +D -?\d+\.\d* \+- \d+\.?\d* 1e-5 cm\^2/s, from 0.04 to 0.2 ps +(un)?converged +lambda_00/msd.xvg$")
+        for one in results:  # the words of the table are those of results.json
+            self.assertRegex(said, rf"(?m)^ +{one['window']} +{one['name']} +31 +{re.escape(one['summary'])} +(un)?converged +{one['file']}$")
         page = self.shoal("report", os.path.basename(folder))
         for title in ("rdf: g(r)", "rdf: coordination number within r + bin/2", "msd: MSD", "saxs: I(q)"):
             figure = page.split(f"<b>{title}</b>", 1)[1].split("</figure>", 1)[0]
@@ -162,7 +164,7 @@ class Live(Served):
     def test_too_short(self):
         ident = self.submit("short", observables="observables:\n- msd: {of: OW, max: 20 ps, every: 20 steps}\n")
         self.fetched(ident)
-        self.assertRegex(self.shoal("results", ident), r"(?m)^ +1 +msd +31 +D: none yet, its lags begin at 2 ps +failed +lambda_01/msd.xvg$")
+        self.assertRegex(self.shoal("results", ident), r"(?m)^ +1 +msd +31 +no D: fewer than two lags from 2 to 18 ps, the longest so far is 1.2 ps +failed +lambda_01/msd.xvg$")
 
     def test_killed(self):
         whole, broken = (self.submit(name, observables=OBSERVABLES + MOTION) for name in ("one", "other"))

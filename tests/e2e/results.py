@@ -167,6 +167,24 @@ def estimators_die():
         assert_whole(s, s.submit("after"))
 
 
+def estimators_fail():
+    """Why an estimator gave no results is what it says as JSON; words in a message mean nothing."""
+    with service("fail", "--estimate-mib", "77", steps=100000, per_second=300, slots=3) as s:
+        ident = s.submit("f")
+        s.wait_steps(ident, 0, 1, 2)
+        named = "lambda_00/No space left on device, out of memory: x"
+        for how, status, code, message in (("IO", 500, "ESTIMATE", named), ("NO_SPACE", 507, "NO_SPACE", named),
+                                           ("BUSY", 503, "BUSY", named), ("MEMORY", 500, "ESTIMATE", "takes more than 77 MiB")):
+            slow = slow_estimator(s, f"error-{how}")
+            error = results(s, ident, live=1, expect=status)["error"]
+            assert error["code"] == code and message in error["message"], error
+            slow.off()
+        slow = slow_estimator(s, "exit")
+        assert "the estimator ended with 3: " in results(s, ident, live=1, expect=500)["error"]["message"]
+        slow.off()
+        results(s, ident, live=1)
+
+
 def service_stops():
     """A stop does not wait for estimates; the next service makes them."""
     with service("stops") as s:
@@ -326,7 +344,7 @@ def again_behind():
         assert 10 <= slow.count() <= 11  # one more for that which was killed
 
 
-SCENARIOS = [again, again_behind, fair, not_stale, shared, moved, removed, live, estimators_die, service_stops, downloads]
+SCENARIOS = [again, again_behind, fair, not_stale, shared, moved, removed, live, estimators_die, estimators_fail, service_stops, downloads]
 
 if __name__ == "__main__":
     run(SCENARIOS, sys.argv[2:])

@@ -22,7 +22,7 @@ double random_uniform(uint64_t *state)
 double random_normal(uint64_t *state)
 {
     double radius = sqrt(-2 * log(random_uniform(state)));
-    return radius * cos(2 * acos(-1) * random_uniform(state));
+    return radius * cos(2 * M_PI * random_uniform(state));
 }
 
 static void shape(const struct ladder_of_oscillators *o, int k, double *a, double *c)

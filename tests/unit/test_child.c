@@ -62,6 +62,27 @@ static void test_answers(void **state)
     free(much);
 }
 
+static void ends_with(const char *script, enum err_code code, const char *message)
+{
+    struct err e = {0};
+    run(script, NULL, 0, 1000, 10000);
+    child_error(&last, &e);
+    assert_int_equal(e.code, code);
+    assert_string_equal(e.msg, message);
+}
+
+/* The last line is the error of a child that failed; nothing else is. */
+static void test_errors(void **state)
+{
+    ends_with("echo '{\"error\":{\"code\":\"IO\",\"message\":\"out of memory\"}}'; exit 73", ERR_IO, "out of memory");
+    ends_with("printf '{\"half\n{\"error\":{\"code\":\"BUSY\",\"message\":\"x\"}}'; exit 75", ERR_BUSY, "x");
+    ends_with("echo '{\"error\":{\"code\":\"NEW\",\"message\":\"x\"}}'; exit 1", ERR_PROTOCOL, "x");
+    ends_with("echo '{\"error\":{\"code\":\"IO\",\"message\":\"x\"}}'", ERR_NONE, "");
+    ends_with("echo out of memory; echo out of memory >&2; exit 1", ERR_NONE, "");
+    ends_with("echo '{}'; exit 1", ERR_NONE, "");
+    ends_with("exit 1", ERR_NONE, "");
+}
+
 static void test_no_reader(void **state)
 {
     size_t len = 3000000;
@@ -117,8 +138,8 @@ static void test_no_program(void **state)
 int main(void)
 {
     signal(SIGPIPE, SIG_IGN);
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_answers), cmocka_unit_test(test_no_reader),
-                                       cmocka_unit_test(test_limits), cmocka_unit_test(test_killed),
-                                       cmocka_unit_test(test_no_program)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_answers),   cmocka_unit_test(test_errors),
+                                       cmocka_unit_test(test_no_reader), cmocka_unit_test(test_limits),
+                                       cmocka_unit_test(test_killed),    cmocka_unit_test(test_no_program)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -165,8 +165,11 @@ class Decoding(unittest.TestCase):
 
     def test_exit_codes(self):
         """Those that errors of the program are told by are its own."""
-        known = set(re.findall(r"(?m)^ERR\((\w+), \d+, \d+, (\d+),", read("schemas/errors.def")))
-        self.assertLessEqual({(name, str(code)) for code, name in program.CODES.items()}, known)
+        exits = {name: int(code) for name, code in re.findall(r"(?m)^EXIT\((\w+), (\d+),", read("schemas/exits.def"))}
+        errors_of = {(name, exits[of]) for name, of in re.findall(r"(?m)^ERR\((\w+), \d+, \d+, (\w+),", read("schemas/errors.def"))}
+        self.assertLessEqual({(name, code) for code, name in program.CODES.items()}, errors_of)
+        for name in ("OK", "FAILED", "BAD_SPEC", "TRY_LATER"):
+            self.assertEqual(getattr(program, name), exits[name], name)
 
 
 class Place(unittest.TestCase):

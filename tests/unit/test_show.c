@@ -307,7 +307,7 @@ static void test_results(void **state)
     struct buf b = {0};
     json_t *results = json_loads(text, 0, NULL);
     assert_non_null(results);
-    results_show(&(struct out){&b, 0, false}, results);
+    results_put(&(struct out){&b, 0, false}, results);
     json_decref(results);
     assert_text(&b,
                 "G(last window) - G(first window); status partial: window 1 failed\n"

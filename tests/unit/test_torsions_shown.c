@@ -28,7 +28,7 @@ static void shows(const char *results, const char *wells, const char *advice)
     const struct out s = {.out = &out};
     json_t *json = json_loads(results, 0, NULL);
     assert_non_null(json);
-    torsions_show(json, &s);
+    torsions_put(json, &s);
     assert_non_null(strstr(out.data, "torsions in 400 frames, one every 2.5 ps, the fewest transitions first"));
     assert_non_null(strstr(out.data, "torsion C1-C2-C3-C4 of LIG: 0 transitions in all windows: not seen to move"));
     assert_int_equal(!strstr(out.data, "different wells"), !*wells);

@@ -11,7 +11,7 @@ from shoal.errors import ShoalError, Unreachable, refusal
 from shoal.inputs import StrPath
 from shoal.transport import parse_object
 
-# Exit codes of the program, as schemas/errors.def has them.
+# Exit codes of the program, as schemas/exits.def and schemas/errors.def have them.
 OK, FAILED, BAD_SPEC, TRY_LATER = 0, 1, 65, 75
 CODES = {2: "USAGE", 3: "CONFLICT", BAD_SPEC: "SPEC", 66: "MISSING_FILE", 69: "UNREACHABLE", TRY_LATER: "BUSY", 77: "FORBIDDEN"}
 

@@ -319,11 +319,12 @@ class Exchange:
 
 @dataclass(frozen=True, kw_only=True)
 class Convergence:
-    """MBAR's total from the first (forward) and the last (backward) part of the rows."""
+    """MBAR's total from the first (forward) and the last (backward) part of the rows; `reason`: why one of them is None."""
 
     data_fraction: float
     forward: Energy | None
     backward: Energy | None
+    reason: str | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -524,6 +525,7 @@ class Observable:
     kind: str
     verdict: Verdict | None  # of the number that stands for it; None: of results before there were any
     frames: int
+    summary: str | None
     blocks: int
     frames_per_block: int
     groups: tuple[Group, ...]

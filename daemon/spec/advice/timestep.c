@@ -22,23 +22,24 @@
 #define HEAVY_HYDROGEN 1.5 /* u, beyond which a hydrogen has mass that was its neighbour's */
 
 /* A harmonic motion and how long one swing takes, ps. */
-struct motion {
+struct fast_motion {
     double period;
     int atom[3], natoms;
 };
 
-static void take_faster(struct motion *fastest, struct motion m)
+static void take_faster(struct fast_motion *fastest, struct fast_motion m)
 {
     if (m.period < fastest->period)
         *fastest = m;
 }
 
-static void look_at_bond(const struct system *sys, const struct bond *b, struct motion *fastest)
+static void look_at_bond(const struct system *sys, const struct bond *b, struct fast_motion *fastest)
 {
     for (int state = 0; state < 2; state++) {
         double mass = 1 / (1 / sys->atoms[b->atom[0]].mass[state] + 1 / sys->atoms[b->atom[1]].mass[state]);
         if (b->k[state] > 0 && mass > 0) /* none: of a virtual site */
-            take_faster(fastest, (struct motion){2 * M_PI * sqrt(mass / b->k[state]), {b->atom[0], b->atom[1]}, 2});
+            take_faster(fastest,
+                        (struct fast_motion){2 * M_PI * sqrt(mass / b->k[state]), {b->atom[0], b->atom[1]}, 2});
     }
 }
 
@@ -75,7 +76,7 @@ static bool harmonic_angle_of(const struct rare_term *r, struct angle *out)
     return true;
 }
 
-static void look_at_bonds(const struct system *sys, const struct topology *t, struct motion *fastest)
+static void look_at_bonds(const struct system *sys, const struct topology *t, struct fast_motion *fastest)
 {
     struct bond b;
     for (uint32_t i = 0; i < t->nbonds.count; i++)
@@ -143,18 +144,19 @@ static double bending(const struct system *sys, const struct angle *a, double r1
 
 /* list: n lengths, for by_atoms */
 static void look_at_angle(const struct system *sys, const struct length *list, size_t n, const struct angle *a,
-                          struct motion *fastest)
+                          struct fast_motion *fastest)
 {
     double r1 = length_of(list, n, a->atom[0], a->atom[1]), r2 = length_of(list, n, a->atom[1], a->atom[2]);
     bool rigid = length_of(list, n, a->atom[0], a->atom[2]) > 0;
     for (int state = 0; state < 2 && r1 > 0 && r2 > 0 && !rigid; state++) {
         double stiffness = a->k[state] * bending(sys, a, r1, r2, state);
         if (a->k[state] > 0 && isfinite(stiffness)) /* infinite: of a virtual site */
-            take_faster(fastest, (struct motion){2 * M_PI / sqrt(stiffness), {a->atom[0], a->atom[1], a->atom[2]}, 3});
+            take_faster(fastest,
+                        (struct fast_motion){2 * M_PI / sqrt(stiffness), {a->atom[0], a->atom[1], a->atom[2]}, 3});
     }
 }
 
-static void look_at_angles(const struct system *sys, const struct topology *t, struct motion *fastest)
+static void look_at_angles(const struct system *sys, const struct topology *t, struct fast_motion *fastest)
 {
     size_t n;
     struct angle a;
@@ -167,7 +169,7 @@ static void look_at_angles(const struct system *sys, const struct topology *t, s
     free(list);
 }
 
-static bool has_hydrogen(const struct system *sys, const struct motion *m)
+static bool has_hydrogen(const struct system *sys, const struct fast_motion *m)
 {
     for (int i = 0; i < m->natoms; i++)
         if (is_hydrogen(&sys->atoms[m->atom[i]]))
@@ -185,7 +187,7 @@ static bool heavy_hydrogens(const struct system *sys)
 }
 
 /* What can be done about a motion that is too fast, beside a shorter timestep. */
-static const char *remedy(const struct advising *a, const struct motion *m, bool heavy)
+static const char *remedy(const struct advising *a, const struct fast_motion *m, bool heavy)
 {
     bool hydrogen = has_hydrogen(a->sys, m);
     if (m->natoms == 3)
@@ -196,12 +198,12 @@ static const char *remedy(const struct advising *a, const struct motion *m, bool
 }
 
 /* The bond or angle that has the smallest part of the timesteps that one swing should have, and how many these are. */
-static struct motion worst_motion(const struct advising *a, const struct topology *t, bool heavy, int *wanted)
+static struct fast_motion worst_motion(const struct advising *a, const struct topology *t, bool heavy, int *wanted)
 {
     const bool langevin = a->s->settings.integrator.kind == INTEGRATOR_LANGEVIN_MIDDLE;
     const int of_bond = heavy && langevin ? HEAVY_BOND_STEPS : PERIOD_STEPS,
               of_angle = heavy ? HEAVY_STEPS : PERIOD_STEPS;
-    struct motion bond = {.period = INFINITY}, angle = {.period = INFINITY};
+    struct fast_motion bond = {.period = INFINITY}, angle = {.period = INFINITY};
     look_at_bonds(a->sys, t, &bond);
     look_at_angles(a->sys, t, &angle);
     const bool is_bond = bond.period / of_bond <= angle.period / of_angle;
@@ -218,7 +220,7 @@ void advise_timestep(const struct advising *a, const struct topology *t)
     bool own = longest != &a->s->phases[0];
     bool heavy = a->s->settings.masses.repartition > 1 || heavy_hydrogens(a->sys);
     int wanted;
-    const struct motion m = worst_motion(a, t, heavy, &wanted);
+    const struct fast_motion m = worst_motion(a, t, heavy, &wanted);
     if (m.period >= wanted * step)
         return;
     char names[80] = "";

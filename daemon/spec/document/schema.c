@@ -16,20 +16,20 @@
 extern const char ensemble_schema_text[];
 extern const size_t ensemble_schema_text_len;
 
-struct walk {
+struct schema_walk {
     const json_t *root;
     const char *file;
     struct err *e;
 };
 
 /* Where we are: linked up the stack, printed as nonbonded.vdw.cutoff or protocol[2].produce. */
-struct place {
-    const struct place *up;
+struct schema_place {
+    const struct schema_place *up;
     const char *key; /* NULL: a list item */
     int index;
 };
 
-static void place_add(struct buf *b, const struct place *p)
+static void place_add(struct buf *b, const struct schema_place *p)
 {
     if (!p)
         return;
@@ -63,8 +63,8 @@ static void shown_add(struct buf *b, const struct node *n)
 }
 
 /* file:line: place: value: expected (value left out when NULL). Takes over `expected`. */
-static int fail(struct walk *w, enum err_code code, int line, const struct place *p, const struct node *value,
-                struct buf *expected)
+static int fail(struct schema_walk *w, enum err_code code, int line, const struct schema_place *p,
+                const struct node *value, struct buf *expected)
 {
     struct buf b = {0};
     buf_printf(&b, "%s:%d: ", w->file, line);
@@ -189,7 +189,7 @@ static struct buf expected_of(const json_t *schema)
     return b;
 }
 
-static int fail_value(struct walk *w, const json_t *schema, const struct node *n, const struct place *p,
+static int fail_value(struct schema_walk *w, const json_t *schema, const struct node *n, const struct schema_place *p,
                       const char *fault)
 {
     struct buf b = {0}, expected = expected_of(schema);
@@ -206,7 +206,8 @@ static bool in_range(const json_t *schema, double v, const char *lo, const char 
            !(to && v > json_number_value(to));
 }
 
-static int check_quantity(struct walk *w, const json_t *schema, const struct node *n, const struct place *p)
+static int check_quantity(struct schema_walk *w, const json_t *schema, const struct node *n,
+                          const struct schema_place *p)
 {
     const char *none = text_of(schema, "x-none");
     if (none && !strcmp(n->text, none))
@@ -234,7 +235,7 @@ static int check_quantity(struct walk *w, const json_t *schema, const struct nod
     return 0;
 }
 
-static int check_enum(struct walk *w, const json_t *schema, const struct node *n, const struct place *p)
+static int check_enum(struct schema_walk *w, const json_t *schema, const struct node *n, const struct schema_place *p)
 {
     bool yes;
     if (json_is_true(json_object_get(schema, "x-boolean")))
@@ -266,7 +267,7 @@ static bool matches(const char *pattern, const char *text)
     return yes;
 }
 
-static int check_string(struct walk *w, const json_t *schema, const struct node *n, const struct place *p)
+static int check_string(struct schema_walk *w, const json_t *schema, const struct node *n, const struct schema_place *p)
 {
     size_t len = strlen(n->text);
     const json_t *most = json_object_get(schema, "maxLength");
@@ -277,7 +278,7 @@ static int check_string(struct walk *w, const json_t *schema, const struct node 
     return 0;
 }
 
-static int check_scalar(struct walk *w, const json_t *schema, const struct node *n, const struct place *p)
+static int check_scalar(struct schema_walk *w, const json_t *schema, const struct node *n, const struct schema_place *p)
 {
     if (n->kind != NODE_SCALAR || node_is_null(n))
         return fail_value(w, schema, n, p, "");
@@ -299,15 +300,15 @@ static int check_scalar(struct walk *w, const json_t *schema, const struct node 
     return 0;
 }
 
-static int check_value(struct walk *w, const json_t *schema, const struct node *n, const struct place *p);
+static int check_value(struct schema_walk *w, const json_t *schema, const struct node *n, const struct schema_place *p);
 
-static int check_list(struct walk *w, const json_t *schema, const struct node *n, const struct place *p)
+static int check_list(struct schema_walk *w, const json_t *schema, const struct node *n, const struct schema_place *p)
 {
     if (n->kind != NODE_LIST || n->n < json_integer_value(json_object_get(schema, "minItems")) ||
         n->n > json_integer_value(json_object_get(schema, "maxItems")))
         return fail_value(w, schema, n, p, "");
     for (int i = 0; i < n->n; i++) {
-        struct place here = {.up = p, .index = i};
+        struct schema_place here = {.up = p, .index = i};
         int rc = check_value(w, json_object_get(schema, "items"), n->items[i].value, &here);
         if (rc)
             return rc;
@@ -316,7 +317,7 @@ static int check_list(struct walk *w, const json_t *schema, const struct node *n
 }
 
 /* Puts "a.b and c" into b: the mappings elsewhere in the schema that have this key. */
-static void homes_add(struct buf *b, const json_t *schema, const struct place *p, const char *key, int *found)
+static void homes_add(struct buf *b, const json_t *schema, const struct schema_place *p, const char *key, int *found)
 {
     const json_t *properties = json_object_get(schema, "properties"), *below;
     const char *name;
@@ -325,12 +326,13 @@ static void homes_add(struct buf *b, const json_t *schema, const struct place *p
         place_add(b, p);
     }
     json_object_foreach ((json_t *)properties, name, below) {
-        struct place here = {.up = p, .key = name};
+        struct schema_place here = {.up = p, .key = name};
         homes_add(b, below, &here, key, found);
     }
 }
 
-static int fail_unknown(struct walk *w, const json_t *properties, const struct node_item *item, const struct place *p)
+static int fail_unknown(struct schema_walk *w, const json_t *properties, const struct node_item *item,
+                        const struct schema_place *p)
 {
     const char *known[NODE_MAX_KEYS], *key, *near;
     size_t count = 0;
@@ -354,7 +356,8 @@ static int fail_unknown(struct walk *w, const json_t *properties, const struct n
     return fail(w, ERR_SPEC, item->line, p, NULL, &b);
 }
 
-static int check_required(struct walk *w, const json_t *schema, const struct node *n, const struct place *p)
+static int check_required(struct schema_walk *w, const json_t *schema, const struct node *n,
+                          const struct schema_place *p)
 {
     const json_t *word, *properties = json_object_get(schema, "properties");
     size_t i;
@@ -364,7 +367,7 @@ static int check_required(struct walk *w, const json_t *schema, const struct nod
             continue;
         struct buf b = expected_of(json_object_get(properties, key));
         struct buf all = {0};
-        struct place here = {.up = p, .key = key};
+        struct schema_place here = {.up = p, .key = key};
         buf_printf(&all, "missing; %s", b.data);
         buf_free(&b);
         return fail(w, ERR_SPEC, n->line, &here, NULL, &all);
@@ -373,7 +376,7 @@ static int check_required(struct walk *w, const json_t *schema, const struct nod
 }
 
 /* oneOf in the one shape we use: exactly one of some keys. */
-static int check_one_of(struct walk *w, const json_t *schema, const struct node *n, const struct place *p)
+static int check_one_of(struct schema_walk *w, const json_t *schema, const struct node *n, const struct schema_place *p)
 {
     const json_t *choices = json_object_get(schema, "oneOf"), *choice;
     struct buf b = {0};
@@ -393,7 +396,7 @@ static int check_one_of(struct walk *w, const json_t *schema, const struct node 
     return 0;
 }
 
-static int check_map(struct walk *w, const json_t *schema, const struct node *n, const struct place *p)
+static int check_map(struct schema_walk *w, const json_t *schema, const struct node *n, const struct schema_place *p)
 {
     const json_t *properties = json_object_get(schema, "properties");
     const json_t *least = json_object_get(schema, "minProperties"), *most = json_object_get(schema, "maxProperties");
@@ -402,7 +405,7 @@ static int check_map(struct walk *w, const json_t *schema, const struct node *n,
     if (json_is_true(json_object_get(schema, "x-open")))
         return 0;
     for (int i = 0; i < n->n; i++) {
-        struct place here = {.up = p, .key = n->items[i].key};
+        struct schema_place here = {.up = p, .key = n->items[i].key};
         const json_t *below = json_object_get(properties, n->items[i].key);
         if (!below)
             return fail_unknown(w, properties, &n->items[i], &here);
@@ -425,7 +428,7 @@ static int check_map(struct walk *w, const json_t *schema, const struct node *n,
     return rc ? rc : check_one_of(w, schema, n, p);
 }
 
-static int check_value(struct walk *w, const json_t *schema, const struct node *n, const struct place *p)
+static int check_value(struct schema_walk *w, const json_t *schema, const struct node *n, const struct schema_place *p)
 {
     const char *type = type_of(schema);
     if (type && (!strcmp(type, "object") || (n->kind == NODE_MAP && json_object_get(schema, "properties"))))
@@ -437,7 +440,7 @@ static int check_value(struct walk *w, const json_t *schema, const struct node *
 
 int schema_check(const json_t *schema, const char *file, const struct node *root, struct err *e)
 {
-    struct walk w = {.root = schema, .file = file, .e = e};
+    struct schema_walk w = {.root = schema, .file = file, .e = e};
     return check_value(&w, schema, root, NULL);
 }
 

@@ -34,24 +34,24 @@ static double steps_until(const struct spec *s, double time)
 }
 
 /* A mapping of the spec, and a key of it in full. */
-struct place {
+struct bias_place {
     char mapping[64], text[128];
 };
 
-static struct place place_in(int index, const char *key)
+static struct bias_place place_in(int index, const char *key)
 {
-    struct place p;
+    struct bias_place p;
     snprintf(p.mapping, sizeof p.mapping, "biases[%d].%s", index, key);
     return p;
 }
 
-static const char *at_key(struct place *p, const char *key)
+static const char *at_key(struct bias_place *p, const char *key)
 {
     snprintf(p->text, sizeof p->text, "%s%s%s", p->mapping, *key ? "." : "", key);
     return p->text;
 }
 
-static int read_knot(struct reader *r, const struct spec *s, struct bias_choice *b, struct view v, struct place *p,
+static int read_knot(struct reader *r, const struct spec *s, struct bias_choice *b, struct view v, struct bias_place *p,
                      const char *k_key)
 {
     struct bias_knot *knot = &b->knots[b->nknots];
@@ -73,8 +73,8 @@ static int read_knot(struct reader *r, const struct spec *s, struct bias_choice 
     return 0;
 }
 
-static int read_schedule(struct reader *r, const struct spec *s, struct bias_choice *b, struct view v, struct place *p,
-                         const char *k_key)
+static int read_schedule(struct reader *r, const struct spec *s, struct bias_choice *b, struct view v,
+                         struct bias_place *p, const char *k_key)
 {
     int rc = 0;
     b->knots = xcalloc((size_t)view_count(v), sizeof *b->knots);
@@ -95,7 +95,7 @@ static void read_numbers(struct view v, const char *k_key, double c[2])
         c[1] = view_quantity(k).value;
 }
 
-static int read_bias(struct reader *r, const struct spec *s, struct bias_choice *b, struct view v, struct place *p)
+static int read_bias(struct reader *r, const struct spec *s, struct bias_choice *b, struct view v, struct bias_place *p)
 {
     const struct alchemy_settings *al = &s->settings.alchemy;
     const char *k_key = b->kind == BIAS_LINEAR ? "slope" : "force-constant";
@@ -123,7 +123,7 @@ static int read_biases(struct reader *r, const struct spec *s, struct coordinati
         [BIAS_HARMONIC] = "harmonic", [BIAS_LOWER] = "lower", [BIAS_UPPER] = "upper", [BIAS_LINEAR] = "linear"};
     int rc = 0;
     for (int kind = 0; kind < BIAS_KINDS && !rc; kind++) {
-        struct place p = place_in(index, keys[kind]);
+        struct bias_place p = place_in(index, keys[kind]);
         struct view one = view_key(v, keys[kind]);
         if (!view_given(one))
             continue;
@@ -136,7 +136,7 @@ static int read_biases(struct reader *r, const struct spec *s, struct coordinati
 
 /* ---- coordinations ---- */
 
-static int read_function(struct reader *r, struct coordination *c, struct view v, struct place *p)
+static int read_function(struct reader *r, struct coordination *c, struct view v, struct bias_place *p)
 {
     struct view far = view_key(v, "d-max"), mm = view_key(v, "mm");
     const double r0 = view_quantity(view_key(v, "r0")).value, d0 = view_quantity(view_key(v, "d0")).value;
@@ -156,7 +156,7 @@ int spec_read_coordination(struct reader *r, struct coordination *c, struct sele
                            const char *mapping, const char *index)
 {
     struct view between = view_key(v, "between"), within = view_key(v, "within"), paired = view_key(v, "paired");
-    struct place p;
+    struct bias_place p;
     int rc = 0;
     snprintf(p.mapping, sizeof p.mapping, "%s", mapping);
     c->periodic = view_boolean(view_key(v, "periodic"));

@@ -55,7 +55,7 @@ void selection_close(struct selection *s)
 
 /* ---- in a system ---- */
 
-struct choice {
+struct selection_choice {
     const struct system *sys;
     const char *text; /* all of it, for people */
     const char *index;
@@ -101,7 +101,7 @@ static const char *nearest(const struct system *sys, enum select_by by, const ch
 }
 
 /* The word is said where it is not all that the selection is called by. */
-static int no_such(const struct choice *c, enum select_by by, const char *word)
+static int no_such(const struct selection_choice *c, enum select_by by, const char *word)
 {
     static const char *const what[SELECT_BY_COUNT] = {[SELECT_MOLECULE] = "there is no molecule of this type",
                                                       [SELECT_NAME] = "no atom has this name",
@@ -125,7 +125,7 @@ static int no_such(const struct choice *c, enum select_by by, const char *word)
 }
 
 /* Names with blanks or commas between them, each with * and ? for any letters and any one; each must be there. */
-static int mark_names(const struct choice *c, enum select_by by, const char *text)
+static int mark_names(const struct selection_choice *c, enum select_by by, const char *text)
 {
     char *copy = xstrdup(text), *rest = copy;
     bool *held = xcalloc((size_t)c->sys->natoms, sizeof *held);
@@ -145,7 +145,7 @@ static int mark_names(const struct choice *c, enum select_by by, const char *tex
 }
 
 /* before: the atom before it in a list; negative: none. */
-static int mark_once(const struct choice *c, bool *held, int before, int atom)
+static int mark_once(const struct selection_choice *c, bool *held, int before, int atom)
 {
     if (held[atom])
         return err_set(c->e, ERR_SPEC, "atom %d is in it twice", atom + 1);
@@ -168,7 +168,7 @@ static bool is_name(const struct system *sys, const char *word)
 }
 
 /* last: behind a dash, or NULL. */
-static int no_number(const struct choice *c, const char *first, const char *last)
+static int no_number(const struct selection_choice *c, const char *first, const char *last)
 {
     const bool named = !last && is_name(c->sys, first);
     return err_set(c->e, ERR_SPEC, "%s%s%s: expected numbers and ranges of 1 to %d, such as 1-12, 15%s%s%s", first,
@@ -177,7 +177,7 @@ static int no_number(const struct choice *c, const char *first, const char *last
 }
 
 /* "1-12, 15": numbers from 1 and ranges of them. */
-static int mark_numbers(const struct choice *c, const char *text)
+static int mark_numbers(const struct selection_choice *c, const char *text)
 {
     char *copy = xstrdup(text), *rest = copy;
     bool *held = xcalloc((size_t)c->sys->natoms, sizeof *held);
@@ -206,7 +206,7 @@ static int mark_numbers(const struct choice *c, const char *text)
 }
 
 /* INDEX_NO_GROUP as index_read says it. */
-static int mark_group(const struct choice *c, const char *name)
+static int mark_group(const struct selection_choice *c, const char *name)
 {
     int *list = NULL, n = 0, rc = index_read(c->src, c->index, name, c->sys->natoms, &list, &n, c->e);
     bool *held = xcalloc((size_t)c->sys->natoms, sizeof *held);
@@ -218,12 +218,12 @@ static int mark_group(const struct choice *c, const char *name)
 }
 
 /* A group of the index, or a name of atoms; both only where they are the same atoms. */
-static int mark_word(const struct choice *c, const char *word)
+static int mark_word(const struct selection_choice *c, const char *word)
 {
     struct err unknown = {0};
     int rc = 1;
     if (c->index) {
-        struct choice group = *c;
+        struct selection_choice group = *c;
         group.e = &unknown;
         rc = mark_group(&group, word);
     }
@@ -241,7 +241,7 @@ static int mark_word(const struct choice *c, const char *word)
     return 0;
 }
 
-static int mark(const struct choice *c, enum select_by by, const char *text)
+static int mark(const struct selection_choice *c, enum select_by by, const char *text)
 {
     int rc = 0;
     switch (by) {
@@ -262,7 +262,7 @@ static int mark(const struct choice *c, enum select_by by, const char *text)
     return 0;
 }
 
-static int collect(const struct choice *c, unsigned conditions, int **atoms, int *n)
+static int collect(const struct selection_choice *c, unsigned conditions, int **atoms, int *n)
 {
     *n = 0;
     for (int i = 0; i < c->sys->natoms; i++)
@@ -279,13 +279,13 @@ static int collect(const struct choice *c, unsigned conditions, int **atoms, int
 int selection_atoms(const struct selection *s, const char *index, struct source *src, const struct system *sys,
                     int **atoms, int *n, struct err *e)
 {
-    const struct choice c = {.sys = sys,
-                             .text = s->text,
-                             .index = index,
-                             .src = src,
-                             .ordered = s->ordered,
-                             .e = e,
-                             .marks = xcalloc((size_t)sys->natoms, sizeof *c.marks)};
+    const struct selection_choice c = {.sys = sys,
+                                       .text = s->text,
+                                       .index = index,
+                                       .src = src,
+                                       .ordered = s->ordered,
+                                       .e = e,
+                                       .marks = xcalloc((size_t)sys->natoms, sizeof *c.marks)};
     unsigned conditions = 0;
     int rc = 0;
     for (int k = 0; k < SELECT_BY_COUNT && !rc; k++)

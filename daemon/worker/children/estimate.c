@@ -5,7 +5,7 @@
  * is `shoal estimate`.
  */
 #include <errno.h>
-#include <getopt.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,43 +17,44 @@
 #include "daemon/worker/children/confine.h"
 #include "daemon/worker/children/description.h"
 #include "daemon/worker/children/earlier.h"
+#include "daemon/worker/children/last_words.h"
 #include "daemon/worker/children/own_limits.h"
 #include "daemon/worker/command/commands.h"
+#include "daemon/worker/command/line.h"
 #include "daemon/worker/device/memory.h"
 #include "daemon/worker/files/checkpoint.h"
 #include "engine/estimate/estimate.h"
 #include "engine/observe/observe.h"
 #include "engine/run/sim.h"
 
-enum { OPTION_ENSEMBLE = 256, OPTION_OUTPUT, OPTION_SECONDS, OPTION_MIB };
+struct estimate_options {
+    const char *directory, *output, *seconds, *mib;
+    bool json; /* is what it prints */
+};
 
-static const struct option options[] = {{"ensemble", required_argument, NULL, OPTION_ENSEMBLE},
-                                        {"output", required_argument, NULL, OPTION_OUTPUT},
-                                        {"json", no_argument, NULL, 'j'},
-                                        {"seconds", required_argument, NULL, OPTION_SECONDS},
-                                        {"mib", required_argument, NULL, OPTION_MIB},
-                                        {"help", no_argument, NULL, 'h'},
-                                        {NULL, 0, NULL, 0}};
+static const struct arg rows[] = {
+    ARG(TEXT, "ensemble", "DIR", struct estimate_options, directory),
+    ARG(TEXT, "output", "FILE", struct estimate_options, output),
+    ARG(FLAG, "json", NULL, struct estimate_options, json),
+    ARG(TEXT, "seconds", "N", struct estimate_options, seconds),
+    ARG(TEXT, "mib", "N", struct estimate_options, mib),
+};
 
 static const char help[] =
-    "usage: shoal-worker estimate FILE...\n"
-    "       shoal-worker estimate --ensemble DIR [--output FILE] < DESCRIPTION\n"
+    "Without --ensemble it prints what results.json would say of dhdl.xvg files (.gz too) of GROMACS or Shoal. Exit\n"
+    "code: 0; 1 where they give no free energy; 66 a file cannot be read; 65 it cannot be used; 2 usage.\n"
     "\n"
-    "The first prints what results.json would say of dhdl.xvg files (.gz too) of GROMACS or Shoal. Exit code: 0; 1 "
-    "where\n"
-    "they give no free energy; 66 a file cannot be read; 65 it cannot be used; 2 usage.\n"
-    "\n"
-    "The second reads the replicas' dhdl.xvg and energy.xvg below DIR (and, for what restraints hold together, the "
-    "system in\n"
-    "DIR/input) and writes DIR/results.json\n"
-    "(schemas/results.schema.json) whole or not at all, or FILE instead (- is stdout). Without FILE it writes "
-    "walks.xvg of\n"
-    "each repeat too, where replicas exchange windows. With FILE, while windows that were added have no samples,\n"
-    "the results are those of the revision before. Window KK of the only repeat is DIR/lambda_KK, of repeat RR\n"
-    "of several DIR/repeat_RR/lambda_KK; both have two digits or more.\n"
+    "With --ensemble, and a DESCRIPTION on stdin, it reads the replicas' dhdl.xvg and energy.xvg below DIR (and, for\n"
+    "what restraints hold together, the system in DIR/input) and writes DIR/results.json\n"
+    "(schemas/results.schema.json) whole or not at all, or FILE instead (- is stdout). Without FILE it writes\n"
+    "walks.xvg of each repeat too, where replicas exchange windows. With FILE, while windows that were added have no\n"
+    "samples, the results are those of the revision before. Window KK of the only repeat is DIR/lambda_KK, of\n"
+    "repeat RR of several DIR/repeat_RR/lambda_KK; both have two digits or more.\n"
     "Exit code: 0 written, whatever the result says; 65 bad description or spec; 66 DIR cannot be read; 73 FILE\n"
-    "cannot be written; 75 a disk failed to read a file, nothing was written, try again later; 2 usage. With --seconds "
-    "N and --mib N it takes no more processor time and memory.\n"
+    "cannot be written; 75 a disk failed to read a file, nothing was written, try again later; 2 usage. With\n"
+    "--seconds N and --mib N it takes no more processor time and memory. An error is the last line on stdout, too,\n"
+    "as JSON:\n"
+    "{\"error\": {\"code\": \"IO\", \"message\": \"...\"}}.\n"
     "\n"
     "DESCRIPTION is a JSON object on stdin:\n"
     "  spec        text of ensemble.yaml (required)\n"
@@ -408,36 +409,30 @@ static int estimate_of_files(int n, char **paths)
     return rc ? exit_with("estimate", &e) : answered ? EXIT_OK : EXIT_FAILED;
 }
 
+static int estimate_of_ensemble(const struct estimate_options *o)
+{
+    struct err e = {0};
+    last_words_of_memory();
+    if (o->seconds && o->mib && own_limits(o->seconds, o->mib, &e))
+        return last_words("estimate", &e);
+    if (!o->output || !strcmp(o->output, "-"))
+        confine_to(o->directory);
+    return ensemble(o->directory, o->output, &e) ? last_words("estimate", &e) : EXIT_OK;
+}
+
 int estimate_main(int argc, char **argv)
 {
-    const char *directory = NULL, *output = NULL, *seconds = NULL, *mib = NULL;
-    for (int c; (c = getopt_long(argc, argv, "hj", options, NULL)) != -1;) {
-        if (c == 'h') {
-            fputs(help, stdout);
-            return EXIT_OK;
-        }
-        if (c == OPTION_ENSEMBLE)
-            directory = optarg;
-        else if (c == OPTION_OUTPUT)
-            output = optarg;
-        else if (c == OPTION_SECONDS)
-            seconds = optarg;
-        else if (c == OPTION_MIB)
-            mib = optarg;
-        else if (c != 'j') /* JSON is what it prints */
-            return EXIT_USAGE;
-    }
-    if (!directory && !output && optind < argc)
-        return estimate_of_files(argc - optind, argv + optind);
-    if (!directory || optind < argc) {
-        fprintf(stderr,
-                "shoal-worker estimate: expected FILE... or --ensemble DIR; shoal-worker estimate --help shows how\n");
-        return EXIT_USAGE;
-    }
+    static const struct command_line line = {"estimate", "[FILE...]", 0, INT_MAX, rows, sizeof rows / sizeof *rows,
+                                             help};
+    struct estimate_options o = {.json = true};
     struct err e = {0};
-    if (seconds && mib && own_limits(seconds, mib, &e))
-        return exit_with("estimate", &e);
-    if (!output || !strcmp(output, "-"))
-        confine_to(directory);
-    return ensemble(directory, output, &e) ? exit_with("estimate", &e) : EXIT_OK;
+    int words, code;
+    if (!command_line_read(&line, &o, argc, argv, &words, &code))
+        return code;
+    if (!o.directory && !o.output && words)
+        return estimate_of_files(words, argv + 1);
+    if (o.directory && !words)
+        return estimate_of_ensemble(&o);
+    err_set(&e, ERR_USAGE, "expected FILE... or --ensemble DIR; shoal estimate --help shows how");
+    return exit_with("estimate", &e);
 }

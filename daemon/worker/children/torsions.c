@@ -7,7 +7,7 @@
 
 #include "engine/base/buf.h"
 
-#define DEGREES (180 / 3.14159265358979323846)
+#define DEGREES (180 / M_PI)
 
 struct watched watched_of(const struct system *sys, const struct alchemy_settings *set)
 {

@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What shoal-worker can be asked to do. Each command parses its own options with getopt (argv[0] is the command's name)
- * and returns the exit code: those of the client, since `shoal energy` and its kin only pass it on. Data on stdout,
- * messages on stderr.
+ * What shoal-worker can be asked to do. Each command reads its own line (line.h; argv[0] is the command's name)
+ * and returns the exit code, which `shoal energy` and its kin pass on. Data on stdout, messages on stderr.
  */
 #ifndef SHOAL_DAEMON_WORKER_COMMAND_COMMANDS_H
 #define SHOAL_DAEMON_WORKER_COMMAND_COMMANDS_H
 
 #include "engine/base/err.h"
-
-enum exit_code { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_SPEC = 65, EXIT_NO_INPUT = 66, EXIT_INTERNAL = 70 };
 
 /* Says the error on stderr and returns its exit code. */
 int exit_with(const char *command, const struct err *e);

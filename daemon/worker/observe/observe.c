@@ -2,7 +2,6 @@
  *
  * shoal-worker observe: the observables of a spec from a trajectory. Frames go through the same launches as those of a run.
  */
-#include <getopt.h>
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
@@ -13,6 +12,7 @@
 
 #include "daemon/spec/document/value.h"
 #include "daemon/worker/command/commands.h"
+#include "daemon/worker/command/line.h"
 #include "daemon/worker/observe/files.h"
 #include "daemon/worker/observe/read_ahead.h"
 #include "daemon/worker/observe/stage_times.h"
@@ -22,24 +22,22 @@
 #include "engine/math/box.h"
 #include "engine/observe/observe.h"
 
-enum { INCLUDES = 32 };
 #define NEWS 0.2        /* seconds between two lines of progress */
 #define CUTOFF_PART 0.1 /* of the longest cut-off that a box can have */
 
-struct request {
+struct observe_request {
     const char *spec, *trajectory, *device;
     struct observe_files files;
-    const char *includes[INCLUDES];
-    int ninclude;
+    struct args_list includes;
     double begin, end, dt; /* ps; dt 0: all frames */
-    int64_t window;
+    int window;
     bool json, quiet, stages;
 };
 
 /* ---- which frames ---- */
 
 struct picker {
-    const struct request *q;
+    const struct observe_request *q;
     struct read_ahead *trajectory;
     uint64_t picked;
     double first, last; /* ps: the first that counts; the last one that was seen */
@@ -64,7 +62,7 @@ static bool picks(const struct picker *p, double time)
 /* The next frame that counts; TRAJECTORY_END. */
 static int next_frame(struct picker *p, struct trajectory_frame *f, struct err *e)
 {
-    const struct request *q = p->q;
+    const struct observe_request *q = p->q;
     for (;;) {
         int rc = read_ahead_next(p->trajectory, f, e);
         if (rc)
@@ -97,7 +95,7 @@ static double interval_of(const double time[2])
     return near;
 }
 
-static int find_interval(const struct request *q, struct system *sys, struct err *e)
+static int find_interval(const struct observe_request *q, struct system *sys, struct err *e)
 {
     struct picker p = {.q = q};
     struct trajectory_frame f;
@@ -115,8 +113,8 @@ static int find_interval(const struct request *q, struct system *sys, struct err
 
 /* ---- the work ---- */
 
-struct work {
-    const struct request *q;
+struct observe_work {
+    const struct observe_request *q;
     const struct system *sys;
     struct dev *dev;
     struct model *model;
@@ -137,7 +135,7 @@ static double now(void)
 }
 
 /* One line, written over, on a terminal alone. */
-static void tell(struct work *w, const struct picker *p, bool last)
+static void tell(struct observe_work *w, const struct picker *p, bool last)
 {
     if (w->q->quiet || !isatty(STDERR_FILENO) || (!last && now() - w->told < NEWS))
         return;
@@ -147,7 +145,7 @@ static void tell(struct work *w, const struct picker *p, bool last)
 }
 
 /* Where an observable needs them to. */
-static int check_time(struct work *w, const struct picker *p, const struct trajectory_frame *f, struct err *e)
+static int check_time(struct observe_work *w, const struct picker *p, const struct trajectory_frame *f, struct err *e)
 {
     for (int i = 0; i < w->sys->nobservables; i++) {
         const struct observable *o = &w->sys->observables[i];
@@ -170,7 +168,7 @@ static int check_velocities(const struct observable *o, const struct trajectory_
     return err_set(e, ERR_COORDINATES, "%s: no velocities; expected a .trr or .gro file that has them", o->name);
 }
 
-static int add_to_series(struct work *w, int i, double time, struct err *e)
+static int add_to_series(struct observe_work *w, int i, double time, struct err *e)
 {
     const struct observable *o = &w->sys->observables[i];
     void *bytes = xcalloc(1, observe_bytes(o));
@@ -182,7 +180,7 @@ static int add_to_series(struct work *w, int i, double time, struct err *e)
     return rc;
 }
 
-static int take_frame(struct work *w, const struct picker *p, const struct trajectory_frame *f, struct err *e)
+static int take_frame(struct observe_work *w, const struct picker *p, const struct trajectory_frame *f, struct err *e)
 {
     int rc = check_time(w, p, f, e);
     if (rc)
@@ -203,7 +201,7 @@ static int take_frame(struct work *w, const struct picker *p, const struct traje
     return rc;
 }
 
-static int take_frames(struct work *w, struct err *e)
+static int take_frames(struct observe_work *w, struct err *e)
 {
     struct picker p = {.q = w->q};
     struct trajectory_frame f;
@@ -229,7 +227,7 @@ static int take_frames(struct work *w, struct err *e)
 
 /* ---- what came out ---- */
 
-static int results(struct work *w, struct observe_files *files, struct buf *out, struct err *e)
+static int results(struct observe_work *w, struct observe_files *files, struct buf *out, struct err *e)
 {
     struct writer json = {.out = out};
     int rc = 0;
@@ -289,9 +287,9 @@ static struct settings without_forces(const struct settings *of, const double bo
     return set;
 }
 
-static int observe(struct request *q, const struct spec *spec, struct system *sys, struct err *e)
+static int observe(struct observe_request *q, const struct spec *spec, struct system *sys, struct err *e)
 {
-    struct work w = {.q = q, .sys = sys};
+    struct observe_work w = {.q = q, .sys = sys};
     const struct settings set = without_forces(&spec->settings, sys->box);
     struct buf out = {0};
     if (!sys->nobservables)
@@ -343,91 +341,64 @@ static int read_time(const char *option, const char *text, double *out, struct e
     return 0;
 }
 
-static int usage(void)
+static int take_begin(void *request, const char *value, struct err *e)
 {
-    fputs(
-        "usage: shoal observe SPEC --trajectory FILE [--begin TIME] [--end TIME] [--dt TIME] [--output DIR] [--csv] "
-        "[--plot FILE.svg|DIR] [--window K] [--device cpu|cpu:N|cuda:K] [--include DIR]... [--quiet] [--json "
-        "[--stages]]\n",
-        stderr);
-    return EXIT_USAGE;
+    struct observe_request *q = request;
+    return read_time("--begin", value, &q->begin, e);
 }
 
-static int read_option(struct request *q, int c, const char *value, struct err *e)
+static int take_end(void *request, const char *value, struct err *e)
 {
-    switch (c) {
-    case 't':
-        q->trajectory = value;
-        return 0;
-    case 'b':
-        return read_time("--begin", value, &q->begin, e);
-    case 'e':
-        return read_time("--end", value, &q->end, e);
-    case 's':
-        if (read_time("--dt", value, &q->dt, e))
-            return -(int)e->code;
-        return q->dt >= 0 ? 0 : err_set(e, ERR_USAGE, "--dt %s: expected no time below zero", value);
-    case 'o':
-        q->files.output = value;
-        return 0;
-    case 'w':
-        return number_whole(&q->window, "--window ", value, 0, INT_MAX, e);
-    case 'p':
-        q->files.plot = value;
-        return 0;
-    case 'c':
-        q->files.csv = true;
-        return 0;
-    case 'd':
-        q->device = value;
-        return 0;
-    case 'j':
-        q->json = true;
-        return 0;
-    case 'q':
-        q->quiet = true;
-        return 0;
-    case 'S':
-        q->stages = true;
-        return 0;
-    case 'I':
-        if (q->ninclude < INCLUDES)
-            q->includes[q->ninclude++] = value;
-        return 0;
-    default:
-        return err_set(e, ERR_USAGE, "an option that is none of its");
-    }
+    struct observe_request *q = request;
+    return read_time("--end", value, &q->end, e);
+}
+
+static int take_dt(void *request, const char *value, struct err *e)
+{
+    struct observe_request *q = request;
+    int rc = read_time("--dt", value, &q->dt, e);
+    return rc || q->dt >= 0 ? rc : err_set(e, ERR_USAGE, "--dt %s: expected no time below zero", value);
+}
+
+static const struct arg rows[] = {
+    ARG(TEXT, "trajectory", "FILE", struct observe_request, trajectory),
+    ARG_CALL("begin", "TIME", .take = take_begin),
+    ARG_CALL("end", "TIME", .take = take_end),
+    ARG_CALL("dt", "TIME", .take = take_dt),
+    ARG(TEXT, "output", "DIR", struct observe_request, files.output),
+    ARG(TEXT, "plot", "PATH", struct observe_request, files.plot),
+    ARG(FLAG, "csv", NULL, struct observe_request, files.csv),
+    ARG(WHOLE, "window", "K", struct observe_request, window, .most = INT_MAX),
+    ARG(TEXT, "device", "DEVICE", struct observe_request, device),
+    ARG(LIST, "include", "DIR", struct observe_request, includes),
+    ARG(FLAG, "json", NULL, struct observe_request, json),
+    ARG(FLAG, "quiet", NULL, struct observe_request, quiet),
+    ARG(FLAG, "stages", NULL, struct observe_request, stages),
+};
+
+/* What goes with what. */
+static int check_request(const struct observe_request *q, struct err *e)
+{
+    if (!q->trajectory)
+        return err_set(e, ERR_USAGE, "expected --trajectory FILE; shoal observe --help shows how");
+    return q->stages && !q->json ? err_set(e, ERR_USAGE, "--stages goes with --json") : 0;
 }
 
 int observe_main(int argc, char **argv)
 {
-    static const struct option options[] = {{"trajectory", required_argument, NULL, 't'},
-                                            {"begin", required_argument, NULL, 'b'},
-                                            {"end", required_argument, NULL, 'e'},
-                                            {"dt", required_argument, NULL, 's'},
-                                            {"output", required_argument, NULL, 'o'},
-                                            {"plot", required_argument, NULL, 'p'},
-                                            {"csv", no_argument, NULL, 'c'},
-                                            {"window", required_argument, NULL, 'w'},
-                                            {"device", required_argument, NULL, 'd'},
-                                            {"include", required_argument, NULL, 'I'},
-                                            {"json", no_argument, NULL, 'j'},
-                                            {"quiet", no_argument, NULL, 'q'},
-                                            {"stages", no_argument, NULL, 'S'},
-                                            {NULL, 0, NULL, 0}};
-    struct request q = {.files.output = ".", .device = "cpu:1", .begin = -INFINITY, .end = INFINITY};
+    static const struct command_line line = {"observe", "SPEC", 1, 1, rows, sizeof rows / sizeof *rows, NULL};
+    struct observe_request q = {.files.output = ".", .device = "cpu:1", .begin = -INFINITY, .end = INFINITY};
     struct err e = {0};
     struct spec *spec = NULL;
     struct system sys = {0};
-    int rc = 0;
-    for (int c; !rc && (c = getopt_long(argc, argv, "", options, NULL)) != -1;)
-        rc = read_option(&q, c, optarg, &e);
+    int words, code;
+    if (!command_line_read(&line, &q, argc, argv, &words, &code))
+        return code;
+    int rc = check_request(&q, &e);
     if (rc)
         return exit_with("observe", &e);
-    if (optind + 1 != argc || !q.trajectory || (q.stages && !q.json))
-        return usage();
-    q.spec = argv[optind];
-    rc = input_read(q.spec, q.includes, q.ninclude, &spec, &sys, &e);
+    q.spec = argv[1];
+    rc = input_read(q.spec, q.includes.items, q.includes.n, &spec, &sys, &e);
     if (!rc)
         rc = observe(&q, spec, &sys, &e);
     observe_files_close(&q.files);

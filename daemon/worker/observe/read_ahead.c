@@ -14,7 +14,7 @@
 
 enum { SLOTS = 4 };
 
-struct slot {
+struct frame_slot {
     struct trajectory_frame frame; /* its arrays are the slot's */
     double (*x)[3], (*v)[3];
     double part;
@@ -25,7 +25,7 @@ struct slot {
 struct read_ahead {
     struct trajectory *trajectory; /* the thread's while it runs */
     size_t natoms;
-    struct slot slot[SLOTS];
+    struct frame_slot slot[SLOTS];
     pthread_t thread;
     pthread_mutex_t lock; /* of what follows */
     pthread_cond_t moved;
@@ -34,7 +34,7 @@ struct read_ahead {
     bool leaving;
 };
 
-static void fill(struct read_ahead *r, struct slot *s)
+static void fill(struct read_ahead *r, struct frame_slot *s)
 {
     const size_t bytes = r->natoms * sizeof *s->x;
     s->rc = trajectory_next(r->trajectory, &s->frame, &s->err);
@@ -57,7 +57,7 @@ static void *run(void *arg)
         while (!r->leaving && r->read - r->taken == SLOTS)
             pthread_cond_wait(&r->moved, &r->lock);
         const bool leaving = r->leaving;
-        struct slot *s = &r->slot[r->read % SLOTS];
+        struct frame_slot *s = &r->slot[r->read % SLOTS];
         pthread_mutex_unlock(&r->lock);
         if (leaving)
             break;
@@ -104,7 +104,7 @@ int read_ahead_next(struct read_ahead *r, struct trajectory_frame *f, struct err
     }
     while (r->read == r->taken)
         pthread_cond_wait(&r->moved, &r->lock);
-    const struct slot *s = &r->slot[r->taken % SLOTS];
+    const struct frame_slot *s = &r->slot[r->taken % SLOTS];
     r->holds = !s->rc; /* the end stays for who asks again */
     pthread_mutex_unlock(&r->lock);
     if (!s->rc)

@@ -3,26 +3,27 @@
  * shoal-worker bench: what a step of a replica costs, for one number of replicas or for several, on one device or on several,
  * with replicas of one spec or of several side by side.
  */
-#include <getopt.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "daemon/worker/command/commands.h"
+#include "daemon/worker/command/line.h"
 #include "daemon/worker/offline/bench_plot.h"
 #include "daemon/worker/offline/bench_run.h"
 #include "engine/base/buf.h"
 #include "engine/base/number.h"
 #include "engine/plot/plot.h"
 
-enum { COUNTS_MAX = 32, DEVICES_MAX = 4 };
+enum { COUNTS_MAX = 32, DEVICES_MAX = 4, STEPS_MAX = 1000000000 };
 
 struct bench_options {
     struct bench_task task;
     const char *devices[DEVICES_MAX];
     unsigned counts[COUNTS_MAX];
     int ndevices, ncounts;
+    int steps, warm_up; /* of each replica, and before them; 0: the usual */
     const char *plot;
     bool json, sweep, each;
 };
@@ -207,17 +208,6 @@ static int bench(struct bench_options *o, struct err *e)
 
 /* ---- options ---- */
 
-static int usage(void)
-{
-    fputs(
-        "usage: shoal bench SPEC... [--replicas N | --sweep N,N,... | --each] [--steps S] [--device "
-        "cpu|cpu:N|cuda:K]... "
-        "[--warm-up S] [--form auto|gang|graph] [--pme auto|block|card] [--plot FILE.svg] [--include DIR]... "
-        "[--json]\n",
-        stderr);
-    return EXIT_USAGE;
-}
-
 static int read_count(struct bench_options *o, const char *option, const char *given, struct err *e)
 {
     int64_t n;
@@ -229,17 +219,9 @@ static int read_count(struct bench_options *o, const char *option, const char *g
     return rc;
 }
 
-static int read_steps(uint64_t *out, const char *option, const char *given, struct err *e)
+static int take_sweep(void *options, const char *given, struct err *e)
 {
-    int64_t n;
-    int rc = number_whole(&n, option, given, 1, 1000000000, e);
-    if (!rc)
-        *out = (uint64_t)n;
-    return rc;
-}
-
-static int read_sweep(struct bench_options *o, const char *given, struct err *e)
-{
+    struct bench_options *o = options;
     char *list = xstrdup(given), *rest = list, *part;
     int rc = 0;
     o->sweep = true;
@@ -261,82 +243,79 @@ static int read_form(const char *option, const char *const names[3], const char 
     return err_set(e, ERR_USAGE, "%s %s: expected auto, %s or %s", option, text, names[1], names[2]);
 }
 
-static int read_option(struct bench_options *o, int option, struct err *e)
+static int take_replicas(void *options, const char *given, struct err *e)
 {
-    int rc = 0, form;
-    switch (option) {
-    case 'a':
-        o->each = true;
-        break;
-    case 'd':
-        if (o->ndevices < DEVICES_MAX)
-            o->devices[o->ndevices++] = optarg;
-        break;
-    case 'i':
-        if (o->task.nincludes < BENCH_INCLUDES_MAX)
-            o->task.includes[o->task.nincludes++] = optarg;
-        break;
-    case 'j':
-        o->json = true;
-        break;
-    case 'f':
-        form = read_form("--form", form_names, optarg, e);
-        o->task.form = (enum step_form)form;
-        return form < 0 ? form : 0;
-    case 'm':
-        form = read_form("--pme", pme_names, optarg, e);
-        o->task.pme = (enum pme_form)form;
-        return form < 0 ? form : 0;
-    case 'p':
-        o->plot = optarg;
-        rc = plot_check_name(optarg, false, e);
-        break;
-    case 'r':
-        o->ncounts = 0;
-        rc = read_count(o, "--replicas ", optarg, e);
-        break;
-    case 'w':
-        rc = read_sweep(o, optarg, e);
-        break;
-    case 's':
-        rc = read_steps(&o->task.steps, "--steps ", optarg, e);
-        break;
-    case 'u':
-        rc = read_steps(&o->task.warm_up, "--warm-up ", optarg, e);
-        break;
-    default:
-        return ERR_USAGE;
-    }
-    return rc;
+    struct bench_options *o = options;
+    o->ncounts = 0;
+    return read_count(o, "--replicas ", given, e);
+}
+
+static int take_form(void *options, const char *given, struct err *e)
+{
+    struct bench_options *o = options;
+    const int form = read_form("--form", form_names, given, e);
+    o->task.form = (enum step_form)form;
+    return form < 0 ? form : 0;
+}
+
+static int take_pme(void *options, const char *given, struct err *e)
+{
+    struct bench_options *o = options;
+    const int form = read_form("--pme", pme_names, given, e);
+    o->task.pme = (enum pme_form)form;
+    return form < 0 ? form : 0;
+}
+
+static int take_device(void *options, const char *given, struct err *e)
+{
+    struct bench_options *o = options;
+    if (o->ndevices == DEVICES_MAX)
+        return err_set(e, ERR_USAGE, "--device: at most %d of them", DEVICES_MAX);
+    o->devices[o->ndevices++] = given;
+    return 0;
+}
+
+static int take_plot(void *options, const char *given, struct err *e)
+{
+    struct bench_options *o = options;
+    o->plot = given;
+    return plot_check_name(given, false, e);
+}
+
+static const struct arg rows[] = {
+    ARG_CALL("replicas", "N", .take = take_replicas),
+    ARG_CALL("sweep", "N,N,...", .take = take_sweep),
+    ARG(FLAG, "each", NULL, struct bench_options, each),
+    ARG(WHOLE, "steps", "S", struct bench_options, steps, .least = 1, .most = STEPS_MAX, .usual = 1000),
+    ARG(WHOLE, "warm-up", "S", struct bench_options, warm_up, .least = 1, .most = STEPS_MAX),
+    ARG_CALL("device", "DEVICE", .take = take_device),
+    ARG_CALL("form", "auto|gang|graph", .take = take_form),
+    ARG_CALL("pme", "auto|block|card", .take = take_pme),
+    ARG_CALL("plot", "FILE", .take = take_plot),
+    ARG(LIST, "include", "DIR", struct bench_options, task.includes),
+    ARG(FLAG, "json", NULL, struct bench_options, json),
+};
+
+/* What is not given, and what goes with what. */
+static int complete(struct bench_options *o, char **words, int n, struct err *e)
+{
+    if (!o->ndevices)
+        o->devices[o->ndevices++] = "cpu";
+    o->task.steps = (uint64_t)o->steps;
+    o->task.warm_up = (uint64_t)o->warm_up;
+    for (int i = 0; i < n; i++)
+        o->task.specs[o->task.nspecs++] = words[i];
+    return o->each && o->sweep ? err_set(e, ERR_USAGE, "--each --sweep: expected one of them") : 0;
 }
 
 int bench_main(int argc, char **argv)
 {
-    static const struct option options[] = {
-        {"replicas", required_argument, NULL, 'r'}, {"sweep", required_argument, NULL, 'w'},
-        {"steps", required_argument, NULL, 's'},    {"device", required_argument, NULL, 'd'},
-        {"include", required_argument, NULL, 'i'},  {"each", no_argument, NULL, 'a'},
-        {"plot", required_argument, NULL, 'p'},     {"json", no_argument, NULL, 'j'},
-        {"warm-up", required_argument, NULL, 'u'},  {"form", required_argument, NULL, 'f'},
-        {"pme", required_argument, NULL, 'm'},      {NULL, 0, NULL, 0}};
-    struct bench_options o = {.task = {.steps = 1000}, .counts = {1}, .ncounts = 1};
+    static const struct command_line line = {"bench", "SPEC...", 1, BENCH_SPECS_MAX, rows, sizeof rows / sizeof *rows,
+                                             NULL};
+    struct bench_options o = {.counts = {1}, .ncounts = 1};
     struct err e = {0};
-    for (int c; (c = getopt_long(argc, argv, "", options, NULL)) != -1;) {
-        int rc = read_option(&o, c, &e);
-        if (rc > 0)
-            return usage();
-        if (rc)
-            return exit_with("bench", &e);
-    }
-    if (!o.ndevices)
-        o.devices[o.ndevices++] = "cpu";
-    if (optind == argc || argc - optind > BENCH_SPECS_MAX)
-        return usage();
-    if (o.each && o.sweep) {
-        err_set(&e, ERR_USAGE, "--each --sweep: expected one of them");
-        return exit_with("bench", &e);
-    }
-    while (optind < argc)
-        o.task.specs[o.task.nspecs++] = argv[optind++];
-    return bench(&o, &e) ? exit_with("bench", &e) : EXIT_OK;
+    int words, code;
+    if (!command_line_read(&line, &o, argc, argv, &words, &code))
+        return code;
+    return complete(&o, argv + 1, words, &e) || bench(&o, &e) ? exit_with("bench", &e) : EXIT_OK;
 }

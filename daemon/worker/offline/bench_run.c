@@ -172,7 +172,7 @@ static int add_model(struct bench *b, int k, struct err *e)
     struct buf folder = {0};
     struct spec *spec;
     struct system sys = {0};
-    int rc = input_read(b->task->specs[k], b->task->includes, b->task->nincludes, &spec, &sys, e);
+    int rc = input_read(b->task->specs[k], b->task->includes.items, b->task->includes.n, &spec, &sys, e);
     if (rc)
         return rc;
     if ((rc = spec_check_box(spec, &sys, e))) {

@@ -9,15 +9,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "daemon/command_line/args.h"
 #include "engine/base/err.h"
 #include "engine/run/sim.h"
 
-enum { BENCH_SPECS_MAX = 8, BENCH_INCLUDES_MAX = 32 };
+enum { BENCH_SPECS_MAX = 8 };
 
 struct bench_task {
     const char *device;
-    const char *specs[BENCH_SPECS_MAX], *includes[BENCH_INCLUDES_MAX];
-    int nspecs, nincludes;
+    const char *specs[BENCH_SPECS_MAX];
+    int nspecs;
+    struct args_list includes;
     unsigned replicas; /* of each spec */
     uint64_t steps;    /* of each replica */
     uint64_t warm_up;  /* before them; 0: a tenth of them, 200 at least */

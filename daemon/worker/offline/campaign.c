@@ -17,7 +17,6 @@
  * [lambdas]}, and "pilot": the round of a pilot with these windows, or "from": the key of the pilot that chose them}}:
  * with "from" there are the repeats, with these windows.
  */
-#include <getopt.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
@@ -28,13 +27,15 @@
 #include "daemon/spec/predict.h"
 #include "daemon/spec/submission.h"
 #include "daemon/worker/command/commands.h"
+#include "daemon/worker/command/line.h"
 #include "daemon/worker/offline/campaign_spec.h"
 #include "daemon/worker/offline/input.h"
 #include "engine/base/gzip.h"
+#include "engine/base/json/number_json.h"
 #include "engine/base/path.h"
 #include "engine/base/json/text_json.h"
 
-enum { INCLUDES = 32, NAMED = 3 /* systems or edges that a message names */ };
+enum { NAMED = 3 /* systems or edges that a message names */ };
 
 /* What many systems or edges share is one text, with their names; NULL: of none. */
 static void add_text(json_t *list, const char *text, const struct campaign *c, const struct item *it)
@@ -159,7 +160,7 @@ static int look_at_spec(struct listing *l, struct item *it, const struct written
 {
     struct spec *spec = NULL;
     char *folder = l->campaign->inputs ? xstrdup(l->campaign->inputs) : input_folder(it->leg->spec);
-    struct source *src = input_source(folder, l->includes, l->nincludes);
+    struct source *src = input_source(folder, l->includes.items, l->includes.n);
     int rc = spec_parse(&spec, it->leg->spec, w->text.data, w->text.len, e);
     if (!rc) {
         spec->seed_random = false; /* the service draws it */
@@ -389,11 +390,6 @@ static void check_budget(struct listing *l)
 
 /* ---- all of it ---- */
 
-static json_t *number_or_null(double x)
-{
-    return isnan(x) ? json_null() : json_real(x);
-}
-
 static json_t *campaign_json(const struct listing *l)
 {
     const struct campaign *c = l->campaign;
@@ -403,8 +399,8 @@ static json_t *campaign_json(const struct listing *l)
                                               c->legs[i].of_edges ? "edge" : "system", "sign", c->legs[i].sign));
     for (int i = 0; i < c->nsystems; i++)
         json_array_append_new(systems, json_pack("{s:s,s:o,s:o}", "name", c->systems[i].name, "experiment",
-                                                 number_or_null(c->systems[i].experiment), "error",
-                                                 number_or_null(c->systems[i].error)));
+                                                 number_json(c->systems[i].experiment), "error",
+                                                 number_json(c->systems[i].error)));
     for (int i = 0; i < c->nedges; i++)
         json_array_append_new(edges, json_pack("{s:s,s:s,s:s}", "name", c->edges[i].name, "ligand_i",
                                                c->systems[c->edges[i].ligand[0]].name, "ligand_j",
@@ -441,32 +437,29 @@ static int list(struct listing *l, const char *path, struct err *e)
     return rc;
 }
 
-static const struct option options[] = {{"include", required_argument, NULL, 'I'},
-                                        {"names", no_argument, NULL, 'n'},
-                                        {"ladders", required_argument, NULL, 'L'},
-                                        {NULL, 0, NULL, 0}};
+static int take_ladders(void *fields, const char *value, struct err *e)
+{
+    struct listing *l = fields;
+    json_decref(l->ladders);
+    l->ladders = json_load_file(value, 0, NULL);
+    return l->ladders ? 0 : err_set(e, ERR_USAGE, "--ladders %s: expected a file of JSON", value);
+}
 
 int campaign_main(int argc, char **argv)
 {
-    const char *includes[INCLUDES];
-    struct listing l = {.includes = includes};
+    static const struct arg rows[] = {
+        ARG(LIST, "include", "DIR", struct listing, includes),
+        ARG(FLAG, "names", NULL, struct listing, names),
+        ARG_CALL("ladders", "FILE", .take = take_ladders),
+    };
+    static const struct command_line line = {"campaign", "CAMPAIGN", 1, 1, rows, sizeof rows / sizeof *rows, NULL};
+    struct listing l = {.names = false};
     struct err e = {0};
-    for (int c; (c = getopt_long(argc, argv, "I:nL:", options, NULL)) != -1;) {
-        if (c == 'n')
-            l.names = true;
-        else if (c == 'L' && !l.ladders && (l.ladders = json_load_file(optarg, 0, NULL)))
-            continue;
-        else if (c == 'I' && l.nincludes < INCLUDES)
-            includes[l.nincludes++] = optarg;
-        else
-            return EXIT_USAGE;
-    }
-    if (argc - optind != 1) {
-        fprintf(stderr, "shoal campaign: expected one campaign; shoal campaign --help shows how\n");
-        return EXIT_USAGE;
-    }
+    int words, code;
+    if (!command_line_read(&line, &l, argc, argv, &words, &code))
+        return code;
     l.ensembles = json_array(), l.inputs = json_array(), l.errors = json_array(), l.warnings = json_array();
-    int rc = list(&l, argv[optind], &e);
+    int rc = list(&l, argv[1], &e);
     json_decref(l.ensembles);
     json_decref(l.inputs);
     json_decref(l.errors);

@@ -7,12 +7,12 @@
 
 #include <jansson.h>
 
+#include "daemon/command_line/args.h"
 #include "daemon/campaign/campaign.h"
 
 struct listing {
     const struct campaign *campaign;
-    const char *const *includes;
-    int nincludes;
+    struct args_list includes;
     bool names;
     json_t *ladders; /* NULL: none is known */
     json_t *ensembles, *inputs, *errors, *warnings;

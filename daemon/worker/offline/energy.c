@@ -2,24 +2,21 @@
  *
  * shoal-worker energy: one static evaluation of a spec's system at its start coordinates, printed.
  */
-#include <getopt.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "daemon/worker/command/commands.h"
+#include "daemon/worker/command/line.h"
 #include "daemon/worker/offline/energy.h"
 #include "daemon/worker/offline/input.h"
 #include "daemon/worker/offline/measure.h"
 #include "engine/base/number.h"
 
-#define INCLUDE_MAX 32
-
 struct energy {
     const char *spec, *device;
-    const char *includes[INCLUDE_MAX];
-    int ninclude;
-    int64_t window;
+    struct args_list includes;
+    int window;
     bool json, forces, check;
 };
 
@@ -89,7 +86,7 @@ static int energy(const struct energy *o, struct err *e)
 {
     struct spec *spec;
     struct system sys = {0};
-    int rc = input_read(o->spec, o->includes, o->ninclude, &spec, &sys, e);
+    int rc = input_read(o->spec, o->includes.items, o->includes.n, &spec, &sys, e);
     if (rc)
         return rc;
     rc = run(o, spec, &sys, e);
@@ -98,44 +95,22 @@ static int energy(const struct energy *o, struct err *e)
     return rc;
 }
 
-static int usage(void)
-{
-    fputs(
-        "usage: shoal energy SPEC [--window K] [--forces] [--device cpu|cpu:N|cuda:K] [--check] [--include DIR]... "
-        "[--json]\n",
-        stderr);
-    return EXIT_USAGE;
-}
-
 int energy_main(int argc, char **argv)
 {
-    static const struct option options[] = {{"window", required_argument, NULL, 'w'},
-                                            {"forces", no_argument, NULL, 'f'},
-                                            {"device", required_argument, NULL, 'd'},
-                                            {"include", required_argument, NULL, 'i'},
-                                            {"json", no_argument, NULL, 'j'},
-                                            {"check", no_argument, NULL, 'c'},
-                                            {NULL, 0, NULL, 0}};
+    static const struct arg rows[] = {
+        ARG(WHOLE, "window", "K", struct energy, window, .most = INT_MAX),
+        ARG(FLAG, "forces", NULL, struct energy, forces),
+        ARG(TEXT, "device", "DEVICE", struct energy, device),
+        ARG(LIST, "include", "DIR", struct energy, includes),
+        ARG(FLAG, "json", NULL, struct energy, json),
+        ARG(FLAG, "check", NULL, struct energy, check),
+    };
+    static const struct command_line line = {"energy", "SPEC", 1, 1, rows, sizeof rows / sizeof *rows, NULL};
     struct energy o = {.device = "cpu:1"};
     struct err e = {0};
-    for (int c; (c = getopt_long(argc, argv, "", options, NULL)) != -1;) {
-        if (c == 'd')
-            o.device = optarg;
-        else if (c == 'j')
-            o.json = true;
-        else if (c == 'c')
-            o.check = true;
-        else if (c == 'f')
-            o.forces = true;
-        else if (c == 'i' && o.ninclude < INCLUDE_MAX)
-            o.includes[o.ninclude++] = optarg;
-        else if (c != 'w')
-            return usage();
-        else if (number_whole(&o.window, "--window ", optarg, 0, INT_MAX, &e))
-            return exit_with("energy", &e);
-    }
-    if (optind + 1 != argc)
-        return usage();
-    o.spec = argv[optind];
+    int words, code;
+    if (!command_line_read(&line, &o, argc, argv, &words, &code))
+        return code;
+    o.spec = argv[1];
     return energy(&o, &e) ? exit_with("energy", &e) : EXIT_OK;
 }

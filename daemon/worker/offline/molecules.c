@@ -5,7 +5,6 @@
  * in the order of the topology. kind: "water", "ion" (one charged atom), "solvent" (any other with ten copies or more) or "solute";
  * b_states: atoms of it have another type, charge or mass in state B.
  */
-#include <getopt.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
@@ -13,11 +12,12 @@
 #include <string.h>
 
 #include "daemon/worker/command/commands.h"
+#include "daemon/worker/command/line.h"
 #include "daemon/worker/offline/input.h"
 #include "engine/base/json/text_json.h"
 #include "engine/io/io.h"
 
-enum { INCLUDES = 32, MANY = 10 };
+enum { MANY = 10 };
 
 struct seen {
     int copies, atoms, massive;
@@ -75,20 +75,16 @@ static void print_molecules(const struct system *sys)
 
 int molecules_main(int argc, char **argv)
 {
-    static const struct option options[] = {{"include", required_argument, NULL, 'I'}, {NULL, 0, NULL, 0}};
-    const char *includes[INCLUDES];
-    int ninclude = 0;
-    for (int c; (c = getopt_long(argc, argv, "I:", options, NULL)) != -1;) {
-        if (c != 'I' || ninclude == INCLUDES)
-            return EXIT_USAGE;
-        includes[ninclude++] = optarg;
-    }
-    if (optind + 1 != argc)
-        return EXIT_USAGE;
+    struct args_list includes = {.n = 0};
+    static const struct arg rows[] = {{.name = "include", .argument = "DIR", .kind = ARG_LIST}};
+    static const struct command_line line = {"molecules", "TOPOLOGY", 1, 1, rows, sizeof rows / sizeof *rows, NULL};
+    int words, code;
+    if (!command_line_read(&line, &includes, argc, argv, &words, &code))
+        return code;
     struct err e = {0};
     struct system sys = {0};
-    struct source *src = input_source(".", includes, ninclude);
-    int rc = top_read(&sys, src, argv[optind], NULL, 0, &e);
+    struct source *src = input_source(".", includes.items, includes.n);
+    int rc = top_read(&sys, src, argv[1], NULL, 0, &e);
     if (!rc)
         print_molecules(&sys);
     system_close(&sys);

@@ -3,7 +3,7 @@
  * shoal-worker suggest-restraint: anchors that hold a ligand to its receptor, from trajectories or from the start coordinates,
  * as a piece of topology.
  */
-#include <getopt.h>
+#include <limits.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "daemon/worker/command/commands.h"
+#include "daemon/worker/command/line.h"
 #include "daemon/worker/offline/input.h"
 #include "engine/base/number.h"
 #include "engine/base/printable.h"
@@ -18,13 +19,13 @@
 #include "engine/io/trajectory.h"
 #include "engine/derive/anchors.h"
 
-enum { INCLUDES = 32, FRAMES = 1000 };
+enum { FRAMES = 1000 };
 #define DEGREE (M_PI / 180)
 
-struct request {
+struct restraint_request {
     const char *spec, *ligand, *receptor;
-    const char *includes[INCLUDES];
-    int ninclude, ntrajectories;
+    struct args_list includes;
+    int ntrajectories;
     char **trajectories;
     bool json;
 };
@@ -48,7 +49,7 @@ static int find_molecule(const struct system *sys, const char *what, const char 
                : err_set(e, ERR_SPEC, "%s %s: the system has %d molecules of this type; expected one", what, name, n);
 }
 
-static int find_ligand(const struct request *q, const struct spec *spec, const struct system *sys, int *out,
+static int find_ligand(const struct restraint_request *q, const struct spec *spec, const struct system *sys, int *out,
                        struct err *e)
 {
     const struct alchemy_settings *al = &spec->settings.alchemy;
@@ -61,7 +62,8 @@ static int find_ligand(const struct request *q, const struct spec *spec, const s
     return find_molecule(sys, "ligand", name, out, e);
 }
 
-static int find_receptor(const struct request *q, const struct system *sys, int ligand, int *out, struct err *e)
+static int find_receptor(const struct restraint_request *q, const struct system *sys, int ligand, int *out,
+                         struct err *e)
 {
     *out = -1;
     if (q->receptor)
@@ -89,7 +91,8 @@ static int read_trajectory(struct anchor_search *s, const struct system *sys, co
     return ends ? 0 : rc;
 }
 
-static int read_frames(const struct request *q, struct anchor_search *s, const struct system *sys, struct err *e)
+static int read_frames(const struct restraint_request *q, struct anchor_search *s, const struct system *sys,
+                       struct err *e)
 {
     int rc = 0;
     for (int i = 0; i < q->ntrajectories && !rc; i++)
@@ -169,7 +172,8 @@ static void print_json(const struct system *sys, const struct anchors *a, int re
     json_decref(out);
 }
 
-static void print(const struct request *q, const struct system *sys, const struct anchors *a, int receptor, int ligand)
+static void print(const struct restraint_request *q, const struct system *sys, const struct anchors *a, int receptor,
+                  int ligand)
 {
     struct buf block = {0};
     make_block(&block, sys, a, receptor, ligand);
@@ -189,7 +193,7 @@ static void print(const struct request *q, const struct system *sys, const struc
     buf_free(&block);
 }
 
-static int suggest(const struct request *q, const struct spec *spec, const struct system *sys, struct err *e)
+static int suggest(const struct restraint_request *q, const struct spec *spec, const struct system *sys, struct err *e)
 {
     struct anchors a;
     int receptor = 0, ligand = 0, rc = find_ligand(q, spec, sys, &ligand, e);
@@ -211,35 +215,25 @@ static int suggest(const struct request *q, const struct spec *spec, const struc
 
 int suggest_restraint_main(int argc, char **argv)
 {
-    static const struct option options[] = {{"include", required_argument, NULL, 'I'},
-                                            {"ligand", required_argument, NULL, 'l'},
-                                            {"receptor", required_argument, NULL, 'r'},
-                                            {"json", no_argument, NULL, 'j'},
-                                            {NULL, 0, NULL, 0}};
-    struct request q = {0};
+    static const struct arg rows[] = {
+        ARG(LIST, "include", "DIR", struct restraint_request, includes),
+        ARG(TEXT, "ligand", "NAME", struct restraint_request, ligand),
+        ARG(TEXT, "receptor", "NAME", struct restraint_request, receptor),
+        ARG(FLAG, "json", NULL, struct restraint_request, json),
+    };
+    static const struct command_line line = {
+        "suggest-restraint", "SPEC TRAJECTORY...", 1, INT_MAX, rows, sizeof rows / sizeof *rows, NULL};
+    struct restraint_request q = {0};
     struct err e = {0};
     struct spec *spec = NULL;
     struct system sys = {0};
-    for (int c; (c = getopt_long(argc, argv, "", options, NULL)) != -1;) {
-        if (c == 'l')
-            q.ligand = optarg;
-        else if (c == 'r')
-            q.receptor = optarg;
-        else if (c == 'j')
-            q.json = true;
-        else if (c == 'I' && q.ninclude < INCLUDES)
-            q.includes[q.ninclude++] = optarg;
-        else
-            return EXIT_USAGE;
-    }
-    if (optind == argc) {
-        fprintf(stderr, "shoal suggest-restraint: expected a spec; shoal suggest-restraint --help shows how\n");
-        return EXIT_USAGE;
-    }
-    q.spec = argv[optind];
-    q.trajectories = argv + optind + 1;
-    q.ntrajectories = argc - optind - 1;
-    int rc = input_read(q.spec, q.includes, q.ninclude, &spec, &sys, &e);
+    int words, code;
+    if (!command_line_read(&line, &q, argc, argv, &words, &code))
+        return code;
+    q.spec = argv[1];
+    q.trajectories = argv + 2;
+    q.ntrajectories = words - 1;
+    int rc = input_read(q.spec, q.includes.items, q.includes.n, &spec, &sys, &e);
     if (!rc)
         rc = suggest(&q, spec, &sys, &e);
     system_close(&sys);

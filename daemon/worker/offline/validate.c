@@ -3,7 +3,6 @@
  * shoal-worker validate: reads a spec and its files as a submission would, and says what would run, what it would take, and
  * what in it is likely not meant.
  */
-#include <getopt.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
@@ -12,6 +11,7 @@
 #include "daemon/spec/advice/advice.h"
 #include "daemon/spec/predict.h"
 #include "daemon/worker/command/commands.h"
+#include "daemon/worker/command/line.h"
 #include "daemon/worker/device/sizes.h"
 #include "daemon/worker/offline/input.h"
 #include "daemon/worker/offline/measure.h"
@@ -22,10 +22,10 @@
 #include "engine/base/units.h"
 #include "engine/derive/standard_state.h"
 
-enum { INCLUDES = 32 };
-
-static const struct option options[] = {
-    {"include", required_argument, NULL, 'I'}, {"json", no_argument, NULL, 'j'}, {NULL, 0, NULL, 0}};
+struct validate_options {
+    struct args_list includes;
+    bool json;
+};
 
 /* What is said of a spec that is accepted. */
 struct findings {
@@ -206,29 +206,23 @@ static int refuse(const struct err *e, bool json)
 
 int validate_main(int argc, char **argv)
 {
-    const char *includes[INCLUDES];
-    int ninclude = 0;
-    bool json = false;
-    for (int c; (c = getopt_long(argc, argv, "I:j", options, NULL)) != -1;) {
-        if (c == 'j')
-            json = true;
-        else if (c == 'I' && ninclude < INCLUDES)
-            includes[ninclude++] = optarg;
-        else
-            return EXIT_USAGE;
-    }
-    if (argc - optind != 1) {
-        fprintf(stderr, "shoal validate: expected one spec; shoal validate --help shows how\n");
-        return EXIT_USAGE;
-    }
+    static const struct arg rows[] = {
+        ARG(LIST, "include", "DIR", struct validate_options, includes),
+        ARG(FLAG, "json", NULL, struct validate_options, json),
+    };
+    static const struct command_line line = {"validate", "SPEC", 1, 1, rows, sizeof rows / sizeof *rows, NULL};
+    struct validate_options o = {.json = false};
+    int words, code;
+    if (!command_line_read(&line, &o, argc, argv, &words, &code))
+        return code;
     struct err e = {0};
     struct spec *spec = NULL;
     struct system sys = {0};
     struct findings found = {0};
-    int rc = input_read(argv[optind], includes, ninclude, &spec, &sys, &e);
+    int rc = input_read(argv[1], o.includes.items, o.includes.n, &spec, &sys, &e);
     if (!rc)
         rc = find(spec, &sys, &found, &e);
-    if (!rc && json)
+    if (!rc && o.json)
         print_json(spec, &sys, &found);
     else if (!rc)
         print_text(spec, &sys, &found);
@@ -237,5 +231,5 @@ int validate_main(int argc, char **argv)
     json_decref(found.not_asked);
     system_close(&sys);
     spec_free(spec);
-    return rc ? refuse(&e, json) : EXIT_OK;
+    return rc ? refuse(&e, o.json) : EXIT_OK;
 }

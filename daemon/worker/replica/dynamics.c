@@ -20,7 +20,7 @@ enum { QUEUE = 3 };
 
 /* What comes next of all that happens after `step` steps of the stage. */
 enum event { ROWS, OBSERVE, FRAME, EXCHANGE, MOVE, KEEP, STEPS };
-struct place {
+struct next_event {
     uint64_t step;
     enum event next;
 };
@@ -28,7 +28,7 @@ struct place {
 struct queued {
     enum sim_work kind;
     uint32_t n;
-    struct place after;
+    struct next_event after;
 };
 
 struct dynamics {
@@ -36,9 +36,9 @@ struct dynamics {
     const struct stage *stage;
     struct queued queue[QUEUE]; /* on their way, oldest first */
     int count;
-    struct place planned; /* behind the last of them */
-    double since;         /* wall clock: the oldest was not begun before */
-    struct sample sample; /* whose rows are to be written, if any */
+    struct next_event planned; /* behind the last of them */
+    double since;              /* wall clock: the oldest was not begun before */
+    struct sample sample;      /* whose rows are to be written, if any */
     struct rows rows;
 };
 
@@ -73,7 +73,7 @@ static bool next_work(const struct dynamics *d, struct queued *out)
     const struct spec *spec = d->r->spec;
     const uint64_t stage = d->r->stage, step = d->planned.step;
     const struct rows rows = timeline_rows(spec, stage, step);
-    struct place *at = &out->after;
+    struct next_event *at = &out->after;
     uint32_t n;
     for (*at = d->planned;; at->next++)
         switch (at->next) {
@@ -107,7 +107,7 @@ static bool next_work(const struct dynamics *d, struct queued *out)
         case STEPS:
             n = replica_batch(d->r, timeline_next_event(spec, stage, step) - step, steps_queued(d));
             if (n)
-                *at = (struct place){step + n, ROWS};
+                *at = (struct next_event){step + n, ROWS};
             return n && is(out, SIM_STEP, n);
         }
 }

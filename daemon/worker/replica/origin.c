@@ -22,7 +22,7 @@
 
 #define PIECE ((size_t)1 << 20)
 
-struct origin {
+struct origin_reading {
     struct replica *r;
     struct checkpoint c;
     bool found;
@@ -40,7 +40,7 @@ struct origin {
 
 static int find_job(void *arg, struct err *e)
 {
-    struct origin *o = arg;
+    struct origin_reading *o = arg;
     const struct checkpoint_owner owner = replica_owner(o->r);
     for (int which = 0; which < CHECKPOINT_FILES; which++) {
         struct err why = {0};
@@ -61,7 +61,7 @@ static int find_job(void *arg, struct err *e)
     return 0;
 }
 
-static int open_origin(const struct origin *o, enum output which, struct err *e)
+static int open_origin(const struct origin_reading *o, enum output which, struct err *e)
 {
     struct buf path = {0};
     buf_printf(&path, "%s/%s", o->r->origin, output_names[which]);
@@ -73,7 +73,8 @@ static int open_origin(const struct origin *o, enum output which, struct err *e)
 }
 
 /* The next piece of at most `most` bytes, which are there. */
-static int read_piece(const struct origin *o, int fd, enum output which, uint64_t most, struct buf *out, struct err *e)
+static int read_piece(const struct origin_reading *o, int fd, enum output which, uint64_t most, struct buf *out,
+                      struct err *e)
 {
     size_t n = most < PIECE ? (size_t)most : PIECE;
     char *to = buf_extend(out, n);
@@ -89,7 +90,7 @@ static int read_piece(const struct origin *o, int fd, enum output which, uint64_
 
 static int copy_energies_job(void *arg, struct err *e)
 {
-    struct origin *o = arg;
+    struct origin_reading *o = arg;
     int fd = open_origin(o, OUTPUT_ENERGY, e), rc = fd < 0 ? -(int)e->code : 0;
     struct buf *rows = &o->r->outputs.files[OUTPUT_ENERGY].rows;
     for (uint64_t left = o->c.offset[OUTPUT_ENERGY]; left && !rc;) {
@@ -105,7 +106,7 @@ static int copy_energies_job(void *arg, struct err *e)
 /* The next frame, whose bytes go into the new trajectory too. */
 static int frame_job(void *arg, struct err *e)
 {
-    struct origin *o = arg;
+    struct origin_reading *o = arg;
     struct replica *r = o->r;
     size_t length;
     free(o->frame.grid);
@@ -152,7 +153,7 @@ static int CO_FN sample_here(struct replica *r, struct err *e)
     }
 }
 
-static int CO_FN evaluate(struct origin *o, struct sample *out, struct err *e)
+static int CO_FN evaluate(struct origin_reading *o, struct sample *out, struct err *e)
 {
     struct replica *r = o->r;
     double box[BOX_SIZE];
@@ -171,7 +172,7 @@ static int CO_FN evaluate(struct origin *o, struct sample *out, struct err *e)
                : err_set(e, ERR_NONFINITE, "the potential energy of a frame at %g ps is %g", out->time, out->potential);
 }
 
-static int CO_FN take_frame(struct origin *o, struct err *e)
+static int CO_FN take_frame(struct origin_reading *o, struct err *e)
 {
     struct replica *r = o->r;
     struct sample sample;
@@ -188,7 +189,7 @@ static int CO_FN take_frame(struct origin *o, struct err *e)
 }
 
 /* Frames are of production alone, and so is the model that evaluates them. */
-static int CO_FN take_frames(struct origin *o, uint64_t *n, struct err *e)
+static int CO_FN take_frames(struct origin_reading *o, uint64_t *n, struct err *e)
 {
     struct replica *r = o->r;
     o->left = o->c.offset[OUTPUT_TRAJECTORY];
@@ -219,7 +220,7 @@ static void tell(const struct replica *r, uint64_t frames)
     replica_report_event(r, "frames", &what);
 }
 
-static int CO_FN take(struct origin *o, struct err *e)
+static int CO_FN take(struct origin_reading *o, struct err *e)
 {
     struct replica *r = o->r;
     uint64_t frames = 0;
@@ -250,7 +251,7 @@ static int CO_FN take(struct origin *o, struct err *e)
 
 int CO_FN replica_take_over(struct replica *r, bool *found, struct err *e)
 {
-    struct origin o = {.r = r, .fd = -1};
+    struct origin_reading o = {.r = r, .fd = -1};
     int rc = take(&o, e);
     *found = o.found;
     if (o.fd >= 0)

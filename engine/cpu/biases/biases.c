@@ -27,18 +27,18 @@ struct pass {
 };
 
 /* Pairs of one atom: r from the other to it; `other`: the place of that in the second group. */
-struct pairs {
+struct bias_pairs {
     double r[3][AT_A_TIME], r2[AT_A_TIME], s[AT_A_TIME], over[AT_A_TIME];
     uint32_t other[AT_A_TIME];
 };
 
 /* What one atom's pairs add up to. */
-struct row {
+struct bias_row {
     double s, gradient[3], virial[9];
 };
 
 /* Shortest images in a box with right angles. */
-static inline void nearest(const double box[BOX_SIZE], struct pairs *q, uint32_t n)
+static inline void nearest(const double box[BOX_SIZE], struct bias_pairs *q, uint32_t n)
 {
     for (int d = 0; d < 3; d++) {
         const double edge = box[d], inverse = 1 / edge;
@@ -47,7 +47,7 @@ static inline void nearest(const double box[BOX_SIZE], struct pairs *q, uint32_t
     }
 }
 
-static void shortest(const double box[BOX_SIZE], struct pairs *q, uint32_t n)
+static void shortest(const double box[BOX_SIZE], struct bias_pairs *q, uint32_t n)
 {
     for (uint32_t k = 0; k < n; k++) {
         double r[3] = {q->r[0][k], q->r[1][k], q->r[2][k]};
@@ -59,7 +59,7 @@ static void shortest(const double box[BOX_SIZE], struct pairs *q, uint32_t n)
 
 /* Pairs of the atom at x with n of others from `first` on. */
 static inline void separate(const struct pass *p, const struct coordination *c, const double x[3],
-                            const struct cell_atoms *others, uint32_t first, uint32_t n, struct pairs *q)
+                            const struct cell_atoms *others, uint32_t first, uint32_t n, struct bias_pairs *q)
 {
     for (int d = 0; d < 3; d++)
         for (uint32_t k = 0; k < n; k++)
@@ -74,7 +74,7 @@ static inline void separate(const struct pass *p, const struct coordination *c, 
 
 /* Those in reach of atom a move up. Returns how many they are. */
 static inline uint32_t keep_near(const struct coordination *c, int32_t a, const struct cell_atoms *others,
-                                 uint32_t first, uint32_t n, struct pairs *q)
+                                 uint32_t first, uint32_t n, struct bias_pairs *q)
 {
     uint32_t kept = 0;
     for (uint32_t k = 0; k < n; k++) {
@@ -91,8 +91,8 @@ static inline uint32_t keep_near(const struct coordination *c, int32_t a, const 
     return kept;
 }
 
-static inline void add(const struct pass *p, const struct coordination *c, const struct pairs *q, uint32_t n,
-                       struct row *row)
+static inline void add(const struct pass *p, const struct coordination *c, const struct bias_pairs *q, uint32_t n,
+                       struct bias_row *row)
 {
     for (uint32_t k = 0; k < n; k++)
         row->s += q->s[k];
@@ -109,11 +109,11 @@ static inline void add(const struct pass *p, const struct coordination *c, const
  * loops over the function become vectors. */
 static inline __attribute__((always_inline)) void add_row(struct pass *p, const struct coordination *c, uint32_t i,
                                                           uint32_t first, uint32_t end, struct rational f,
-                                                          struct row *row)
+                                                          struct bias_row *row)
 {
     const struct cell_atoms *own = &p->cells.of[0], *others = &p->cells.near;
     const double x[3] = {own->x[0][i], own->x[1][i], own->x[2][i]};
-    struct pairs q;
+    struct bias_pairs q;
     for (; first < end; first += AT_A_TIME) {
         const uint32_t n = end - first < AT_A_TIME ? end - first : AT_A_TIME;
         separate(p, c, x, others, first, n, &q);
@@ -138,7 +138,7 @@ static void add_cell(struct pass *p, const struct coordination *c, uint32_t cell
     const bool is_usual = c->f.n == 6 && c->f.m == 12;
     for (uint32_t i = from; i < p->cells.first[0][cell + 1]; i++) {
         const uint32_t first = paired ? i : within ? i - from + 1 : 0, end = paired ? i + 1 : p->cells.nnear;
-        struct row row = {0};
+        struct bias_row row = {0};
         if (is_usual)
             add_row(p, c, i, first, end, usual, &row);
         else

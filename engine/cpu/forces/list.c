@@ -57,7 +57,7 @@ struct bounds {
     double middle[3], half[3]; /* nm */
 };
 
-struct candidate {
+struct list_candidate {
     uint32_t cluster, shift;
 };
 
@@ -66,12 +66,12 @@ struct key {
     int32_t atom, column;
 };
 
-struct build {
+struct list_build {
     const struct nb_params *p;
     const struct args_list_build *a;
     struct nb_slots slots;
     struct bounds *boxes, *groups;
-    struct candidate *candidates;
+    struct list_candidate *candidates;
     struct key *keys;
     uint8_t *excluded; /* [nclusters] bits of the current slot's excluded partners */
     int32_t *slot_of;  /* [natoms], -1: perturbed */
@@ -82,7 +82,7 @@ struct build {
     uint32_t entries, pairs;
 };
 
-static void scratch_layout(struct build *b)
+static void scratch_layout(struct list_build *b)
 {
     const struct nb_params *p = b->p;
     size_t slots = (size_t)p->nslots, clusters = (size_t)p->nclusters, groups = clusters / NB_GROUP + 1;
@@ -90,7 +90,7 @@ static void scratch_layout(struct build *b)
     b->keys = (struct key *)at, at += slots * sizeof *b->keys;
     b->boxes = (struct bounds *)at, at += clusters * sizeof *b->boxes;
     b->groups = (struct bounds *)at, at += groups * sizeof *b->groups;
-    b->candidates = (struct candidate *)at, at += 27 * clusters * sizeof *b->candidates;
+    b->candidates = (struct list_candidate *)at, at += 27 * clusters * sizeof *b->candidates;
     b->column_start = (int32_t *)at, at += ((size_t)p->columns[0] * (size_t)p->columns[1] + 1) * sizeof(int32_t);
     b->slot_of = (int32_t *)at, at += (size_t)p->natoms * sizeof(int32_t);
     b->excluded = at;
@@ -107,7 +107,7 @@ static int by_z(const void *a, const void *b)
 
 /* Sorts the unperturbed atoms along a path that fills the box: columns along z, walked up and down in turn, rows of columns
  * walked to and fro. Eight neighbours on the path are close together, and no cluster but the last has a gap. */
-static void sort_atoms(struct build *b)
+static void sort_atoms(struct list_build *b)
 {
     const struct nb_params *p = b->p;
     const double *grid = b->a->grid;
@@ -138,7 +138,7 @@ static void sort_atoms(struct build *b)
     memcpy(b->keys, sorted, (size_t)p->nplain * sizeof *sorted);
 }
 
-static void fill_slots(struct build *b)
+static void fill_slots(struct list_build *b)
 {
     const struct nb_params *p = b->p;
     struct nb_slots *s = &b->slots;
@@ -172,7 +172,7 @@ static struct bounds bounds_of(const double low[3], const double high[3])
     return box;
 }
 
-static void make_boxes(struct build *b)
+static void make_boxes(struct list_build *b)
 {
     double group_low[3] = {0}, group_high[3] = {0};
     for (int32_t c = 0; c < b->p->nclusters; c++) {
@@ -211,7 +211,8 @@ static void shift_of(uint32_t code, int shift[3])
 
 /* The shifts of i that bring two boxes closer than the list's reach; returns how many. The edges' triangle makes one dimension
  * after the other known, from the last on. */
-static uint32_t near_shifts(const struct build *b, const struct bounds *i, const struct bounds *j, uint32_t codes[27])
+static uint32_t near_shifts(const struct list_build *b, const struct bounds *i, const struct bounds *j,
+                            uint32_t codes[27])
 {
     const double *e = b->edge;
     uint32_t n = 0;
@@ -231,7 +232,7 @@ static uint32_t near_shifts(const struct build *b, const struct bounds *i, const
 }
 
 /* Clusters c >= i, under every shift, that may hold a partner of one of cluster i's atoms. */
-static uint32_t find_candidates(struct build *b, int32_t i)
+static uint32_t find_candidates(struct list_build *b, int32_t i)
 {
     const struct bounds *mine = &b->boxes[i];
     int32_t groups = (b->p->nclusters + NB_GROUP - 1) / NB_GROUP;
@@ -242,13 +243,13 @@ static uint32_t find_candidates(struct build *b, int32_t i)
         int32_t from = g * NB_GROUP > i ? g * NB_GROUP : i, to = (g + 1) * NB_GROUP;
         for (int32_t c = from; c < to && c < b->p->nclusters; c++)
             for (uint32_t k = near_shifts(b, mine, &b->boxes[c], codes); k > 0; k--)
-                b->candidates[n++] = (struct candidate){(uint32_t)c, codes[k - 1]};
+                b->candidates[n++] = (struct list_candidate){(uint32_t)c, codes[k - 1]};
     }
     return n;
 }
 
 /* Bits of a cluster's atoms closer to the point than the list's reach. */
-static uint32_t near_bits(const struct build *b, const double at[3], uint32_t cluster)
+static uint32_t near_bits(const struct list_build *b, const double at[3], uint32_t cluster)
 {
     const double *x = b->slots.x[0] + NB_WIDTH * cluster, *y = b->slots.x[1] + NB_WIDTH * cluster,
                  *z = b->slots.x[2] + NB_WIDTH * cluster;
@@ -268,7 +269,7 @@ static uint32_t near_bits(const struct build *b, const double at[3], uint32_t cl
     return (uint32_t)bits;
 }
 
-static void mark_excluded(struct build *b, int32_t atom, bool set)
+static void mark_excluded(struct list_build *b, int32_t atom, bool set)
 {
     const struct nb_params *p = b->p;
     for (int32_t k = p->exclusion_start[atom]; k < p->exclusion_start[atom + 1]; k++) {
@@ -279,7 +280,7 @@ static void mark_excluded(struct build *b, int32_t atom, bool set)
 }
 
 /* Which of a candidate's eight pairs with this slot are to be computed; 0: none is close enough. */
-static uint32_t pair_mask(const struct build *b, int32_t slot, const struct candidate *c)
+static uint32_t pair_mask(const struct list_build *b, int32_t slot, const struct list_candidate *c)
 {
     const struct nb_params *p = b->p;
     int shift[3];
@@ -297,7 +298,7 @@ static uint32_t pair_mask(const struct build *b, int32_t slot, const struct cand
 
 /* Entries of one slot. Those with all eight bits go behind those without: they are put at the far end first. Counts on when
  * there is no room. */
-static void slot_entries(struct build *b, int32_t slot, uint32_t ncandidates)
+static void slot_entries(struct list_build *b, int32_t slot, uint32_t ncandidates)
 {
     uint32_t *entries = b->a->entries, cap = b->a->entry_cap, start = b->entries, masked = 0, full = 0;
     struct nb_range *range = (struct nb_range *)b->a->ranges + slot;
@@ -305,7 +306,7 @@ static void slot_entries(struct build *b, int32_t slot, uint32_t ncandidates)
     if (!spare)
         mark_excluded(b, b->slots.atom[slot], true);
     for (uint32_t k = 0; k < ncandidates && !spare; k++) {
-        const struct candidate *c = &b->candidates[k];
+        const struct list_candidate *c = &b->candidates[k];
         uint32_t mask = pair_mask(b, slot, c);
         if (!mask)
             continue;
@@ -322,7 +323,7 @@ static void slot_entries(struct build *b, int32_t slot, uint32_t ncandidates)
         memmove(entries + start + masked, entries + cap - full, (size_t)full * sizeof *entries);
 }
 
-static void try_pair(struct build *b, int32_t i, int32_t j)
+static void try_pair(struct list_build *b, int32_t i, int32_t j)
 {
     const struct nb_params *p = b->p;
     const double *grid = b->a->grid;
@@ -341,7 +342,7 @@ static void try_pair(struct build *b, int32_t i, int32_t j)
     b->pairs++;
 }
 
-static void perturbed_pairs(struct build *b)
+static void perturbed_pairs(struct list_build *b)
 {
     const struct nb_params *p = b->p;
     for (int32_t k = 0; k < p->nperturbed; k++) {
@@ -360,7 +361,7 @@ ISA_FN(list_build)
     const struct nb_params *p = a->params;
     if (c->halt || !list->rebuild)
         return;
-    struct build b = {.p = p, .a = a, .slots = nb_slots_at(a->slots, p->nslots)};
+    struct list_build b = {.p = p, .a = a, .slots = nb_slots_at(a->slots, p->nslots)};
     double reach = fmin(p->list_cutoff, box_least_width(c->box));
     b.reach2 = reach * reach;
     b.triclinic = box_triclinic(c->box);

@@ -15,7 +15,7 @@
 #define INLINE static inline __attribute__((always_inline))
 
 /* Pairs waiting to be computed, field by field so that loops over them vectorise. */
-struct batch {
+struct pair_batch {
     int count;
     int32_t atom[BATCH][2];
     double d[3][BATCH], r2[BATCH], in_coulomb[BATCH]; /* in_coulomb: 1 inside the Coulomb cut-off, else 0 */
@@ -27,17 +27,17 @@ struct perturbed_pass {
     const struct args_pairs_perturbed *a;
     const struct nb_params *p;
     struct accumulate acc;
-    struct batch b;
+    struct pair_batch b;
 };
 
-INLINE struct soft_pair soft_of(const struct batch *b, int l)
+INLINE struct soft_pair soft_of(const struct pair_batch *b, int l)
 {
     return (struct soft_pair){{b->c6[0][l], b->c6[1][l]},       {b->c12[0][l], b->c12[1][l]},
                               {b->reach[0][l], b->reach[1][l]}, {b->reach_coulomb[0][l], b->reach_coulomb[1][l]},
                               {b->qq[0][l], b->qq[1][l]},       {b->cross[0][l], b->cross[1][l]}};
 }
 
-INLINE void compute(struct batch *b, const struct nb_params *p, double lambda_coulomb, double lambda_vdw,
+INLINE void compute(struct pair_batch *b, const struct nb_params *p, double lambda_coulomb, double lambda_vdw,
                     const enum soft_function function, const enum vdw_modifier modifier)
 {
 #pragma omp simd simdlen(8)
@@ -56,7 +56,7 @@ INLINE void compute(struct batch *b, const struct nb_params *p, double lambda_co
     }
 }
 
-INLINE void compute_by(struct batch *b, const struct nb_params *p, const double lambda[LAMBDA_COUNT],
+INLINE void compute_by(struct pair_batch *b, const struct nb_params *p, const double lambda[LAMBDA_COUNT],
                        const enum soft_function function)
 {
     double coulomb = lambda[LAMBDA_COULOMB], vdw = lambda[LAMBDA_VDW];
@@ -76,7 +76,7 @@ INLINE void compute_by(struct batch *b, const struct nb_params *p, const double 
     }
 }
 
-static void compute_at(struct batch *b, const struct nb_params *p, const double lambda[LAMBDA_COUNT])
+static void compute_at(struct pair_batch *b, const struct nb_params *p, const double lambda[LAMBDA_COUNT])
 {
     switch (p->soft.function) {
     case SOFT_BEUTLER:
@@ -93,7 +93,7 @@ static void compute_at(struct batch *b, const struct nb_params *p, const double 
 
 static void flush(struct perturbed_pass *pass)
 {
-    struct batch *b = &pass->b;
+    struct pair_batch *b = &pass->b;
     const struct ctl *c = pass->a->ctl;
     int64_t(*f)[3] = pass->a->f;
     struct fixed_sum *energy_at_window = pass->a->energy_at_window;
@@ -134,7 +134,7 @@ static void flush(struct perturbed_pass *pass)
 static void add_pair(struct perturbed_pass *pass, int32_t i, int32_t j, const double d[3], double r2)
 {
     const struct nb_params *p = pass->p;
-    struct batch *b = &pass->b;
+    struct pair_batch *b = &pass->b;
     int l = b->count++;
     double c6[2], c12[2], q[2], o[2];
     for (int k = 0; k < 2; k++) {

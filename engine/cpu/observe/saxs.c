@@ -37,12 +37,12 @@ void cpu_saxs_place(const struct launch *launch, const struct args_saxs_place *a
 }
 
 /* Points and weights of one atom along the three edges. */
-struct spot {
+struct saxs_spot {
     int32_t point[3][SCATTER_ORDER_MAX];
     double weight[3][SCATTER_ORDER_MAX];
 };
 
-INLINE void find_spot(const struct saxs_table *t, const double place[3], const int order, struct spot *s)
+INLINE void find_spot(const struct saxs_table *t, const double place[3], const int order, struct saxs_spot *s)
 {
     for (int d = 0; d < 3; d++) {
         double beyond;
@@ -60,7 +60,7 @@ INLINE void spread(const struct saxs_table *t, const struct args_saxs_spread *a,
     const size_t ny = (size_t)t->size[1], nz = (size_t)t->size[2];
     double *mesh = a->mesh;
     for (uint32_t i = e->first; i < e->first + e->count; i++) {
-        struct spot s;
+        struct saxs_spot s;
         find_spot(t, place[t->member[i]], order, &s);
         for (int x = 0; x < order; x++)
             for (int y = 0; y < order; y++) {
@@ -144,15 +144,15 @@ void cpu_saxs_keep(const struct launch *launch, const struct args_saxs_keep *a)
 
 /* ---- launches ---- */
 
-struct work {
+struct saxs_work {
     double *mesh, *spectrum, *sum, *place;
     struct saxs_bin *bins;
 };
 
-static struct work lay_out(const struct saxs_plan *p, struct arena *a)
+static struct saxs_work lay_out(const struct saxs_plan *p, struct arena *a)
 {
     const struct saxs_table *t = &p->table;
-    struct work w;
+    struct saxs_work w;
     w.mesh = arena_take(a, saxs_points(t) * sizeof(double));
     w.spectrum = arena_take(a, saxs_half_points(t) * 2 * sizeof(double));
     w.sum = arena_take(a, saxs_plan_waves(p) * 2 * sizeof(double));
@@ -173,7 +173,7 @@ size_t cpu_saxs_work(const struct saxs_plan *p)
 void cpu_saxs_emit(const struct sim *s, const struct saxs_plan *p, void *table, void *seen, struct tape *t)
 {
     struct arena a = {.base = s->d.observe_work};
-    const struct work w = lay_out(p, &a);
+    const struct saxs_work w = lay_out(p, &a);
     EMIT(saxs_place, .ctl = s->d.ctl, .x = s->d.x, .table = table, .seen = seen, .place = w.place, .bins = w.bins);
     for (uint32_t k = 0; k < (uint32_t)p->table.nspecies; k++) {
         if (p->species[k].count) {

@@ -136,16 +136,22 @@ MATH_FN uint32_t row_words(uint32_t around, uint32_t most, int water)
 
 /* A row of lists as pairs take it, in their order: all that a warp asks for before the entries. */
 struct listed_row {
-    uint32_t row;                                      /* its trio's number, in the region if there are regions */
-    uint32_t near, far, hydrogen;                      /* entries; far: `oxygen` of a water, else `other` */
-    uint32_t near_first, far_first, hydrogen_first;    /* words of the pool where they begin */
+    uint32_t row;                                   /* its trio's number, in the region if there are regions */
+    uint32_t near, far, hydrogen;                   /* entries; far: `oxygen` of a water, else `other` */
+    uint32_t near_first, far_first, hydrogen_first; /* words of the pool where they begin */
     uint32_t pad_;
 };
 
 MATH_FN struct listed_row listed_row_of(uint32_t row, struct row_place at, struct trio_counts n, uint32_t most)
 {
-    struct listed_row r = {row, n.near, n.oxygen + n.other, n.hydrogen, at.start + row_near(at.around),
-                           at.start + row_far(at.around, most), at.start + row_hydrogen(at.around, most), 0};
+    struct listed_row r = {row,
+                           n.near,
+                           n.oxygen + n.other,
+                           n.hydrogen,
+                           at.start + row_near(at.around),
+                           at.start + row_far(at.around, most),
+                           at.start + row_hydrogen(at.around, most),
+                           0};
     return r;
 }
 

@@ -34,12 +34,14 @@ static __device__ inline uint32_t cost_of(struct trio_counts n, bool water)
     return water ? 2 * n.near + n.oxygen + n.hydrogen : 3 * n.near + 2 * n.other;
 }
 
-static __device__ __forceinline__ struct listed_row *listed_at(const struct build *b, const struct rows *rows, uint32_t i)
+static __device__ __forceinline__ struct listed_row *listed_at(const struct build *b, const struct rows *rows,
+                                                               uint32_t i)
 {
     return in_global((struct listed_row *)b->a.listed) + rows->first + i;
 }
 
-static __device__ __forceinline__ struct trio_counts counts_of(const struct build *b, const struct rows *rows, uint32_t k)
+static __device__ __forceinline__ struct trio_counts counts_of(const struct build *b, const struct rows *rows,
+                                                               uint32_t k)
 {
     const uint4 word = __ldcg((const uint4 *)b->a.counts + rows->first + k);
     return {word.x, word.y, word.z, word.w};

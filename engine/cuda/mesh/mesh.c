@@ -339,13 +339,13 @@ static void emit_card(const struct mesh *m, enum evaluate mode, const struct mes
     const struct card card = card_of(m);
     void *table = (void *)(uintptr_t)m->table, *bricks = r->arrays.charges + all_points(m);
     uint32_t points = all_points(m), passes = mode == EVALUATE_SAMPLE && m->host.perturbed ? 2 : 1;
-    after = EMIT_SOON(mesh_sort, ((uint32_t)m->host.natoms + MESH_SORT - 1) / MESH_SORT, MESH_SORT,
+    after = EMIT_SOON(mesh_sort, blocks_of((uint64_t)m->host.natoms, MESH_SORT), MESH_SORT,
                       m->host.bricks.all * (uint32_t)sizeof(uint32_t), after, .ctl = r->ctl, .table = table,
                       .grid = r->grid, .bricks = bricks, .brick_atom = r->arrays.brick_atom);
     for (uint32_t change = 0; change < passes; change++) {
         if (change)
-            after = EMIT(mesh_clear, (points + 4 * CUDA_BLOCK - 1) / (4 * CUDA_BLOCK), CUDA_BLOCK, 0, after,
-                         .ctl = r->ctl, .charges = r->arrays.charges, .count = points);
+            after = EMIT(mesh_clear, blocks_of(points, 4 * CUDA_BLOCK), CUDA_BLOCK, 0, after, .ctl = r->ctl,
+                         .charges = r->arrays.charges, .count = points);
         after = EMIT_SOON(mesh_spread, card.bricks, card.brick, card.brick_bytes, after, .ctl = r->ctl, .table = table,
                           .grid = r->grid, .bricks = bricks, .brick_atom = r->arrays.brick_atom,
                           .charges = r->arrays.charges, .change = change);

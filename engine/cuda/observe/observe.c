@@ -91,11 +91,6 @@ size_t cuda_observe_work(const struct model *m)
 /* Of few threads, for which room is found beside other replicas' blocks. */
 #define EMIT_SMALL(kernel, ...) EMIT_GRID(kernel, 1, 1, 2 * CUDA_BLOCK, __VA_ARGS__)
 
-static uint32_t pieces(int n, int piece)
-{
-    return (uint32_t)((n + piece - 1) / piece);
-}
-
 /* work: where the observable computes, of those that need memory for that. */
 static void observe_one(const struct sim *s, int number, void *work, void *table, void *seen, struct tape *t)
 {
@@ -105,8 +100,9 @@ static void observe_one(const struct sim *s, int number, void *work, void *table
     EMIT_SMALL(observe_begin, .ctl = s->d.ctl, .table = table, .seen = seen);
     switch (o->kind) {
     case OBSERVE_RDF:
-        EMIT_GRID(observe_rdf, pieces(o->group[0].n, CUDA_BLOCK), pieces(o->group[1].n, RDF_PIECE), CUDA_BLOCK,
-                  .ctl = s->d.ctl, .x = s->d.x, .table = table, .seen = seen);
+        EMIT_GRID(observe_rdf, blocks_of((uint64_t)o->group[0].n, CUDA_BLOCK),
+                  blocks_of((uint64_t)o->group[1].n, RDF_PIECE), CUDA_BLOCK, .ctl = s->d.ctl, .x = s->d.x,
+                  .table = table, .seen = seen);
         break;
     case OBSERVE_MSD:
     case OBSERVE_VACF:
@@ -117,7 +113,7 @@ static void observe_one(const struct sim *s, int number, void *work, void *table
         if (coordination_ordered(&c))
             EMIT_GRID(observe_order_coordination, 1, 1, ORDER_THREADS, .ctl = s->d.ctl, .x = s->d.x, .table = table,
                       .seen = seen, .work = work);
-        EMIT_GRID(observe_coordination, pieces((int)(32 * coordination_tiles(&c)), CUDA_BLOCK), 1, CUDA_BLOCK,
+        EMIT_GRID(observe_coordination, blocks_of(32 * coordination_tiles(&c), CUDA_BLOCK), 1, CUDA_BLOCK,
                   .ctl = s->d.ctl, .x = s->d.x, .table = table, .seen = seen, .work = work,
                   .tiles = coordination_tiles(&c));
         EMIT_GRID(observe_coordination_end, 1, 1, 32, .ctl = s->d.ctl, .table = table, .seen = seen);

@@ -21,11 +21,6 @@ enum {
     PERTURBED_EACH = 6,      /* perturbed pairs of a thread: each waits for memory, and its registers with it */
 };
 
-static uint32_t blocks_of(uint64_t items, uint32_t size)
-{
-    return (uint32_t)((items + size - 1) / size);
-}
-
 /* Blocks that make lists, at most: each costs a little in every step, asked to build or not, and those that load a region's
  * positions more. Replicas that wait for their lists have two on each multiprocessor; of many that share them each has its part. */
 static uint32_t build_blocks(const struct pairs *p)

@@ -10,6 +10,7 @@
 #include "engine/cuda/kernels.h"
 #include "engine/cuda/pairs/region_counts.h"
 #include "engine/cuda/lists/trios.h"
+#include "engine/prepare/cutoffs.h"
 #include "engine/prepare/dispersion.h"
 #include "engine/prepare/ewald.h"
 
@@ -92,25 +93,13 @@ static double least_of(const struct system *sys, double (*measure)(const double 
 
 static int check(const struct system *sys, const struct nonbonded_settings *set, struct err *e)
 {
-    double cutoff = fmax(set->coulomb_cutoff, set->vdw_cutoff);
-    bool switched = set->vdw_modifier == VDW_POTENTIAL_SWITCH || set->vdw_modifier == VDW_FORCE_SWITCH;
-    if (!(set->coulomb_cutoff > 0 && set->vdw_cutoff > 0))
-        return err_set(e, ERR_SPEC, "nonbonded: cut-offs %g and %g nm: positive ones are needed", set->coulomb_cutoff,
-                       set->vdw_cutoff);
-    const double limit = least_of(sys, box_gpu_cutoff_limit);
-    if (!(cutoff < limit))
-        return err_set(e, ERR_SPEC, "nonbonded: cut-off %g nm: must be less than %g nm in this box, on a GPU", cutoff,
-                       limit);
-    if (set->coulomb_method == COULOMB_PME && set->ewald_tolerance < EWALD_LEAST)
-        return err_set(
-            e, ERR_UNSUPPORTED,
-            "nonbonded: coulomb: tolerance %g: expected %g or more on a GPU, which computes pairs and mesh in "
-            "single precision; the device cpu accepts less",
-            set->ewald_tolerance, EWALD_LEAST);
-    if (switched && !(set->vdw_switch > 0 && set->vdw_switch < set->vdw_cutoff))
-        return err_set(e, ERR_SPEC, "nonbonded: vdw: switch-start %g nm: expected between 0 and the cut-off %g nm",
-                       set->vdw_switch, set->vdw_cutoff);
-    return 0;
+    int rc = cutoffs_check(set, least_of(sys, box_gpu_cutoff_limit), "in this box, on a GPU", e);
+    if (!rc && set->coulomb_method == COULOMB_PME && set->ewald_tolerance < EWALD_LEAST)
+        rc = err_set(e, ERR_UNSUPPORTED,
+                     "nonbonded: coulomb: tolerance %g: expected %g or more on a GPU, which computes pairs and mesh in "
+                     "single precision; the device cpu accepts less",
+                     set->ewald_tolerance, EWALD_LEAST);
+    return rc;
 }
 
 static void set_cutoffs(struct pairs *p, const struct nonbonded_settings *set)

@@ -36,7 +36,7 @@ size_t stats_block(size_t n)
 }
 
 /* Series without their means, each cut into n parts: y[k * n + i] is the sum over part i of series k. */
-struct cut {
+struct longrun_cut {
     int nseries;
     size_t n;
     double *y;
@@ -45,7 +45,7 @@ struct cut {
     double alike;   /* so many series of equal variance would have as much noise */
 };
 
-static double autocovariance(const struct cut *c, size_t lag)
+static double autocovariance(const struct longrun_cut *c, size_t lag)
 {
     double sum = 0;
     for (int k = 0; k < c->nseries; k++) {
@@ -66,9 +66,9 @@ static void cut_series(const struct series *s, size_t n, double *y)
 }
 
 /* Those of the series that have as many members. */
-static struct cut cut_all(const struct series *s, int nseries, size_t n)
+static struct longrun_cut cut_all(const struct series *s, int nseries, size_t n)
 {
-    struct cut c = {
+    struct longrun_cut c = {
         .n = n, .y = xcalloc((size_t)nseries * n, sizeof *c.y), .square = xcalloc((size_t)nseries, sizeof *c.square)};
     double squares = 0;
     for (int k = 0; k < nseries; k++) {
@@ -86,7 +86,7 @@ static struct cut cut_all(const struct series *s, int nseries, size_t n)
     return c;
 }
 
-static void cut_close(struct cut *c)
+static void cut_close(struct longrun_cut *c)
 {
     free(c->y);
     free(c->square);
@@ -100,7 +100,7 @@ static void cut_close(struct cut *c)
  * Taking the mean from the series itself lowers every autocovariance by about variance / n, and the sum by as many
  * times that as it has terms, which is given back. The degrees of freedom are those of a spectral estimate that is
  * cut off at a lag (Priestley 1981, 6.2.4). Of the sum over all parts. */
-static struct longrun monotone_sequence(const struct cut *c, double noise)
+static struct longrun monotone_sequence(const struct longrun_cut *c, double noise)
 {
     double n = (double)c->n, sum = c->at_zero, last = INFINITY;
     double least = noise * c->at_zero * sqrt(2 / (n * c->alike));
@@ -117,11 +117,11 @@ static struct longrun monotone_sequence(const struct cut *c, double noise)
 }
 
 /* Of each series how many of its parts are uncorrelated, by its fast motions. */
-static double *uncorrelated_parts(const struct cut *c)
+static double *uncorrelated_parts(const struct longrun_cut *c)
 {
     double *parts = xcalloc((size_t)c->nseries, sizeof *parts);
     for (int k = 0; k < c->nseries; k++) {
-        struct cut one = {1, c->n, c->y + (size_t)k * c->n, c->square + k, c->square[k], 1};
+        struct longrun_cut one = {1, c->n, c->y + (size_t)k * c->n, c->square + k, c->square[k], 1};
         double g = monotone_sequence(&one, 0.5).variance / ((double)c->n * c->square[k]);
         parts[k] = (double)c->n / fmax(g, 1); /* 1 is more than 0 / 0 */
     }
@@ -129,7 +129,7 @@ static double *uncorrelated_parts(const struct cut *c)
 }
 
 /* Their harmonic mean, by the variances of the series. */
-static double mean_uncorrelated(const struct cut *c, const double *uncorrelated)
+static double mean_uncorrelated(const struct longrun_cut *c, const double *uncorrelated)
 {
     double inverse = 0;
     for (int k = 0; k < c->nseries; k++)
@@ -148,7 +148,7 @@ static void autoregressive(double uncorrelated, double scale, double *out)
 /* Correlations of the means over each 32nd, each less for a longer lag, in sum. Fast motions explain those of
  * autoregressive series with as many uncorrelated parts. Taking the mean from a series lowers every correlation by 1
  * / 32, which is given back. */
-static struct slowness slow_motions(const struct cut *c, const double *uncorrelated)
+static struct slowness slow_motions(const struct longrun_cut *c, const double *uncorrelated)
 {
     const double n = COARSEST;
     double explained[LAGS] = {0}, square = 0;
@@ -175,7 +175,7 @@ static double drift_shape(int which, double t)
 
 /* Of the shape that fits best what all series together add at equal times, in standard errors of the fit. `variance`
  * is that of the sum over all parts. */
-static double find_drift(const struct cut *c, double variance)
+static double find_drift(const struct longrun_cut *c, double variance)
 {
     enum { SHAPES = 7 };
     double n = (double)c->n, most = 0, *together = xcalloc(c->n, sizeof *together);
@@ -203,7 +203,7 @@ static double variance_of_short(const struct series *s, int nseries)
     for (int k = 0; k < nseries; k++) {
         if (s[k].n < 2 || s[k].n >= COARSEST)
             continue;
-        struct cut c = cut_all(s + k, 1, s[k].n);
+        struct longrun_cut c = cut_all(s + k, 1, s[k].n);
         sum += monotone_sequence(&c, 0.5).variance;
         cut_close(&c);
     }
@@ -221,14 +221,14 @@ static size_t finest_cut(const struct series *s, int nseries)
 }
 
 /* Means over ever longer parts: their value counts where it is larger by its own standard error. */
-static void look_coarser(struct spread *all, const struct series *s, int nseries, const struct cut *finest,
+static void look_coarser(struct spread *all, const struct series *s, int nseries, const struct longrun_cut *finest,
                          const double *uncorrelated)
 {
     for (size_t parts = BLOCKS / 2; parts >= COARSEST; parts /= 2) {
         bool longer = finest->n / parts >= 8;
         if (!longer && parts > COARSEST)
             continue;
-        struct cut c = cut_all(s, nseries, parts);
+        struct longrun_cut c = cut_all(s, nseries, parts);
         struct longrun l = longer ? monotone_sequence(&c, 1) : (struct longrun){0, 1};
         if (l.variance > all->longrun.variance * (1 + sqrt(2 / l.dof)))
             all->longrun = l;
@@ -243,7 +243,7 @@ struct spread stats_spread(const struct series *s, int nseries)
     struct spread all = {.longrun = {0, 1}};
     const double rest = variance_of_short(s, nseries);
     const size_t finest = finest_cut(s, nseries);
-    struct cut c = cut_all(s, nseries, finest);
+    struct longrun_cut c = cut_all(s, nseries, finest);
     if (c.at_zero > 0) {
         all.longrun = monotone_sequence(&c, 0.5);
         all.freedom = all.longrun.dof;
@@ -299,7 +299,7 @@ double stats_inefficiency(const double *x, size_t n)
         return 1;
     const size_t block = stats_block(n);
     double variance = stats_variance(x, n), *y = block_means(x, block, n / block);
-    struct cut c = cut_all(&(struct series){n / block, y}, 1, n / block);
+    struct longrun_cut c = cut_all(&(struct series){n / block, y}, 1, n / block);
     double g = variance > 0 ? monotone_sequence(&c, 0.5).variance * (double)block / (double)c.n / variance : 1;
     cut_close(&c);
     free(y);

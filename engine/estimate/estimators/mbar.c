@@ -200,13 +200,13 @@ static void self_consistent(const struct problem *p, const double *sum, double *
         step[i] -= step[0];
 }
 
-struct search {
+struct mbar_search {
     double *f, *sum, *square, *step, *trial, *trial_sum, *better, *better_sum;
     int sweeps;
 };
 
 /* f + step into trial; swaps it into `better` when its residual is below *least (a NaN never is). */
-static void try_step(const struct problem *p, struct search *q, double *least)
+static void try_step(const struct problem *p, struct mbar_search *q, double *least)
 {
     for (int i = 0; i < p->n; i++)
         q->trial[i] = q->f[i] + q->step[i];
@@ -246,7 +246,7 @@ static void follow(const struct problem *p, const double *f, struct mbar_table *
 }
 
 /* `table`: the problem's, where it may be made again; NULL: a part of the data, whose solution is near. */
-static int search(const struct problem *p, struct search *q, struct mbar_table *table, struct err *e)
+static int search(const struct problem *p, struct mbar_search *q, struct mbar_table *table, struct err *e)
 {
     size_t bytes = (size_t)p->n * sizeof *q->f;
     int singular = 0; /* times in a row */
@@ -287,14 +287,14 @@ static int solve(const struct problem *p, double *f, struct mbar_table *table, i
 {
     size_t n = (size_t)p->n;
     double *space = xcalloc(n * (n + 7), sizeof *space);
-    struct search q = {.f = space,
-                       .sum = space + n,
-                       .step = space + 2 * n,
-                       .trial = space + 3 * n,
-                       .trial_sum = space + 4 * n,
-                       .better = space + 5 * n,
-                       .better_sum = space + 6 * n,
-                       .square = space + 7 * n};
+    struct mbar_search q = {.f = space,
+                            .sum = space + n,
+                            .step = space + 2 * n,
+                            .trial = space + 3 * n,
+                            .trial_sum = space + 4 * n,
+                            .better = space + 5 * n,
+                            .better_sum = space + 6 * n,
+                            .square = space + 7 * n};
     memcpy(q.f, f, n * sizeof *f);
     int rc = search(p, &q, table, e);
     memcpy(f, q.f, n * sizeof *f);
@@ -451,17 +451,18 @@ void mbar_row_weights(const struct mbar *m, size_t row, double *w)
         w[k] /= denominator;
 }
 
-void mbar_part(const struct mbar *m, const size_t *head, double from, double to, struct range *r)
+void mbar_part(const struct mbar *m, const size_t *head, double from, double to, struct range *r, struct err *e)
 {
     struct problem p;
     struct mbar part = {0};
-    struct err e;
     struct range ends = {.from = 0, .to = 1};
     double *f = xcalloc((size_t)m->solution.nstates, sizeof *f);
     problem_init(&p, m->table, head, from, to);
     for (int i = 0; i < p.n; i++)
         f[i] = m->solution.g[p.state[i]] - m->solution.g[p.state[0]];
-    r->ok = p.n > 1 && !solve(&p, f, NULL, &part.sweeps, &e) && !finish(&part, &p, f, r, &e);
+    if (p.n < 2)
+        err_set(e, ERR_ESTIMATE, "windows with samples: %d, expected 2 or more", p.n);
+    r->ok = p.n > 1 && !solve(&p, f, NULL, &part.sweeps, e) && !finish(&part, &p, f, r, e);
     if (r->ok) {
         solution_range(&part.solution, &ends);
         r->value = ends.value;

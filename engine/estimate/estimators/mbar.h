@@ -23,8 +23,8 @@ struct mbar {
  * overlap. */
 int mbar_solve(struct mbar *m, const struct sampling *s, const double *guess, struct err *e);
 /* The same from part [from, to) of every window's rows, as fractions of their number, of the rows after the first
- * head[window] where `head` is not NULL; ok false: no answer. */
-void mbar_part(const struct mbar *m, const size_t *head, double from, double to, struct range *r);
+ * head[window] where `head` is not NULL; ok false: no answer, and the error says why. */
+void mbar_part(const struct mbar *m, const size_t *head, double from, double to, struct range *r, struct err *e);
 /* W_nk of one row in all states: w[nstates]. */
 void mbar_row_weights(const struct mbar *m, size_t row, double *w);
 void mbar_close(struct mbar *m);

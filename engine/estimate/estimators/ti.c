@@ -168,7 +168,7 @@ int ti_solve(struct ti *t, const struct sampling *s, struct err *e)
 /* Node i (0-based, ascending) of n on [0, 1] and its weight: Newton's method on the Legendre polynomial P_n. */
 static void gauss_legendre(int n, int i, double *node, double *weight)
 {
-    double x = -cos(acos(-1) * (i + 0.75) / (n + 0.5)), slope = 1;
+    double x = -cos(M_PI * (i + 0.75) / (n + 0.5)), slope = 1;
     for (int pass = 0; pass < 100; pass++) {
         double p = x, before = 1;
         for (int k = 2; k <= n; k++) {

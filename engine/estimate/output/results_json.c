@@ -223,6 +223,7 @@ static void convergence(struct writer *w, const struct result *r)
         jw_real(w, "data_fraction", (i + 1.0) / ESTIMATE_FRACTIONS);
         maybe_energy(w, "forward", r->ladder, &c->forward);
         maybe_energy(w, "backward", r->ladder, &c->backward);
+        jw_text(w, "reason", c->reason);
         jw_end(w, '}');
     }
     jw_end(w, ']');

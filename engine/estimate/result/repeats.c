@@ -10,18 +10,18 @@
 #include "engine/estimate/result/result.h"
 
 /* One number of every repeat. */
-struct number {
+struct repeats_number {
     int n; /* of repeats that have it */
     double *value, *error;
     bool missing, unconverged;
 };
 
-static bool disagree(const struct number *m)
+static bool disagree(const struct repeats_number *m)
 {
     return repeats_disagree(m->value, m->error, m->n, ESTIMATE_DISAGREE, ESTIMATE_ROUNDING);
 }
 
-static void number_add(struct number *m, const struct range *x)
+static void number_add(struct repeats_number *m, const struct range *x)
 {
     m->missing = m->missing || !x->ok;
     m->unconverged = m->unconverged || x->verdict != VERDICT_CONVERGED;
@@ -34,8 +34,8 @@ static void number_add(struct number *m, const struct range *x)
 void repeats_combine(const struct report *r, struct range *out,
                      const struct range *(*pick)(const struct result *, int, int), int a, int b)
 {
-    struct number m = {.value = xcalloc((size_t)r->nrepeats, sizeof *m.value),
-                       .error = xcalloc((size_t)r->nrepeats, sizeof *m.error)};
+    struct repeats_number m = {.value = xcalloc((size_t)r->nrepeats, sizeof *m.value),
+                               .error = xcalloc((size_t)r->nrepeats, sizeof *m.error)};
     double quadrature = 0;
     for (int i = 0; i < r->nrepeats; i++) {
         const struct range *x = pick(r->repeats + i, a, b);
@@ -94,8 +94,8 @@ static const struct range *pick_backward(const struct result *r, int estimator, 
 /* The reasons of the repeats, and what only their comparison shows. */
 static void judge(const struct report *r, int estimator, struct estimator_result *out)
 {
-    struct number m = {.value = xcalloc((size_t)r->nrepeats, sizeof *m.value),
-                       .error = xcalloc((size_t)r->nrepeats, sizeof *m.error)};
+    struct repeats_number m = {.value = xcalloc((size_t)r->nrepeats, sizeof *m.value),
+                               .error = xcalloc((size_t)r->nrepeats, sizeof *m.error)};
     for (int i = 0; i < r->nrepeats; i++)
         number_add(&m, &r->repeats[i].estimators[estimator].total);
     for (int i = 0; i < r->nrepeats; i++) {
@@ -141,6 +141,18 @@ static void combine_overlap(struct report *r)
     }
 }
 
+/* Why repeats have no value of one part of the rows. */
+static void tell_lacking(struct report *r, int part)
+{
+    for (int i = 0; i < r->nrepeats; i++) {
+        const char *why = r->repeats[i].convergence[part].reason;
+        char name[24];
+        snprintf(name, sizeof name, "repeat %d", i);
+        if (*why)
+            convergence_lacks(&r->whole.convergence[part], name, why);
+    }
+}
+
 void report_combine(struct report *r)
 {
     struct result *out = &r->whole;
@@ -165,6 +177,7 @@ void report_combine(struct report *r)
     for (int i = 0; estimators && i < ESTIMATE_FRACTIONS; i++) {
         repeats_combine(r, &out->convergence[i].forward, pick_forward, 0, i);
         repeats_combine(r, &out->convergence[i].backward, pick_backward, 0, i);
+        tell_lacking(r, i);
     }
     combine_overlap(r);
     report_lengths(r);

@@ -6,6 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/base/buf.h"
+#include "engine/base/fit.h"
+
 const char *const estimator_names[ESTIMATORS] = {"MBAR", "BAR", "TI", "TI-Gauss"};
 
 void result_warn(struct result *r, const char *fmt, ...)
@@ -51,6 +54,14 @@ void result_estimators(struct result *r, int n)
     r->nestimators = n;
     for (int i = 0; i < n && i < ESTIMATOR_TI_GAUSS; i++)
         ranges_init(r->estimators + i, r->ladder);
+}
+
+void convergence_lacks(struct convergence *c, const char *what, const char *why)
+{
+    struct buf all = {0};
+    buf_printf(&all, "%s%s%s: %s", c->reason, *c->reason ? "; " : "", what, why);
+    fit_text(c->reason, sizeof c->reason, all.data);
+    buf_free(&all);
 }
 
 static void averages_close(struct average *a, int n)

@@ -137,7 +137,11 @@ struct estimator_result {
 
 struct convergence {
     struct range forward, backward;
+    char reason[1000]; /* why one of them has no value; empty: both have */
 };
+
+/* Adds to the reason, after "; " where there is one. */
+void convergence_lacks(struct convergence *c, const char *what, const char *why);
 
 /* Windows with samples that follow each other, and their overlap by bar_overlap: elements of the matrix of all windows fall with the number
  * of windows and with the shares of rows. */

@@ -97,7 +97,7 @@ static double eigenvalue(const struct walks *w)
     size_t n = (size_t)w->nstates;
     double *x = xcalloc(n, sizeof *x), *y = xcalloc(n, sizeof *y), value = 0;
     for (size_t i = 0; i < n; i++)
-        x[i] = cos(acos(-1) * ((double)i + 0.5) / (double)n); /* the slowest of a walk between neighbours */
+        x[i] = cos(M_PI * ((double)i + 0.5) / (double)n); /* the slowest of a walk between neighbours */
     for (int sweep = 0; sweep < SWEEPS; sweep++) {
         double sum = 0, norm = 0;
         for (size_t i = 0; i < n; i++) {

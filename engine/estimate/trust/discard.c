@@ -46,7 +46,7 @@ static bool matters(struct result *r, const struct sampling *s, const size_t *he
         bar_guess(&b, guess);
     if (!mbar_solve(&m, s, begins ? guess : NULL, &e)) {
         solution_range(&m.solution, &all);
-        mbar_part(&m, head, 0, 1, &late);
+        mbar_part(&m, head, 0, 1, &late, &e);
     }
     free(guess);
     bar_close(&b);

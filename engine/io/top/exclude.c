@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* Neighbour lists: of[start[i] .. start[i + 1]). */
-struct graph {
+struct bond_graph {
     int *start, *of;
 };
 
@@ -21,9 +21,9 @@ static const int bond_kinds[] = {KIND_BOND,
                                  KIND_RARE + RARE_CUBIC_BOND,
                                  KIND_RARE + RARE_FENE};
 
-static struct graph graph_of_bonds(const struct top_molecule *m)
+static struct bond_graph graph_of_bonds(const struct top_molecule *m)
 {
-    struct graph g = {.start = xcalloc((size_t)m->natoms + 2, sizeof(int))};
+    struct bond_graph g = {.start = xcalloc((size_t)m->natoms + 2, sizeof(int))};
     int total = 0;
     for (size_t k = 0; k < sizeof bond_kinds / sizeof *bond_kinds; k++) {
         const struct top_terms *list = &m->terms[bond_kinds[k]];
@@ -44,12 +44,12 @@ static struct graph graph_of_bonds(const struct top_molecule *m)
     return g;
 }
 
-struct pairs {
+struct pair_list {
     int (*items)[2];
     int n, cap;
 };
 
-static void add_both(struct pairs *p, int a, int b)
+static void add_both(struct pair_list *p, int a, int b)
 {
     p->items = grow(p->items, p->n + 1, &p->cap, sizeof *p->items);
     p->items[p->n][0] = a;
@@ -60,7 +60,8 @@ static void add_both(struct pairs *p, int a, int b)
 
 /* Breadth first from `atom`; every later atom within nrexcl bonds. queue and depth: [natoms], depth all -1 between
  * calls. Ends when all are found, so that a molecule of which every atom is bonded to every other costs its bonds once. */
-static void walk(const struct graph *g, int atom, int natoms, int nrexcl, int *queue, int *depth, struct pairs *out)
+static void walk(const struct bond_graph *g, int atom, int natoms, int nrexcl, int *queue, int *depth,
+                 struct pair_list *out)
 {
     int n = 1;
     queue[0] = atom;
@@ -83,9 +84,9 @@ static void walk(const struct graph *g, int atom, int natoms, int nrexcl, int *q
         depth[queue[i]] = -1;
 }
 
-static int exclude_bonded(const struct top_molecule *m, struct pairs *out)
+static int exclude_bonded(const struct top_molecule *m, struct pair_list *out)
 {
-    struct graph g = graph_of_bonds(m);
+    struct bond_graph g = graph_of_bonds(m);
     int *queue = xcalloc((size_t)m->natoms, sizeof *queue), *depth = xcalloc((size_t)m->natoms, sizeof *depth);
     for (int i = 0; i < m->natoms; i++)
         depth[i] = -1;
@@ -106,7 +107,7 @@ static int by_atoms(const void *a, const void *b)
 
 int top_exclude(struct top_molecule *m, struct err *e)
 {
-    struct pairs p = {0};
+    struct pair_list p = {0};
     if (!exclude_bonded(m, &p)) {
         free(p.items);
         return err_set(e, ERR_UNSUPPORTED, "molecule type %s: more than %d exclusions", m->name, TOP_EXCLUSIONS_MAX);

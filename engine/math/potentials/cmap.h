@@ -31,7 +31,7 @@ MATH_FN void cmap_cubics(real t, real w[4], real slope[4])
 /* Which of `side` cells an angle of [-pi, pi] is in; *t: how far into it. */
 MATH_FN int cmap_cell(real angle, int side, real *t)
 {
-    const real half = REAL(3.14159265358979323846);
+    const real half = REAL(M_PI);
     real at = (angle + half) / (2 * half) * side, cell = floor(at);
     int i = (int)cell % side;
     *t = at - cell;
@@ -41,7 +41,7 @@ MATH_FN int cmap_cell(real angle, int side, real *t)
 /* point: [side][side], phi by psi, from -pi on */
 MATH_FN struct cmap_value cmap_at(const real (*point)[CMAP_NUMBERS], int side, real phi, real psi)
 {
-    real t, u, p[4], dp[4], q[4], dq[4], scale = side / REAL(6.28318530717958647693);
+    real t, u, p[4], dp[4], q[4], dq[4], scale = side / REAL(2 * M_PI);
     const int i = cmap_cell(phi, side, &t), j = cmap_cell(psi, side, &u);
     struct cmap_value v = {0, 0, 0};
     cmap_cubics(t, p, dp);

@@ -176,7 +176,7 @@ static double bennett(const struct ladder_of_oscillators *o, double n0, double n
         double p1 = n1 * sqrt(a1) * exp(-0.5 * a1 * (x - c1) * (x - c1));
         sum += h * p0 * p1 / (p0 + p1);
     }
-    return sqrt(2 * acos(-1)) / sum - 1 / n0 - 1 / n1;
+    return sqrt(2 * M_PI) / sum - 1 / n0 - 1 / n1;
 }
 
 /* What windows bring adds up to the variance, and is what the next row of one takes off it times their number. */

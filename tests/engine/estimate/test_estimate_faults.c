@@ -6,10 +6,13 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include <cmocka.h>
 
+#include "engine/estimate/estimate.h"
 #include "tests/lib/two_legs.h"
 
 static void spoil(const struct ensemble *x, int window, const char *text)
@@ -134,6 +137,48 @@ static void test_short_window(void **state)
     assert_true(number(r, "overlap>minimum") > 0.03);
     json_decref(r);
     buf_free(&b);
+    drop(&x);
+}
+
+static json_t *estimate_two_repeats(const struct ensemble *x, int samples)
+{
+    struct estimate_replica replicas[2 * STATES] = {0};
+    const struct estimate_ensemble q = {.directory = x->folder, .set = &x->set, .repeats = 2, .replicas = replicas};
+    struct buf b = {0};
+    for (int i = 0; i < 2 * STATES; i++) {
+        struct ensemble repeat = *x;
+        snprintf(repeat.folder, sizeof repeat.folder, "%.40s/repeat_%02d", x->folder, i / STATES);
+        mkdir(repeat.folder, 0755);
+        b.len = 0;
+        oscillators_file(&b, &legs, i % STATES, samples, TEMPERATURE, 1000 + (uint64_t)i);
+        write_file(&repeat, i % STATES, "dhdl.xvg", &b);
+    }
+    b.len = 0;
+    estimate_ensemble(&q, &b);
+    json_t *r = json_loadb(b.data, b.len, 0, NULL);
+    buf_free(&b);
+    return r;
+}
+
+/* A part of the rows that gives no number says why, in every repeat. */
+static void test_part_without_rows(void **state)
+{
+    static const char why[] =
+        "forward: windows with samples: 0, expected 2 or more; "
+        "backward: windows with samples: 0, expected 2 or more";
+    struct ensemble x;
+    make(&x, ESTIMATE_FEWEST_ROWS);
+    json_t *r = estimate(&x, NULL);
+    assert_true(json_is_null(at(r, "convergence>0>forward")) && json_is_null(at(r, "convergence>0>backward")));
+    assert_string_equal(words(r, "convergence>0>reason"), why);
+    assert_true(json_is_null(at(r, "convergence>9>reason")) && json_is_object(at(r, "convergence>9>forward")));
+    json_decref(r);
+    r = estimate_two_repeats(&x, ESTIMATE_FEWEST_ROWS);
+    const char *told = words(r, "convergence>0>reason"), *second = strstr(told, "; repeat 1: ");
+    assert_true(!strncmp(told, "repeat 0: ", 10) && !strncmp(told + 10, why, sizeof why - 1));
+    assert_true(second && !strcmp(second + 12, why));
+    assert_true(json_is_null(at(r, "convergence>9>reason")));
+    json_decref(r);
     drop(&x);
 }
 
@@ -320,10 +365,15 @@ static void test_disagreement(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_missing_windows), cmocka_unit_test(test_disconnected),
-        cmocka_unit_test(test_short_window),    cmocka_unit_test(test_foreign_files),
-        cmocka_unit_test(test_narrow),          cmocka_unit_test(test_warnings),
-        cmocka_unit_test(test_drifting_window), cmocka_unit_test(test_disagreement),
+        cmocka_unit_test(test_missing_windows),
+        cmocka_unit_test(test_disconnected),
+        cmocka_unit_test(test_short_window),
+        cmocka_unit_test(test_foreign_files),
+        cmocka_unit_test(test_narrow),
+        cmocka_unit_test(test_warnings),
+        cmocka_unit_test(test_part_without_rows),
+        cmocka_unit_test(test_drifting_window),
+        cmocka_unit_test(test_disagreement),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
