@@ -324,7 +324,7 @@ int standard_state_of(const struct system *sys, const struct settings *set, int 
     const struct alchemy_settings *al = &set->alchemy;
     const double none[LAMBDA_COUNT] = {0}, *lambda = al->lambda ? al->lambda[window] : none;
     struct search s = {.sys = sys, .anchor = {-1, -1, -1, -1, -1, -1}};
-    collect(&s, lambda[LAMBDA_BONDED], lambda[al->given[LAMBDA_RESTRAINT] ? LAMBDA_RESTRAINT : LAMBDA_BONDED]);
+    collect(&s, lambda[LAMBDA_BONDED], lambda[alchemy_ladder(al, LAMBDA_RESTRAINT)]);
     drop_walls(&s);
     int rc = s.n ? check_centers(&s, e) : 0;
     if (s.n && !rc)
