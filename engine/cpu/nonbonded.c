@@ -74,7 +74,7 @@ static void has_lj(int32_t *out, const struct alchemy_plan *plan)
 struct cpu_sources {
     struct nonbonded *f;
     const struct alchemy_plan *plan;
-    const struct alchemy_settings *alchemy;
+    const struct lambda_rows *windows;
 };
 
 /* Everything the kernels only read. */
@@ -83,9 +83,8 @@ static void lay_out(void *sources, struct arena *a)
     const struct cpu_sources *from = sources;
     struct nonbonded *f = from->f;
     const struct alchemy_plan *plan = from->plan;
-    const struct alchemy_settings *al = from->alchemy;
     struct nb_params *p = &f->host;
-    static double none[1][LAMBDA_COUNT];
+    const struct lambda_rows windows = lambda_rows_put(from->windows, a);
     size_t n = (size_t)plan->natoms, types = (size_t)plan->ntypes;
 #define PUT(field, source, count) p->field = arena_put(a, source, (size_t)(count) * sizeof *p->field)
     PUT(charge, plan->charge, n);
@@ -100,7 +99,6 @@ static void lay_out(void *sources, struct arena *a)
     PUT(excluded, plan->excluded, plan->nexcluded);
     PUT(excluded_perturbed, plan->excluded_perturbed, plan->nexcluded_perturbed);
     PUT(always, plan->always, plan->nalways);
-    PUT(window, al->nwindows > 0 && al->lambda ? al->lambda : none, p->nwindows);
     int32_t *lj_types = xcalloc(types, sizeof *lj_types);
     has_lj(lj_types, plan);
     PUT(has_lj, lj_types, types);
@@ -112,11 +110,13 @@ static void lay_out(void *sources, struct arena *a)
         free(modulus);
     }
 #undef PUT
+    p->window = windows.lambda;
+    p->nwindows = windows.n;
     f->params = arena_put_named(a, "parameters", p, sizeof *p);
 }
 
 static int make(struct nonbonded *f, const struct system *sys, const struct settings *set, const int32_t *unit,
-                struct err *e)
+                const struct lambda_rows *windows, struct err *e)
 {
     struct alchemy_plan plan;
     struct nb_params *p = &f->host;
@@ -130,7 +130,6 @@ static int make(struct nonbonded *f, const struct system *sys, const struct sett
                             .nexcluded = plan.nexcluded,
                             .nexcluded_perturbed = plan.nexcluded_perturbed,
                             .nalways = plan.nalways};
-    p->nwindows = set->alchemy.nwindows > 0 && set->alchemy.lambda ? set->alchemy.nwindows : 1;
     p->nclusters = (plan.nplain + NB_WIDTH - 1) / NB_WIDTH;
     p->nslots = p->nclusters * NB_WIDTH;
     f->density = sys->natoms / box_volume(sys->box);
@@ -146,17 +145,17 @@ static int make(struct nonbonded *f, const struct system *sys, const struct sett
     if (rc == 0)
         rc = mesh_sizes(p->mesh.size, sys->box, &set->nonbonded, e);
     if (rc == 0)
-        rc = readonly_upload(&f->shared, f->dev, lay_out, &(struct cpu_sources){f, &plan, &set->alchemy}, e);
+        rc = readonly_upload(&f->shared, f->dev, lay_out, &(struct cpu_sources){f, &plan, windows}, e);
     alchemy_plan_close(&plan);
     return rc;
 }
 
 int nonbonded_new(struct nonbonded **out, struct dev *dev, const struct system *sys, const struct settings *set,
-                  const struct topology *t, struct err *e)
+                  const struct topology *t, const struct lambda_rows *windows, struct err *e)
 {
     struct nonbonded *f = xcalloc(1, sizeof *f);
     f->dev = dev;
-    int rc = make(f, sys, set, t->unit_of, e);
+    int rc = make(f, sys, set, t->unit_of, windows, e);
     if (rc) {
         nonbonded_free(f);
         return rc;

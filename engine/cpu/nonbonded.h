@@ -14,7 +14,7 @@
 
 /* The calls of struct program. */
 int nonbonded_new(struct nonbonded **out, struct dev *dev, const struct system *sys, const struct settings *set,
-                  const struct topology *t, struct err *e);
+                  const struct topology *t, const struct lambda_rows *windows, struct err *e);
 void nonbonded_free(struct nonbonded *f);
 const struct readonly *nonbonded_tables(const struct nonbonded *f);
 void nonbonded_caps_guess(const struct nonbonded *f, struct list_caps *caps);

@@ -56,7 +56,7 @@ struct nb_params {
     struct nb_excluded *excluded;         /* [nexcluded] both charges constant */
     struct nb_excluded *excluded_perturbed;
     struct nb_always *always;
-    double (*window)[LAMBDA_COUNT]; /* [nwindows] */
+    const double (*window)[LAMBDA_COUNT]; /* [nwindows] */
 };
 
 /* State of a replica's lists. */

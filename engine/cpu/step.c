@@ -24,7 +24,7 @@ static void evaluate(const struct sim *s, enum evaluate mode, struct tape *t)
     const struct model *m = s->model;
     struct nonbonded_arrays arrays = {s->d.ctl, (double *)s->d.x, (int64_t *)s->d.f, s->d.energy_at_window};
     EMIT(clear, .ctl = s->d.ctl, .f = s->d.f, .energy_at_window = s->d.energy_at_window,
-         .natoms = (uint32_t)m->sys->natoms, .nwindows = (uint32_t)m->nwindows);
+         .natoms = (uint32_t)m->sys->natoms, .nwindows = (uint32_t)m->windows.n);
     nonbonded_emit(m->nonbonded, mode, &arrays, &s->caps, s->d.nonbonded, t);
     EMIT(bonded, .ctl = s->d.ctl, .x = s->d.x, .f = s->d.f, .terms = (void *)(uintptr_t)m->bonded,
          .energy_at_window = s->d.energy_at_window, .mode = (uint32_t)mode);
@@ -41,7 +41,7 @@ static void report(const struct sim *s, struct tape *t)
 {
     EMIT(report, .ctl = s->d.ctl, .x = s->d.x, .x_old = s->d.x_old, .energy_at_window = s->d.energy_at_window,
          .report = s->report_device, .natoms = (uint32_t)s->model->sys->natoms,
-         .nwindows = (uint32_t)s->model->nwindows);
+         .nwindows = (uint32_t)s->model->windows.n);
 }
 
 static void emit_digests(const struct readonly *tables, void *digests, struct tape *t)

@@ -18,7 +18,7 @@ static void fill(const struct sim *s, uint32_t steps, void *row)
                                                 .v = s->d.v,
                                                 .x_old = s->d.x_old,
                                                 .report = s->report_device,
-                                                .report_bytes = (uint32_t)report_bytes(m->nwindows),
+                                                .report_bytes = (uint32_t)report_bytes(m->windows.n),
                                                 .table = (void *)(uintptr_t)cuda_nonbonded_tiny(m->nonbonded)->table,
                                                 .bonded = (void *)(uintptr_t)m->bonded,
                                                 .motion = (void *)(uintptr_t)m->motion,

@@ -12,9 +12,8 @@ struct nonbonded {
     struct dev *dev;
     struct readonly shared; /* all tables */
     int natoms;
-    int32_t nwindows;
-    const double (*window)[LAMBDA_COUNT]; /* device address; [nwindows] */
-    struct uniform_table uniform;         /* host copy */
+    struct lambda_rows windows;   /* device addresses */
+    struct uniform_table uniform; /* host copy */
     const struct uniform_table *uniform_at;
     struct mesh mesh;
     struct pairs pairs;
@@ -27,7 +26,7 @@ struct nonbonded {
 struct cuda_sources {
     struct nonbonded *nb;
     const struct alchemy_plan *plan;
-    const struct alchemy_settings *alchemy;
+    const struct lambda_rows *windows;
 };
 
 static void lay_out(void *sources, struct arena *a)
@@ -35,25 +34,21 @@ static void lay_out(void *sources, struct arena *a)
     const struct cuda_sources *from = sources;
     struct nonbonded *nb = from->nb;
     const struct alchemy_plan *plan = from->plan;
-    const struct alchemy_settings *al = from->alchemy;
-    static double none[1][LAMBDA_COUNT];
-    const void *window = al->nwindows > 0 && al->lambda ? al->lambda : none;
-    nb->window = arena_put(a, window, (size_t)nb->nwindows * sizeof *nb->window);
+    nb->windows = lambda_rows_put(from->windows, a);
     nb->uniform_at = arena_put(a, &nb->uniform, sizeof nb->uniform);
-    mesh_lay_out(&nb->mesh, plan, nb->window, a);
-    pairs_lay_out(&nb->pairs, plan, nb->window, a);
+    mesh_lay_out(&nb->mesh, plan, &nb->windows, a);
+    pairs_lay_out(&nb->pairs, plan, &nb->windows, a);
     tiny_lay_out(&nb->tiny, &nb->pairs, &nb->mesh, a);
 }
 
 static int make(struct nonbonded *nb, const struct system *sys, const struct settings *set, const struct topology *t,
-                struct err *e)
+                const struct lambda_rows *windows, struct err *e)
 {
     struct alchemy_plan plan;
     int rc = alchemy_plan_make(&plan, sys, set, t->unit_of, e);
     if (rc)
         return rc;
     nb->natoms = sys->natoms;
-    nb->nwindows = set->alchemy.nwindows > 0 && set->alchemy.lambda ? set->alchemy.nwindows : 1;
     uniform_table_make(&nb->uniform, &plan, &set->nonbonded);
     rc = pairs_make(&nb->pairs, &nb->dev->limits, sys, set, t, &plan, e);
     if (rc == 0)
@@ -63,17 +58,17 @@ static int make(struct nonbonded *nb, const struct system *sys, const struct set
     if (nb->tiny.on) /* its samples alone have a mesh: not worth memory for two ways */
         mesh_settle(&nb->mesh, set->replicas);
     if (rc == 0)
-        rc = readonly_upload(&nb->shared, nb->dev, lay_out, &(struct cuda_sources){nb, &plan, &set->alchemy}, e);
+        rc = readonly_upload(&nb->shared, nb->dev, lay_out, &(struct cuda_sources){nb, &plan, windows}, e);
     alchemy_plan_close(&plan);
     return rc;
 }
 
 int cuda_nonbonded_new(struct nonbonded **out, struct dev *dev, const struct system *sys, const struct settings *set,
-                       const struct topology *t, struct err *e)
+                       const struct topology *t, const struct lambda_rows *windows, struct err *e)
 {
     struct nonbonded *nb = xcalloc(1, sizeof *nb);
     nb->dev = dev;
-    int rc = make(nb, sys, set, t, e);
+    int rc = make(nb, sys, set, t, windows, e);
     if (rc) {
         cuda_nonbonded_free(nb);
         return rc;
@@ -162,9 +157,9 @@ static void emit_uniform_terms(const struct nonbonded *nb, enum evaluate mode, c
     emit_uniform(t, &warp,
                  &(struct args_uniform){.ctl = r->ctl,
                                         .uniform = (void *)(uintptr_t)nb->uniform_at,
-                                        .windows = (void *)(uintptr_t)nb->window,
+                                        .windows = (void *)(uintptr_t)nb->windows.lambda,
                                         .energy_at_window = r->energy_at_window,
-                                        .nwindows = (uint32_t)nb->nwindows,
+                                        .nwindows = (uint32_t)nb->windows.n,
                                         .mode = (uint32_t)mode});
 }
 

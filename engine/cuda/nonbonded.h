@@ -29,7 +29,7 @@
 
 /* The calls of struct program. */
 int cuda_nonbonded_new(struct nonbonded **out, struct dev *dev, const struct system *sys, const struct settings *set,
-                       const struct topology *t, struct err *e);
+                       const struct topology *t, const struct lambda_rows *windows, struct err *e);
 void cuda_nonbonded_free(struct nonbonded *nb);
 const struct readonly *cuda_nonbonded_tables(const struct nonbonded *nb);
 enum pme_form cuda_pme_form(const struct nonbonded *nb, int in_flight);

@@ -123,7 +123,7 @@ static void report(const struct sim *s, struct tape *t)
 {
     EMIT_ONE(report, .ctl = s->d.ctl, .x = s->d.x, .x_old = s->d.x_old, .energy_at_window = s->d.energy_at_window,
              .report = s->report_device, .natoms = (uint32_t)s->model->sys->natoms,
-             .nwindows = (uint32_t)s->model->nwindows);
+             .nwindows = (uint32_t)s->model->windows.n);
 }
 
 static void emit_digests(const struct readonly *tables, void *digests, struct tape *t)

@@ -9,6 +9,7 @@
 #include "engine/base/units.h"
 #include "engine/math/potentials/bonded.h"
 #include "engine/math/box.h"
+#include "engine/system/rare_kinds.h"
 
 #define HEAVY 3.5        /* u: hydrogens are lighter; those with much repartitioned mass are known by name */
 #define FARTHEST 1.2     /* nm, of a-A in the first frame */
@@ -77,7 +78,7 @@ static void add_bonds(struct side *s, const struct system *sys)
     for (int i = 0; i < sys->nconnections; i++)
         add_bond(s, sys->connections[i].atom);
     for (int i = 0; i < sys->nrare; i++)
-        if (sys->rare[i].kind <= RARE_FENE)
+        if (rare_is_bond(sys->rare[i].kind))
             add_bond(s, sys->rare[i].atom);
 }
 

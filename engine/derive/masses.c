@@ -12,6 +12,7 @@
 
 #include "engine/base/buf.h"
 #include "engine/system/lines.h"
+#include "engine/system/rare_kinds.h"
 
 enum { UNBONDED = -1, SEVERAL = -2 };
 
@@ -40,7 +41,7 @@ static int *find_partners(const struct system *sys)
         if (sys->constraints[i].bonded)
             join(partner, sys->constraints[i].atom);
     for (int i = 0; i < sys->nrare; i++)
-        if (sys->rare[i].kind <= RARE_FENE)
+        if (rare_is_bond(sys->rare[i].kind))
             join(partner, sys->rare[i].atom);
     for (int i = 0; i < sys->nsettles; i++)
         for (int k = 0; k < 2; k++)

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "engine/base/buf.h"
+#include "engine/system/rare_kinds.h"
 
 /* [natoms]; the caller frees it. */
 static bool *find_solute(const struct system *sys, const struct tempered *set)
@@ -134,7 +135,7 @@ struct temper_left temper_left_of(const struct system *sys, const struct tempere
         left.cmaps += all_in(in, sys->cmaps[i].atom, 5);
     for (int i = 0; i < sys->nrare; i++) {
         const struct rare_term *r = &sys->rare[i];
-        bool dihedral = r->kind == RARE_RESTRICTED_DIHEDRAL || r->kind == RARE_BENDING_TORSION;
+        bool dihedral = rare_kinds[r->kind].part == RARE_PART_DIHEDRAL;
         left.dihedrals += dihedral && all_in(in, r->atom, 4);
     }
     for (int i = 0; i < sys->npairs14; i++)

@@ -8,6 +8,7 @@
 #include "engine/base/buf.h"
 #include "engine/base/units.h"
 #include "engine/math/potentials/rare.h"
+#include "engine/system/rare_kinds.h"
 
 #define FARTHEST 20.0   /* nm: what is not held closer than this is not held */
 #define OUT_OF 1e-9     /* of the most likely, how likely FARTHEST may be */
@@ -92,16 +93,6 @@ static void add_harmonic(struct state_search *s, const int *atoms, int natoms, c
     add(s, (struct held){.natoms = natoms, .k = mixed(k, lambda), .q0 = mixed(q0, lambda)}, atoms);
 }
 
-static int atoms_of(int kind)
-{
-    return kind <= RARE_DISTANCE_RESTRAINT ? 2 : kind <= RARE_LINEAR_ANGLE ? 3 : kind == RARE_FLAT_POSITION ? 1 : 4;
-}
-
-static bool is_other(int kind)
-{
-    return (kind >= RARE_BOND_BOND && kind <= RARE_LINEAR_ANGLE) || kind >= RARE_BENDING_TORSION;
-}
-
 static void collect(struct state_search *s, double bonded, double restraint)
 {
     const struct system *sys = s->sys;
@@ -132,13 +123,12 @@ static void collect(struct state_search *s, double bonded, double restraint)
     }
     for (int i = 0; i < sys->nrare; i++) {
         const struct rare_term *t = &sys->rare[i];
-        bool restrains = t->kind == RARE_DISTANCE_RESTRAINT || t->kind == RARE_DIHEDRAL_RESTRAINT;
         add(s,
-            (struct held){.natoms = atoms_of(t->kind),
+            (struct held){.natoms = rare_kinds[t->kind].natoms,
                           .kind = (enum rare_kind)t->kind,
                           .rare = t->c,
-                          .other = is_other(t->kind),
-                          .lambda = restrains ? restraint : bonded},
+                          .other = rare_kinds[t->kind].coordinate == RARE_OF_OTHER,
+                          .lambda = rare_is_restraint(t->kind) ? restraint : bonded},
             t->atom);
     }
     for (int i = 0; i < sys->ncenters; i++) {
@@ -154,7 +144,7 @@ static void collect(struct state_search *s, double bonded, double restraint)
 /* Whether a term keeps its atoms from going apart; a wall that keeps them from coming near does not. */
 static bool holds(const struct held *t)
 {
-    return t->natoms > 2 || potential(t, FARTHEST) > 0;
+    return t->other || t->natoms > 2 || potential(t, FARTHEST) > 0;
 }
 
 static void molecules_of(const struct state_search *s, const struct held *t, int out[2])
@@ -324,7 +314,7 @@ int standard_state_of(const struct system *sys, const struct settings *set, int 
     const struct alchemy_settings *al = &set->alchemy;
     const double none[LAMBDA_COUNT] = {0}, *lambda = al->lambda ? al->lambda[window] : none;
     struct state_search s = {.sys = sys, .anchor = {-1, -1, -1, -1, -1, -1}};
-    collect(&s, lambda[LAMBDA_BONDED], lambda[al->given[LAMBDA_RESTRAINT] ? LAMBDA_RESTRAINT : LAMBDA_BONDED]);
+    collect(&s, lambda[LAMBDA_BONDED], lambda[alchemy_ladder(al, LAMBDA_RESTRAINT)]);
     drop_walls(&s);
     int rc = s.n ? check_centers(&s, e) : 0;
     if (s.n && !rc)

@@ -40,32 +40,10 @@ enum lambda {
 /* Along which axes one volume move scales lengths: all alike; x and y alike, or z; one of them. */
 enum volume_coupling { VOLUME_ISOTROPIC, VOLUME_SEMI_ISOTROPIC, VOLUME_ANISOTROPIC };
 
-/* Potentials that few force fields use, and restraints, in one list (struct rare_term, formulas in potentials/rare.h).
- * */
+/* Potentials that few force fields use, and restraints, in one list (struct rare_term, formulas in potentials/rare.h). */
 enum rare_kind {
-    /* of a distance */
-    RARE_G96_BOND,
-    RARE_MORSE,
-    RARE_CUBIC_BOND,
-    RARE_FENE,
-    RARE_DISTANCE_RESTRAINT,
-    /* of an angle */
-    RARE_G96_ANGLE,
-    RARE_QUARTIC_ANGLE,
-    RARE_RESTRICTED_ANGLE,
-    /* of three atoms */
-    RARE_BOND_BOND,
-    RARE_BOND_ANGLE,
-    RARE_LINEAR_ANGLE,
-    /* of a dihedral angle */
-    RARE_RESTRICTED_DIHEDRAL,
-    RARE_DIHEDRAL_RESTRAINT,
-    RARE_BENDING_TORSION,
-    /* of the angle between two vectors, or of one with the z axis */
-    RARE_ANGLE_RESTRAINT,
-    RARE_ANGLE_RESTRAINT_Z,
-    /* of an atom's place */
-    RARE_FLAT_POSITION,
+#define RARE(name, ...) RARE_##name,
+#include "engine/math/bonded_kinds.def"
     RARE_KINDS
 };
 

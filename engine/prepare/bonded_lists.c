@@ -10,6 +10,7 @@
 #include "engine/base/units.h"
 #include "engine/prepare/alchemy.h"
 #include "engine/prepare/topology.h"
+#include "engine/system/rare_kinds.h"
 
 static bool bond_perturbed(const void *p)
 {
@@ -65,12 +66,6 @@ static bool never_perturbed(const void *p)
     return false;
 }
 
-static bool is_restraint(const struct rare_term *r)
-{
-    return r->kind == RARE_DISTANCE_RESTRAINT || r->kind == RARE_DIHEDRAL_RESTRAINT ||
-           r->kind == RARE_ANGLE_RESTRAINT || r->kind == RARE_ANGLE_RESTRAINT_Z || r->kind == RARE_FLAT_POSITION;
-}
-
 uint32_t topology_changing(const struct topology *t, enum lambda component)
 {
     const bool restraints = component == LAMBDA_RESTRAINT;
@@ -82,7 +77,7 @@ uint32_t topology_changing(const struct topology *t, enum lambda component)
     for (size_t i = 0; i < sizeof held / sizeof *held && restraints; i++)
         n += held[i]->count - held[i]->perturbed;
     for (uint32_t i = t->nrare.perturbed; i < t->nrare.count; i++)
-        n += is_restraint(&t->rare[i]) == restraints;
+        n += rare_is_restraint(t->rare[i].kind) == restraints;
     for (int i = 0; i < t->ndistances && !restraints; i++)
         n += t->distances[i].r0[0] != t->distances[i].r0[1];
     return n;

@@ -6,6 +6,7 @@
 #include "engine/base/buf.h"
 #include "engine/math/bodies/sites.h"
 #include "engine/prepare/fixed_distances.h"
+#include "engine/system/rare_kinds.h"
 
 static void hold(struct constant_terms *c, int a, int b)
 {
@@ -168,27 +169,14 @@ enum bond_fate constant_terms_bond(const struct constant_terms *c, const int ato
 
 enum bond_fate constant_terms_rare(const struct constant_terms *c, const struct rare_term *r)
 {
-    switch ((enum rare_kind)r->kind) {
-    case RARE_G96_BOND:
-    case RARE_MORSE:
-    case RARE_CUBIC_BOND:
+    switch (rare_kinds[r->kind].part) {
+    case RARE_PART_BOND_LENGTH:
         return constant_terms_bond(c, r->atom);
-    case RARE_G96_ANGLE:
-    case RARE_QUARTIC_ANGLE:
-    case RARE_RESTRICTED_ANGLE:
-    case RARE_LINEAR_ANGLE:
-    case RARE_BOND_BOND:
-    case RARE_BOND_ANGLE:
+    case RARE_PART_ANGLE:
         return constant_angle(c, r->atom) ? BOND_CONSTANT : BOND_STAYS;
-    case RARE_FENE:
-    case RARE_DISTANCE_RESTRAINT:
-    case RARE_RESTRICTED_DIHEDRAL:
-    case RARE_DIHEDRAL_RESTRAINT:
-    case RARE_BENDING_TORSION:
-    case RARE_ANGLE_RESTRAINT:
-    case RARE_ANGLE_RESTRAINT_Z:
-    case RARE_FLAT_POSITION:
-    case RARE_KINDS:
+    case RARE_PART_BOND:
+    case RARE_PART_DIHEDRAL:
+    case RARE_PART_RESTRAINT:
         return BOND_STAYS;
     }
     return BOND_STAYS;

@@ -13,6 +13,7 @@
 #include "engine/math/vec.h"
 #include "engine/prepare/alchemy.h"
 #include "engine/system/lines.h"
+#include "engine/system/rare_kinds.h"
 
 /* Relative: lengths nearer than this are one length, given with more digits or fewer. */
 #define ROUNDING 3e-4
@@ -37,7 +38,7 @@ bool fixed_distance_constrains(const struct system *sys, const int atom[2], enum
 /* Those that GROMACS makes constraints of. */
 bool fixed_distance_has_length(const struct rare_term *r)
 {
-    return r->kind == RARE_G96_BOND || r->kind == RARE_MORSE || r->kind == RARE_CUBIC_BOND;
+    return rare_kinds[r->kind].part == RARE_PART_BOND_LENGTH;
 }
 
 struct entry {

@@ -9,6 +9,7 @@
 #include "engine/prepare/fixed_distances.h"
 #include "engine/base/union_find.h"
 #include "engine/system/lines.h"
+#include "engine/system/rare_kinds.h"
 #include "engine/prepare/sites.h"
 #include "engine/math/box.h"
 
@@ -21,33 +22,9 @@ static void join_chain(struct forest *f, const int *atom, int n)
 }
 
 /* Atoms of a term that is part of a molecule's structure; restraints are none. */
-static int structural_atoms(enum rare_kind kind)
+static int structural_atoms(int kind)
 {
-    switch (kind) {
-    case RARE_G96_BOND:
-    case RARE_MORSE:
-    case RARE_CUBIC_BOND:
-    case RARE_FENE:
-        return 2;
-    case RARE_G96_ANGLE:
-    case RARE_QUARTIC_ANGLE:
-    case RARE_RESTRICTED_ANGLE:
-    case RARE_BOND_BOND:
-    case RARE_BOND_ANGLE:
-    case RARE_LINEAR_ANGLE:
-        return 3;
-    case RARE_RESTRICTED_DIHEDRAL:
-    case RARE_BENDING_TORSION:
-        return 4;
-    case RARE_DISTANCE_RESTRAINT:
-    case RARE_DIHEDRAL_RESTRAINT:
-    case RARE_ANGLE_RESTRAINT:
-    case RARE_ANGLE_RESTRAINT_Z:
-    case RARE_FLAT_POSITION:
-    case RARE_KINDS:
-        return 0;
-    }
-    return 0;
+    return rare_is_restraint(kind) ? 0 : rare_kinds[kind].natoms;
 }
 
 /* Edges along chemical bonds first: a molecule is made whole along them, and along other terms only where needed. */
@@ -56,7 +33,7 @@ static void join_bonded(struct forest *f, const struct system *sys)
     for (int i = 0; i < sys->nbonds; i++)
         forest_join(f, sys->bonds[i].atom[0], sys->bonds[i].atom[1]);
     for (int i = 0; i < sys->nrare; i++)
-        if (structural_atoms((enum rare_kind)sys->rare[i].kind) == 2)
+        if (rare_is_bond(sys->rare[i].kind))
             forest_join(f, sys->rare[i].atom[0], sys->rare[i].atom[1]);
     for (int i = 0; i < sys->nconnections; i++)
         forest_join(f, sys->connections[i].atom[0], sys->connections[i].atom[1]);
@@ -85,7 +62,7 @@ static void join_terms(struct forest *f, const struct system *sys)
     for (int i = 0; i < sys->npairs14; i++)
         join_chain(f, sys->pairs14[i].atom, 2);
     for (int i = 0; i < sys->nrare; i++)
-        join_chain(f, sys->rare[i].atom, structural_atoms((enum rare_kind)sys->rare[i].kind));
+        join_chain(f, sys->rare[i].atom, structural_atoms(sys->rare[i].kind));
     for (int i = 0; i < sys->ncmaps; i++)
         join_chain(f, sys->cmaps[i].atom, 5);
 }

@@ -88,7 +88,7 @@ struct sources {
     double (*mass)[2]; /* [natoms], in states A and B, u */
 };
 
-static void lay_out_biases(struct model *m, const void *lambda, struct arena *a)
+static void lay_out_biases(struct model *m, const struct lambda_rows *windows, struct arena *a)
 {
     const struct system *sys = m->sys;
 #define PUT(name, n) arena_put(a, sys->name, (size_t)sys->n * sizeof *sys->name)
@@ -96,8 +96,8 @@ static void lay_out_biases(struct model *m, const void *lambda, struct arena *a)
                            .atoms = PUT(coordination_atoms, ncoordination_atoms),
                            .biases = PUT(biases, nbiases),
                            .knots = PUT(knots, nknots),
-                           .lambda = lambda,
-                           .nwindows = (uint32_t)m->nwindows,
+                           .lambda = windows->lambda,
+                           .nwindows = (uint32_t)windows->n,
                            .ncoordinations = (uint32_t)sys->ncoordinations,
                            .nbiases = (uint32_t)sys->nbiases,
                            .natoms = (uint32_t)sys->ncoordination_atoms};
@@ -111,8 +111,7 @@ static void lay_out(void *sources, struct arena *a)
     const struct sources *from = sources;
     struct model *m = from->m;
     const struct topology *t = from->t;
-    uint32_t nwindows = (uint32_t)m->nwindows;
-    const void *lambda = arena_put(a, m->lambda, nwindows * sizeof *m->lambda);
+    const struct lambda_rows windows = lambda_rows_put(&m->windows, a);
 #define PUT(name, n) arena_put(a, t->name, (size_t)(n) * sizeof *t->name)
     struct bonded_table b = {.bonds = PUT(bonds, t->nbonds.count),
                              .angles = PUT(angles, t->nangles.count),
@@ -137,8 +136,8 @@ static void lay_out(void *sources, struct arena *a)
                              .nrare = t->nrare,
                              .ncmaps = t->ncmaps,
                              .ncenters = t->ncenters,
-                             .lambda = lambda,
-                             .nwindows = nwindows,
+                             .lambda = windows.lambda,
+                             .nwindows = (uint32_t)windows.n,
                              .soft14 = PUT(soft14, t->npairs14.count - t->npairs14.perturbed),
                              .soft = t->soft};
     struct motion_table mo = {.mass = arena_put(a, from->mass, (size_t)m->sys->natoms * sizeof *from->mass),
@@ -155,8 +154,8 @@ static void lay_out(void *sources, struct arena *a)
                               .ndistances = (uint32_t)t->ndistances,
                               .nlone = t->nlone,
                               .nunits = (uint32_t)t->nunits,
-                              .lambda = lambda,
-                              .nwindows = nwindows};
+                              .lambda = windows.lambda,
+                              .nwindows = (uint32_t)windows.n};
 #undef PUT
     if (m->sys->nsites) {
         const size_t parents = (size_t)m->sys->nsite_atoms;
@@ -169,7 +168,7 @@ static void lay_out(void *sources, struct arena *a)
     for (int i = 0; i < m->sys->nobservables; i++)
         m->observed[i] = observe_put(&m->sys->observables[i], m->sys, m->observe_plan[i], a);
     if (m->sys->ncoordinations)
-        lay_out_biases(m, lambda, a);
+        lay_out_biases(m, &windows, a);
     m->nbonded = t->nbonds.count + t->nangles.count + t->ndihedrals.count + t->nrb_dihedrals.count +
                  t->nimpropers.count + t->npairs14.count + t->nposition_restraints.count;
     m->nrare = t->nrare.count + t->ncmaps.count;
@@ -201,17 +200,6 @@ static int upload(struct model *m, const struct topology *t, struct err *e)
     int rc = readonly_upload(&m->shared, &m->guest.base, lay_out, &from, e);
     free(from.mass);
     return rc;
-}
-
-/* One window at lambda 0 where the settings have none; restraints without a ladder follow the bonded terms'. */
-static void copy_lambda(struct model *m)
-{
-    const struct alchemy_settings *al = &m->set->alchemy;
-    m->nwindows = al->nwindows > 0 && al->lambda ? al->nwindows : 1;
-    m->lambda = xcalloc((size_t)m->nwindows, sizeof *m->lambda);
-    for (int w = 0; w < m->nwindows && al->lambda; w++)
-        for (int k = 0; k < LAMBDA_COUNT; k++)
-            m->lambda[w][k] = al->lambda[w][k == LAMBDA_RESTRAINT && !al->given[LAMBDA_RESTRAINT] ? LAMBDA_BONDED : k];
 }
 
 static void make_whole(struct model *m, const struct topology *t)
@@ -260,7 +248,7 @@ int model_new_apart(struct model **out, struct dev *dev, const struct dev_owner 
     m->program = program_of(dev);
     m->sys = sys;
     m->set = set;
-    copy_lambda(m);
+    m->windows = lambda_rows_of(&set->alchemy);
     int rc = check(sys, set, e);
     if (rc == 0)
         rc = check_form(m, e);
@@ -269,7 +257,7 @@ int model_new_apart(struct model **out, struct dev *dev, const struct dev_owner 
     if (rc == 0)
         rc = topology_build(&t, sys, set, e);
     if (rc == 0)
-        rc = m->program->nonbonded_new(&m->nonbonded, &m->guest.base, sys, set, &t, e);
+        rc = m->program->nonbonded_new(&m->nonbonded, &m->guest.base, sys, set, &t, &m->windows, e);
     if (rc == 0)
         rc = upload(m, &t, e);
     if (rc == 0) {
@@ -364,7 +352,7 @@ void model_free(struct model *m)
     for (int i = 0; i < m->nstarts; i++)
         free(m->x[i]);
     free(m->x);
-    free(m->lambda);
+    lambda_rows_close(&m->windows);
     free(m->stretched);
     readonly_free(&m->shared);
     m->program->nonbonded_free(m->nonbonded);

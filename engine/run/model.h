@@ -11,6 +11,7 @@
 #include "engine/run/program.h"
 #include "engine/run/readonly.h"
 #include "engine/prepare/device_tables.h"
+#include "engine/prepare/lambda_rows.h"
 
 struct model {
     struct dev *dev;
@@ -22,8 +23,7 @@ struct model {
     enum pme_form pme; /* how replicas are to do the mesh */
     int nstarts;
     double (**x)[3]; /* [nstarts][natoms], start coordinates with whole molecules: of each window, or one for all */
-    int nwindows;
-    double (*lambda)[LAMBDA_COUNT];    /* [nwindows] */
+    struct lambda_rows windows;
     struct center_rule center;         /* whether the motion of the center of mass is taken out */
     double mass;                       /* u, in state A */
     char *stretched;                   /* see model_stretched; NULL */

@@ -13,6 +13,7 @@
 #include "engine/run/gang.h"
 #include "engine/run/readonly.h"
 #include "engine/run/sim.h"
+#include "engine/prepare/lambda_rows.h"
 #include "engine/prepare/topology.h"
 
 /* Of the forces: read-only tables of one model in device memory. Each program has its own. */
@@ -53,7 +54,7 @@ struct program {
     /* ERR_UNSUPPORTED, ERR_TOPOLOGY, ERR_SPEC: what does not fit together. All but `dev` is only read during the call, which
      * may come from another thread than the device's: of `dev` it may use what remote_dev.h has, now and in nonbonded_free. */
     int (*nonbonded_new)(struct nonbonded **out, struct dev *dev, const struct system *sys, const struct settings *set,
-                         const struct topology *t, struct err *e);
+                         const struct topology *t, const struct lambda_rows *windows, struct err *e);
     void (*nonbonded_free)(struct nonbonded *nb); /* NULL is fine */
     const struct readonly *(*nonbonded_tables)(const struct nonbonded *nb);
     /* How the mesh should be done with so many replicas in flight, for what is known without measuring: PME_BLOCK or PME_CARD;

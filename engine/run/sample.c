@@ -35,13 +35,10 @@ void sim_sample(const struct sim *s, struct sample *out)
     out->kinetic = c->kinetic;
     const double freedom = m->center.freedom - center_missing(&m->center, c->step);
     out->temperature = freedom > 0 ? 2 * c->kinetic / (freedom * UNIT_R) : 0;
+    memset(out->dvdl, 0, sizeof out->dvdl);
     for (int i = 0; i < LAMBDA_COUNT; i++)
-        out->dvdl[i] = fixed_total(c->sum.dvdl[i]);
-    if (!m->set->alchemy.given[LAMBDA_RESTRAINT]) {
-        out->dvdl[LAMBDA_BONDED] += out->dvdl[LAMBDA_RESTRAINT];
-        out->dvdl[LAMBDA_RESTRAINT] = 0;
-    }
-    for (int w = 0; w < m->nwindows; w++)
+        out->dvdl[alchemy_ladder(&m->set->alchemy, (enum lambda)i)] += fixed_total(c->sum.dvdl[i]);
+    for (int w = 0; w < m->windows.n; w++)
         out->delta_u[w] = fixed_difference(u[w], u[c->window]);
     double trace = 0;
     for (int i = 0; i < 9; i++) {

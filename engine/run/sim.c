@@ -28,7 +28,7 @@ void sim_lay_out(struct sim *s, struct arena *a)
     s->d.f = arena_take(a, n * sizeof *s->d.f);
     s->d.v_out = arena_take(a, n * sizeof *s->d.v_out);
     s->d.w = arena_take(a, (3 * n + 1) * sizeof *s->d.w);
-    s->d.energy_at_window = arena_take(a, (size_t)s->model->nwindows * sizeof *s->d.energy_at_window);
+    s->d.energy_at_window = arena_take(a, (size_t)s->model->windows.n * sizeof *s->d.energy_at_window);
     s->d.bias_sums = arena_take(a, s->model->bias_bytes);
     s->d.bias_work = arena_take(a, s->model->program->bias_work(s->model));
     s->d.observe_work = arena_take(a, s->model->program->observe_work(s->model));
@@ -57,7 +57,7 @@ static int copy(struct sim *s, void *to, const void *from, size_t bytes, struct 
 
 static struct sim_report *report_of(const struct sim *s, uint64_t ticket)
 {
-    return report_at(s->reports, report_bytes(s->model->nwindows), ticket);
+    return report_at(s->reports, report_bytes(s->model->windows.n), ticket);
 }
 
 struct sim_report *sim_heard(const struct sim *s)
@@ -94,7 +94,7 @@ static int start_state(struct sim *s, int window, uint32_t replica, struct err *
     const struct start from = system_start(m->sys, window);
     *c = (struct ctl){.seed = m->set->integrator.seed, .replica = replica, .window = (uint32_t)window};
     memcpy(c->box, from.box, sizeof c->box);
-    memcpy(c->lambda, m->lambda[window], sizeof c->lambda);
+    memcpy(c->lambda, m->windows.lambda[window], sizeof c->lambda);
     size_t bytes = (size_t)m->sys->natoms * sizeof *from.x;
     int rc = copy(s, s->d.x, m->x[m->nstarts > 1 ? window : 0], bytes, e);
     if (rc == 0 && from.v)
@@ -104,7 +104,7 @@ static int start_state(struct sim *s, int window, uint32_t replica, struct err *
 
 static size_t bytes_of_reports(const struct sim *s)
 {
-    return SIM_REPORTS * report_bytes(s->model->nwindows);
+    return SIM_REPORTS * report_bytes(s->model->windows.n);
 }
 
 static size_t bytes_of_digests(const struct sim *s)
@@ -196,8 +196,8 @@ static int new_recorders(struct sim *s, struct err *e)
 
 int sim_new(struct sim **out, struct model *m, int window, uint32_t replica, struct err *e)
 {
-    if (window < 0 || window >= m->nwindows)
-        return err_set(e, ERR_SPEC, "window %d: there are %d", window, m->nwindows);
+    if (window < 0 || window >= m->windows.n)
+        return err_set(e, ERR_SPEC, "window %d: there are %d", window, m->windows.n);
     struct sim *s = xcalloc(1, sizeof *s);
     s->model = m;
     s->pme = m->pme;
@@ -230,7 +230,7 @@ void sim_salt(struct sim *s, uint32_t salt)
 void sim_place(struct sim *s, int window, uint32_t replica)
 {
     struct ctl *c = sim_edit_ctl(s);
-    memcpy(c->lambda, s->model->lambda[window], sizeof c->lambda);
+    memcpy(c->lambda, s->model->windows.lambda[window], sizeof c->lambda);
     c->replica = replica;
     c->window = (uint32_t)window;
 }

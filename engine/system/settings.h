@@ -97,6 +97,12 @@ struct alchemy_settings {
     bool allow_no_change;           /* a free energy that is 0 by construction is meant */
 };
 
+/* The ladder that moves a component: of restraints, that of bonded terms if the settings have none of restraints. */
+static inline enum lambda alchemy_ladder(const struct alchemy_settings *set, enum lambda component)
+{
+    return component == LAMBDA_RESTRAINT && !set->given[LAMBDA_RESTRAINT] ? LAMBDA_BONDED : component;
+}
+
 enum integrator { INTEGRATOR_VELOCITY_VERLET, INTEGRATOR_LANGEVIN_MIDDLE };
 
 struct integrator_settings {

@@ -84,8 +84,7 @@ class Terminal(Answered):
         results = {"quantity": "G(1) - G(0)", "status": "ok", "estimate": {"magnitude": 1}, "repeats": None, "warnings": [],
                    "estimators": [{"name": "MBAR", "total": energy, "legs": [], "verdict": {"verdict": "converged", "reasons": []}}],
                    "windows": [{**window, "window": k, "lambda": {c: 0.25 * k for c in components}} for k in range(3)]}
-        tensor = {k: {"value": -123.4, "error": 5} for k in ("mean", "xx", "yy", "zz")}
-        observed = {"window": 0, "name": "pressure", "frames": 100001, "file": "lambda_00/pressure.xvg", "pressure_bar": tensor,
+        observed = {"window": 0, "name": "pressure", "frames": 100001, "file": "lambda_00/pressure.xvg", "summary": "P -123.4 +- 5.0 bar",
                     "verdict": {"verdict": "unconverged", "reasons": [{"code": "halves", "text": "its halves differ"}]}}
         results["observables"] = [{**observed, "window": k} for k in range(3)] + [{**observed, "name": "later"}]
         self.service.answers["GET /v1/ensembles/3f2a"] = (200, ensemble(state="done"))

@@ -11,6 +11,7 @@
 
 #include "engine/base/gzip.h"
 #include "engine/io/io.h"
+#include "engine/system/rare_kinds.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -72,14 +73,6 @@ static void check_terms(const struct system *s)
     }
 }
 
-static int atoms_of(enum rare_kind kind)
-{
-    return kind <= RARE_DISTANCE_RESTRAINT || kind == RARE_ANGLE_RESTRAINT_Z ? 2
-           : kind <= RARE_LINEAR_ANGLE                                       ? 3
-           : kind == RARE_FLAT_POSITION                                      ? 1
-                                                                             : 4;
-}
-
 /* A restraint of several pairs has all of them behind one another, with the same numbers. */
 static void check_pairs(const struct system *s, int i)
 {
@@ -102,7 +95,7 @@ static void check_rare(const struct system *s)
             check_atoms(s, s->rare[i].atom, 2);
             check_atoms(s, s->rare[i].atom + 2, 2);
         } else {
-            check_atoms(s, s->rare[i].atom, atoms_of((enum rare_kind)s->rare[i].kind));
+            check_atoms(s, s->rare[i].atom, rare_kinds[s->rare[i].kind].natoms);
         }
         for (int k = 0; k < 12; k++)
             assert(isfinite(s->rare[i].c[k / 6][k % 6]));

@@ -16,6 +16,7 @@
 #include <cmocka.h>
 
 #include "engine/base/units.h"
+#include "engine/system/rare_kinds.h"
 #include "tests/lib/toy.h"
 
 #define DEGREES (M_PI / 180)
@@ -98,10 +99,12 @@ static enum term term_of(int kind)
 {
     if (kind < RARE)
         return usual_term[kind];
-    if (kind == RARE + RARE_DISTANCE_RESTRAINT || kind == RARE + RARE_DIHEDRAL_RESTRAINT ||
-        kind >= RARE + RARE_ANGLE_RESTRAINT)
-        return TERM_RESTRAINT;
-    return kind <= RARE + RARE_FENE ? TERM_BOND : kind <= RARE + RARE_LINEAR_ANGLE ? TERM_ANGLE : TERM_PROPER_DIHEDRAL;
+    static const enum term of_part[] = {[RARE_PART_BOND_LENGTH] = TERM_BOND,
+                                        [RARE_PART_BOND] = TERM_BOND,
+                                        [RARE_PART_ANGLE] = TERM_ANGLE,
+                                        [RARE_PART_DIHEDRAL] = TERM_PROPER_DIHEDRAL,
+                                        [RARE_PART_RESTRAINT] = TERM_RESTRAINT};
+    return of_part[rare_kinds[kind - RARE].part];
 }
 
 /* Whether it depends on lambda. */

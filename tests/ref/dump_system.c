@@ -11,6 +11,7 @@
 
 #include "engine/io/io.h"
 #include "engine/math/bodies/sites.h"
+#include "engine/system/rare_kinds.h"
 
 static double degrees(double radians)
 {
@@ -110,41 +111,47 @@ static void print_dihedrals(const struct system *s)
     }
 }
 
-/* What gmx dump calls a rare term, and how many parameters of a state it prints. */
-static const struct {
-    const char *name;
-    int nparams;
-    bool both; /* states A and B */
-} rare_names[RARE_KINDS] = {
-    [RARE_G96_BOND] = {"G96BONDS", 2, true},
-    [RARE_MORSE] = {"MORSE", 3, true},
-    [RARE_CUBIC_BOND] = {"CUBICBONDS", 3, false},
-    [RARE_FENE] = {"FENEBONDS", 2, false},
-    [RARE_DISTANCE_RESTRAINT] = {"RESTRAINTPOT", 4, true},
-    [RARE_G96_ANGLE] = {"G96ANGLES", 2, true},
-    [RARE_QUARTIC_ANGLE] = {"QANGLES", 6, false},
-    [RARE_RESTRICTED_ANGLE] = {"RESTRANGLES", 2, false},
-    [RARE_BOND_BOND] = {"CROSS_BOND_BOND", 3, false},
-    [RARE_BOND_ANGLE] = {"CROSS_BOND_ANGLE", 4, false},
-    [RARE_LINEAR_ANGLE] = {"LINEAR_ANGLES", 2, true},
-    [RARE_RESTRICTED_DIHEDRAL] = {"RESTRDIHS", 2, false},
-    [RARE_DIHEDRAL_RESTRAINT] = {"DIHRES", 3, true},
-    [RARE_BENDING_TORSION] = {"CBTDIHS", 6, false},
-    [RARE_ANGLE_RESTRAINT] = {"ANGRES", 2, true},
-    [RARE_ANGLE_RESTRAINT_Z] = {"ANGRESZ", 2, true},
-    [RARE_FLAT_POSITION] = {"FBPOSRES", 0, false},
+/* What gmx dump calls a rare term. */
+static const char *const rare_names[RARE_KINDS] = {
+    [RARE_G96_BOND] = "G96BONDS",
+    [RARE_MORSE] = "MORSE",
+    [RARE_CUBIC_BOND] = "CUBICBONDS",
+    [RARE_FENE] = "FENEBONDS",
+    [RARE_DISTANCE_RESTRAINT] = "RESTRAINTPOT",
+    [RARE_G96_ANGLE] = "G96ANGLES",
+    [RARE_QUARTIC_ANGLE] = "QANGLES",
+    [RARE_RESTRICTED_ANGLE] = "RESTRANGLES",
+    [RARE_BOND_BOND] = "CROSS_BOND_BOND",
+    [RARE_BOND_ANGLE] = "CROSS_BOND_ANGLE",
+    [RARE_LINEAR_ANGLE] = "LINEAR_ANGLES",
+    [RARE_RESTRICTED_DIHEDRAL] = "RESTRDIHS",
+    [RARE_DIHEDRAL_RESTRAINT] = "DIHRES",
+    [RARE_BENDING_TORSION] = "CBTDIHS",
+    [RARE_ANGLE_RESTRAINT] = "ANGRES",
+    [RARE_ANGLE_RESTRAINT_Z] = "ANGRESZ",
+    [RARE_FLAT_POSITION] = "FBPOSRES",
+};
+
+/* Parameters of states A and B on a line of a topology. */
+static const int rare_nparams[RARE_KINDS][2] = {
+#define RARE(name, section, text, function, atoms, a, b, ...) [RARE_##name] = {a, b},
+#include "engine/math/bonded_kinds.def"
 };
 
 static int rare_params(const struct rare_term *r, double *out)
 {
-    int n = 0, kind = r->kind;
-    for (int state = 0; state <= rare_names[kind].both; state++) {
+    const int kind = r->kind, *nparams = rare_nparams[kind];
+    const bool vectors = kind == RARE_ANGLE_RESTRAINT || kind == RARE_ANGLE_RESTRAINT_Z; /* one multiplicity, last */
+    int n = 0;
+    if (kind == RARE_FLAT_POSITION) {
+        memcpy(out, (double[]){r->c[0][5], r->c[0][3], r->c[0][4]}, 3 * sizeof *out);
+        return 3;
+    }
+    for (int state = 0; state <= (nparams[1] > 0); state++) {
         const double *c = r->c[state];
-        bool angle = kind == RARE_QUARTIC_ANGLE || kind == RARE_DIHEDRAL_RESTRAINT || kind == RARE_ANGLE_RESTRAINT ||
-                     kind == RARE_ANGLE_RESTRAINT_Z;
         double *to = out + n;
-        memcpy(to, c, (size_t)rare_names[kind].nparams * sizeof *c);
-        if (angle)
+        memcpy(to, c, (size_t)(nparams[0] - vectors) * sizeof *c);
+        if (rare_kinds[kind].first == RARE_FIRST_RADIANS)
             to[0] = degrees(c[0]);
         if (kind == RARE_DIHEDRAL_RESTRAINT)
             to[1] = degrees(c[1]);
@@ -152,15 +159,10 @@ static int rare_params(const struct rare_term *r, double *out)
             to[0] = c[0] * c[0];
         if (kind == RARE_LINEAR_ANGLE)
             to[0] = c[1], to[1] = c[0];
-        n += rare_names[kind].nparams;
+        n += nparams[0] - vectors;
     }
-    if (kind == RARE_FLAT_POSITION) {
-        out[n++] = r->c[0][5];
-        out[n++] = r->c[0][3];
-        out[n++] = r->c[0][4];
-    } else if (kind >= RARE_ANGLE_RESTRAINT) {
+    if (vectors)
         out[n++] = r->c[0][2];
-    }
     return n;
 }
 
@@ -176,18 +178,12 @@ static void print_rare(const struct system *s)
     for (int i = 0; i < s->ncmaps; i++)
         print_term(&first, s->cmaps[i].atom, 5, NULL, 0);
     for (int kind = 0; kind < RARE_KINDS; kind++) {
-        begin(rare_names[kind].name, &first);
+        begin(rare_names[kind], &first);
         for (int i = 0; i < s->nrare; i++) {
             const struct rare_term *r = &s->rare[i];
-            bool two = kind <= RARE_DISTANCE_RESTRAINT || kind == RARE_ANGLE_RESTRAINT_Z;
             double params[12];
             if (r->kind == kind)
-                print_term(&first, r->atom,
-                           two                         ? 2
-                           : kind <= RARE_LINEAR_ANGLE ? 3
-                           : kind < RARE_FLAT_POSITION ? 4
-                                                       : 1,
-                           params, rare_params(r, params));
+                print_term(&first, r->atom, rare_kinds[kind].natoms, params, rare_params(r, params));
         }
     }
 }

@@ -111,16 +111,10 @@ static bool moves(const struct alchemy_settings *al, enum lambda component)
     return false;
 }
 
-/* The ladder that moves what differs: of restraints that of bonded terms, where they have none. */
-static enum lambda ladder_of(const struct alchemy_settings *al, enum lambda component)
-{
-    return component == LAMBDA_RESTRAINT && !al->given[LAMBDA_RESTRAINT] ? LAMBDA_BONDED : component;
-}
-
 static void advise_unmoved(const struct advising *a, const struct difference *d)
 {
     const struct alchemy_settings *al = &a->s->settings.alchemy;
-    const enum lambda ladder = ladder_of(al, d->along);
+    const enum lambda ladder = alchemy_ladder(al, d->along);
     const double at = al->given[ladder] ? al->lambda[0][ladder] : 0;
     if (!d->n || moves(al, ladder) || ladder == LAMBDA_MASS)
         return;
@@ -136,7 +130,7 @@ static bool changes_something(const struct alchemy_settings *al, const struct di
                               enum lambda ladder)
 {
     for (int i = 0; i < DIFFERENCES; i++)
-        if (d[i].n && ladder_of(al, d[i].along) == ladder)
+        if (d[i].n && alchemy_ladder(al, d[i].along) == ladder)
             return true;
     return false;
 }

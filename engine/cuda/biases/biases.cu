@@ -22,13 +22,6 @@ struct tile {
     bool gradient, sample;
 };
 
-static __device__ __forceinline__ double warp_sum(double v)
-{
-    for (int step = 16; step > 0; step >>= 1)
-        v += __shfl_xor_sync(0xffffffffu, v, step);
-    return v;
-}
-
 /* The place of a row and of a column in its group. Within one group rows are in the order of columns. */
 static __device__ __forceinline__ uint32_t column_place(const struct tile *p, uint32_t column)
 {

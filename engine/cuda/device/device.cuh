@@ -72,12 +72,19 @@ static __device__ inline void halt_once(struct ctl *c, uint32_t why, uint32_t wh
     c->value = value;
 }
 
+/* Sum over the threads of a warp, the same in every thread, always added in the same order. For whole warps. */
+template <class T> static __device__ __forceinline__ T warp_sum(T v)
+{
+    for (int step = 16; step > 0; step >>= 1)
+        v += __shfl_xor_sync(~0u, v, step);
+    return v;
+}
+
 /* Sum over the threads of a block, the same in every thread, always added in the same order. For the whole block. */
 template <class T> static __device__ inline T block_sum(T v)
 {
     __shared__ T part[32];
-    for (int step = 16; step > 0; step >>= 1)
-        v += __shfl_xor_sync(0xffffffffu, v, step);
+    v = warp_sum(v);
     __syncthreads();
     if (threadIdx.x % 32 == 0)
         part[threadIdx.x / 32] = v;

@@ -9,13 +9,6 @@
 #include "engine/math/accumulate.h"
 #include "engine/run/program.h"
 
-static __device__ inline int64_t warp_sum(int64_t v)
-{
-    for (int step = 16; step > 0; step >>= 1)
-        v += __shfl_xor_sync(~0u, v, step);
-    return v;
-}
-
 /* For whole warps. */
 static __device__ inline void add_warp(struct fixed_sum *sum, int64_t v)
 {

@@ -178,8 +178,7 @@ static __device__ inline void mode_plane_sums(struct mode_sums *sum, const struc
     warp_total(&sum->energy);
     for (int k = 0; k < 6; k++)
         warp_total(&sum->virial[k]);
-    for (int step = 16; step > 0; step >>= 1)
-        sum->beyond += __shfl_xor_sync(0xffffffffu, sum->beyond, step);
+    sum->beyond = warp_sum(sum->beyond);
 }
 
 /* One thread for a warp's sums. */

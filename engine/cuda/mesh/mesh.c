@@ -176,7 +176,6 @@ int mesh_make(struct mesh *m, const struct dev_limits *limits, const struct syst
     const struct nonbonded_settings *nb = &set->nonbonded;
     *m = (struct mesh){.host = {.order = nb->pme_order, .natoms = sys->natoms},
                        .shared_most = limits->block_shared - CUDA_STATIC_SHARED};
-    m->host.nwindows = set->alchemy.nwindows > 0 && set->alchemy.lambda ? set->alchemy.nwindows : 1;
     m->host.beta = (float)ewald_beta(nb->coulomb_cutoff, nb->ewald_tolerance);
     m->host.triclinic = box_triclinic(sys->box);
     for (int i = 0; i < plan->natoms; i++) {
@@ -212,8 +211,7 @@ static void put_axis(struct mesh_axis *axis, int order, struct arena *a)
     free(twiddle);
 }
 
-void mesh_lay_out(struct mesh *m, const struct alchemy_plan *plan, const double (*window)[LAMBDA_COUNT],
-                  struct arena *a)
+void mesh_lay_out(struct mesh *m, const struct alchemy_plan *plan, const struct lambda_rows *windows, struct arena *a)
 {
     size_t n = (size_t)plan->natoms;
     float(*charge)[2] = xcalloc(n, sizeof *charge);
@@ -222,7 +220,8 @@ void mesh_lay_out(struct mesh *m, const struct alchemy_plan *plan, const double 
         charge[i][1] = (float)plan->change[i];
     }
     m->host.charge = arena_put(a, charge, n * sizeof *charge);
-    m->host.window = window;
+    m->host.window = windows->lambda;
+    m->host.nwindows = windows->n;
     free(charge);
     for (int d = 0; d < 3; d++)
         put_axis(&m->host.axis[d], m->host.order, a);

@@ -125,9 +125,8 @@ struct mesh {
 /* Sizes and factors. ERR_SPEC, ERR_UNSUPPORTED. */
 int mesh_make(struct mesh *m, const struct dev_limits *limits, const struct system *sys, const struct settings *set,
               const struct alchemy_plan *plan, struct err *e);
-/* Its tables; run twice, measuring and filling. `window`: device address of double [nwindows][LAMBDA_COUNT]. */
-void mesh_lay_out(struct mesh *m, const struct alchemy_plan *plan, const double (*window)[LAMBDA_COUNT],
-                  struct arena *a);
+/* Its tables; run twice, measuring and filling. `windows`: device addresses. */
+void mesh_lay_out(struct mesh *m, const struct alchemy_plan *plan, const struct lambda_rows *windows, struct arena *a);
 
 /* The way for so many replicas in flight, of those there are. */
 enum pme_form mesh_form(const struct mesh *m, int in_flight);

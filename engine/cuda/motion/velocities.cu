@@ -166,13 +166,6 @@ static __device__ void measure_slowly(const struct motion *s, uint32_t i, const 
         constrain(s, i, s->x, ahead, NULL, 0, &sum->reaction);
 }
 
-static __device__ inline double warp_sum(double v)
-{
-    for (int step = 16; step > 0; step >>= 1)
-        v += __shfl_xor_sync(0xffffffffu, v, step);
-    return v;
-}
-
 /* What the threads of a block have, added up to `out`, always in the same order. For the whole block. */
 static __device__ void sum_of_block(const struct moments &own, double *out)
 {

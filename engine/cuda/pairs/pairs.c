@@ -253,7 +253,6 @@ int pairs_make(struct pairs *p, const struct dev_limits *device, const struct sy
     h->ntypes = plan->ntypes;
     h->nexcluded_perturbed = plan->nexcluded_perturbed;
     h->nalways = plan->nalways;
-    h->nwindows = set->alchemy.nwindows > 0 && set->alchemy.lambda ? set->alchemy.nwindows : 1;
     h->soft = soft_rule_of(set, true);
     p->density = sys->natoms / (sys->box[0] * sys->box[1] * sys->box[2]);
     set_cutoffs(p, &set->nonbonded);
@@ -339,8 +338,7 @@ static void put_slots(struct pairs *p, const struct alchemy_plan *plan, struct a
     free(lj);
 }
 
-void pairs_lay_out(struct pairs *p, const struct alchemy_plan *plan, const double (*window)[LAMBDA_COUNT],
-                   struct arena *a)
+void pairs_lay_out(struct pairs *p, const struct alchemy_plan *plan, const struct lambda_rows *windows, struct arena *a)
 {
     struct pair_table *h = &p->host;
     size_t n = (size_t)plan->natoms, types = (size_t)plan->ntypes;
@@ -357,7 +355,8 @@ void pairs_lay_out(struct pairs *p, const struct alchemy_plan *plan, const doubl
     PUT(excluded_perturbed, plan->excluded_perturbed, plan->nexcluded_perturbed);
     PUT(always, plan->always, plan->nalways);
 #undef PUT
-    h->window = window;
+    h->window = windows->lambda;
+    h->nwindows = windows->n;
     p->table = arena_put(a, h, sizeof *h);
 }
 

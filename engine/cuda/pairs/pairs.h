@@ -67,8 +67,8 @@ void pairs_set_force_unit(struct pairs *p, const struct alchemy_plan *plan);
 int pairs_make(struct pairs *p, const struct dev_limits *device, const struct system *sys, const struct settings *set,
                const struct topology *t, const struct alchemy_plan *plan, struct err *e);
 void pairs_close(struct pairs *p);
-/* Its tables; run twice, measuring and filling. `window`: device address of double [nwindows][LAMBDA_COUNT]. */
-void pairs_lay_out(struct pairs *p, const struct alchemy_plan *plan, const double (*window)[LAMBDA_COUNT],
+/* Its tables; run twice, measuring and filling. `windows`: device addresses. */
+void pairs_lay_out(struct pairs *p, const struct alchemy_plan *plan, const struct lambda_rows *windows,
                    struct arena *a);
 
 void pairs_caps_guess(const struct pairs *p, struct list_caps *caps);

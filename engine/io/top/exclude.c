@@ -8,36 +8,38 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/system/rare_kinds.h"
+
 /* Neighbour lists: of[start[i] .. start[i + 1]). */
 struct bond_graph {
     int *start, *of;
 };
 
-static const int bond_kinds[] = {KIND_BOND,
-                                 KIND_CONNECTION,
-                                 KIND_CONSTRAINT,
-                                 KIND_RARE + RARE_G96_BOND,
-                                 KIND_RARE + RARE_MORSE,
-                                 KIND_RARE + RARE_CUBIC_BOND,
-                                 KIND_RARE + RARE_FENE};
+/* The terms of a kind; NULL: they are no bonds, which exclude. */
+static const struct top_terms *bonds_of(const struct top_molecule *m, int kind)
+{
+    const bool bonds = kind >= KIND_RARE ? rare_is_bond(kind - KIND_RARE)
+                                         : kind == KIND_BOND || kind == KIND_CONNECTION || kind == KIND_CONSTRAINT;
+    return bonds ? &m->terms[kind] : NULL;
+}
 
 static struct bond_graph graph_of_bonds(const struct top_molecule *m)
 {
     struct bond_graph g = {.start = xcalloc((size_t)m->natoms + 2, sizeof(int))};
     int total = 0;
-    for (size_t k = 0; k < sizeof bond_kinds / sizeof *bond_kinds; k++) {
-        const struct top_terms *list = &m->terms[bond_kinds[k]];
-        total += 2 * list->n;
-        for (int i = 0; i < list->n; i++)
+    for (int kind = 0; kind < KIND_COUNT; kind++) {
+        const struct top_terms *list = bonds_of(m, kind);
+        total += list ? 2 * list->n : 0;
+        for (int i = 0; list && i < list->n; i++)
             for (int side = 0; side < 2; side++)
                 g.start[list->items[i].atom[side] + 2]++;
     }
     for (int i = 0; i < m->natoms; i++)
         g.start[i + 2] += g.start[i + 1];
     g.of = xcalloc((size_t)total, sizeof(int));
-    for (size_t k = 0; k < sizeof bond_kinds / sizeof *bond_kinds; k++) {
-        const struct top_terms *list = &m->terms[bond_kinds[k]];
-        for (int i = 0; i < list->n; i++)
+    for (int kind = 0; kind < KIND_COUNT; kind++) {
+        const struct top_terms *list = bonds_of(m, kind);
+        for (int i = 0; list && i < list->n; i++)
             for (int side = 0; side < 2; side++)
                 g.of[g.start[list->items[i].atom[side] + 1]++] = list->items[i].atom[!side];
     }

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The interactions that are read, with the function numbers and parameter counts of the GROMACS manual ("Topology file
- * formats", tables of the interaction types). Dihedral function 9 is function 1 with several terms for one set of
- * types.
+ * The interactions that are read, by section and function number (engine/math/bonded_kinds.def).
  */
 #include "engine/io/top/top.h"
 
@@ -12,41 +10,10 @@
 enum { FUNCTIONS_MOST = 20 };
 
 const struct top_kind_info top_kinds[KIND_COUNT] = {
-    [KIND_BOND] = {"bonds", "a harmonic bond", 1, 2, 2, 2},
-    [KIND_CONNECTION] = {"bonds", "a connection", 5, 2, 0, 0},
-    [KIND_ANGLE] = {"angles", "a harmonic angle", 1, 3, 2, 2},
-    [KIND_UREY_BRADLEY] = {"angles", "a Urey-Bradley angle", 5, 3, 4, 4},
-    [KIND_DIHEDRAL] = {"dihedrals", "a proper dihedral", 1, 4, 3, 3},
-    [KIND_PERIODIC_IMPROPER] = {"dihedrals", "a periodic improper dihedral", 4, 4, 3, 3},
-    [KIND_IMPROPER] = {"dihedrals", "a harmonic improper dihedral", 2, 4, 2, 2},
-    [KIND_RB] = {"dihedrals", "a Ryckaert-Bellemans dihedral", 3, 4, 6, 6},
-    [KIND_FOURIER] = {"dihedrals", "a Fourier dihedral", 5, 4, 4, 4},
-    [KIND_PAIR] = {"pairs", "a 1-4 pair", 1, 2, 2, 2},
-    [KIND_PAIR_OWN] = {"pairs", "a 1-4 pair with its own charges", 2, 2, 5, 0},
-    [KIND_PAIR_NB] = {"pairs_nb", "a non-bonded pair", 1, 2, 4, 0},
-    [KIND_CONSTRAINT] = {"constraints", "a constraint", 1, 2, 1, 1},
-    [KIND_CONSTRAINT_NO_BOND] = {"constraints", "a constraint without a bond", 2, 2, 1, 1},
-    [KIND_SETTLE] = {"settles", "SETTLE", 1, 1, 2, 0},
-    [KIND_POSITION_RESTRAINT] = {"position_restraints", "a position restraint", 1, 1, 3, 3},
-    [KIND_HARMONIC] = {"bonds", "a harmonic potential", 6, 2, 2, 2},
-    [KIND_CMAP] = {"cmap", "a CMAP correction", 1, 5, 0, 0},
-    [KIND_RARE + RARE_G96_BOND] = {"bonds", "a GROMOS-96 bond", 2, 2, 2, 2},
-    [KIND_RARE + RARE_MORSE] = {"bonds", "a Morse bond", 3, 2, 3, 3},
-    [KIND_RARE + RARE_CUBIC_BOND] = {"bonds", "a cubic bond", 4, 2, 3, 0},
-    [KIND_RARE + RARE_FENE] = {"bonds", "a FENE bond", 7, 2, 2, 0},
-    [KIND_RARE + RARE_DISTANCE_RESTRAINT] = {"bonds", "a distance restraint", 10, 2, 4, 4},
-    [KIND_RARE + RARE_G96_ANGLE] = {"angles", "a GROMOS-96 angle", 2, 3, 2, 2},
-    [KIND_RARE + RARE_QUARTIC_ANGLE] = {"angles", "a quartic angle", 6, 3, 6, 0},
-    [KIND_RARE + RARE_RESTRICTED_ANGLE] = {"angles", "a restricted angle", 10, 3, 2, 0},
-    [KIND_RARE + RARE_BOND_BOND] = {"angles", "a bond-bond cross term", 3, 3, 3, 0},
-    [KIND_RARE + RARE_BOND_ANGLE] = {"angles", "a bond-angle cross term", 4, 3, 4, 0},
-    [KIND_RARE + RARE_LINEAR_ANGLE] = {"angles", "a linear angle", 9, 3, 2, 2},
-    [KIND_RARE + RARE_RESTRICTED_DIHEDRAL] = {"dihedrals", "a restricted dihedral", 10, 4, 2, 0},
-    [KIND_RARE + RARE_DIHEDRAL_RESTRAINT] = {"dihedral_restraints", "a dihedral restraint", 1, 4, 3, 3},
-    [KIND_RARE + RARE_BENDING_TORSION] = {"dihedrals", "a combined bending and torsion", 11, 4, 6, 0},
-    [KIND_RARE + RARE_ANGLE_RESTRAINT] = {"angle_restraints", "an angle restraint", 1, 4, 3, 3},
-    [KIND_RARE + RARE_FLAT_POSITION] = {"position_restraints", "a flat-bottomed position restraint", 2, 1, 3, 0},
-    [KIND_RARE + RARE_ANGLE_RESTRAINT_Z] = {"angle_restraints_z", "an angle restraint", 1, 2, 3, 3},
+#define KIND(name, section, text, function, atoms, a, b) [KIND_##name] = {section, text, function, atoms, a, b},
+#define RARE(name, section, text, function, atoms, a, b, ...)                                                          \
+    [KIND_RARE + RARE_##name] = {section, text, function, atoms, a, b},
+#include "engine/math/bonded_kinds.def"
 };
 
 int top_kind_of(const char *section, long funct)

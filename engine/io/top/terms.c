@@ -7,6 +7,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "engine/system/rare_kinds.h"
+
 static double radians(double degrees)
 {
     return degrees * (M_PI / 180);
@@ -151,17 +153,16 @@ static void put_rare(struct system *s, enum rare_kind kind, const struct top_ter
 {
     struct rare_term *r = &s->rare[s->nrare++];
     r->kind = kind;
-    place(r->atom, t, top_kinds[KIND_RARE + kind].natoms, first);
+    place(r->atom, t, rare_kinds[kind].natoms, first);
     memcpy(r->c, t->c, sizeof r->c);
     if (kind == RARE_FLAT_POSITION) /* geometry, r, k; the place comes with the coordinates */
         for (int k = 0; k < 2; k++)
             memcpy(r->c[k], (const double[6]){0, 0, 0, t->c[0][1], t->c[0][2], t->c[0][0]}, sizeof r->c[k]);
     for (int k = 0; k < 2; k++) {
         double *c = r->c[k];
-        if (kind == RARE_G96_ANGLE || kind == RARE_RESTRICTED_ANGLE || kind == RARE_RESTRICTED_DIHEDRAL)
+        if (rare_kinds[kind].first == RARE_FIRST_COSINE)
             c[0] = cos(radians(c[0]));
-        else if (kind == RARE_QUARTIC_ANGLE || kind == RARE_DIHEDRAL_RESTRAINT || kind == RARE_ANGLE_RESTRAINT ||
-                 kind == RARE_ANGLE_RESTRAINT_Z)
+        else if (rare_kinds[kind].first == RARE_FIRST_RADIANS)
             c[0] = radians(c[0]);
         if (kind == RARE_DIHEDRAL_RESTRAINT)
             c[1] = radians(c[1]);

@@ -21,24 +21,8 @@ enum {
 
 /* Every interaction that a topology line can ask for. */
 enum top_kind {
-    KIND_BOND,
-    KIND_CONNECTION,
-    KIND_ANGLE,
-    KIND_UREY_BRADLEY,
-    KIND_DIHEDRAL,
-    KIND_PERIODIC_IMPROPER,
-    KIND_IMPROPER,
-    KIND_RB,
-    KIND_FOURIER,
-    KIND_PAIR,
-    KIND_PAIR_OWN,
-    KIND_PAIR_NB,
-    KIND_CONSTRAINT,
-    KIND_CONSTRAINT_NO_BOND,
-    KIND_SETTLE,
-    KIND_POSITION_RESTRAINT,
-    KIND_HARMONIC,
-    KIND_CMAP,
+#define KIND(name, ...) KIND_##name,
+#include "engine/math/bonded_kinds.def"
     KIND_RARE, /* .. + enum rare_kind */
     KIND_COUNT = KIND_RARE + RARE_KINDS
 };

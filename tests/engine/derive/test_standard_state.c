@@ -156,6 +156,10 @@ static void test_others(void **state)
     struct bond held = {{2, 3}, {0.5, 0.5}, {1e3, 1e3}};
     sys.nbonds = 1, sys.bonds = &held;
     double alone_volume = found(&sys).volume;
+    /* a term of two atoms that is no distance has two atoms, of one molecule here */
+    struct rare_term within = {RARE_ANGLE_RESTRAINT_Z, {3, 4}, 0, {{1, 100, 1}, {1, 100, 1}}};
+    sys.nrare = 1, sys.rare = &within;
+    assert_true(found(&sys).nterms == 1 && found(&sys).volume == alone_volume);
     sys.nrare = 1, sys.rare = away;
     struct standard_state kept = found(&sys);
     assert_true(kept.nterms == 1 && kept.volume == alone_volume);

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Both sets of read-only tables of a model, its own and those of the non-bonded forces, have the same lambdas of all windows, on the
+ * CPU device and by the CUDA program, run on the CPU. Where they differ, delta_u mixes energies of two ladders.
+ */
+#undef NDEBUG
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "engine/run/program.h"
+#include "engine/run/sim_parts.h"
+#include "tests/lib/emulate/toy.h"
+#include "tests/lib/mixture.h"
+
+enum { WINDOWS = 3 };
+
+/* In the order coulomb, vdw, bonded, mass, restraint. */
+static double bonded_moves[WINDOWS][LAMBDA_COUNT] = {{0}, {0.2, 0.3, 0.4, 0.6}, {0.5, 0.7, 1, 0.8}};
+static const double restraint_follows[WINDOWS][LAMBDA_COUNT] = {{0}, {0.2, 0.3, 0.4, 0.6, 0.4}, {0.5, 0.7, 1, 0.8, 1}};
+static double restraint_moves[WINDOWS][LAMBDA_COUNT] = {{0}, {0.2, 0.3, 0.4, 0.6, 0.1}, {0.5, 0.7, 1, 0.8, 0.9}};
+static const double no_ladder[1][LAMBDA_COUNT];
+
+/* The table of a name that ends so, of that size; fails if there is none. */
+static const void *table_of(const struct readonly *r, const char *name, size_t bytes)
+{
+    for (size_t i = 0; i < r->nparts; i++) {
+        const struct arena_part *part = &r->parts[i];
+        const size_t n = strlen(part->name), m = strlen(name);
+        if (part->bytes == bytes && n >= m && strcmp(part->name + n - m, name) == 0)
+            return r->image + part->at;
+    }
+    fail_msg("no table %s of %zu bytes", name, bytes);
+    return NULL;
+}
+
+static void expect_rows(struct kernel_table kernels, const struct alchemy_settings *alchemy, const void *rows,
+                        size_t bytes)
+{
+    struct system *sys = mixture(2);
+    struct settings set = toy_settings();
+    set.alchemy = *alchemy;
+    struct toy t = toy_emulated(kernels, NULL, sys, &set, 0);
+    assert_memory_equal(table_of(&t.model->shared, "lambda", bytes), rows, bytes);
+    assert_memory_equal(table_of(t.model->program->nonbonded_tables(t.model->nonbonded), "lambda", bytes), rows, bytes);
+    toy_close(&t);
+    toy_system_free(sys);
+}
+
+static void expect_everywhere(const struct alchemy_settings *alchemy, const void *rows, size_t bytes)
+{
+    expect_rows(*cpu_program.kernels, alchemy, rows, bytes);
+    expect_rows(*cuda_program.kernels, alchemy, rows, bytes);
+}
+
+static void test_restraint_follows(void **state)
+{
+    struct alchemy_settings alchemy = mixture_alchemy(ALCHEMY_DECOUPLE, WINDOWS, bonded_moves);
+    alchemy.given[LAMBDA_BONDED] = true;
+    expect_everywhere(&alchemy, restraint_follows, sizeof restraint_follows);
+}
+
+static void test_restraint_moves(void **state)
+{
+    struct alchemy_settings alchemy = mixture_alchemy(ALCHEMY_DECOUPLE, WINDOWS, restraint_moves);
+    alchemy.given[LAMBDA_BONDED] = alchemy.given[LAMBDA_RESTRAINT] = true;
+    expect_everywhere(&alchemy, restraint_moves, sizeof restraint_moves);
+}
+
+static void test_no_ladder(void **state)
+{
+    expect_everywhere(&(struct alchemy_settings){.nwindows = 1}, no_ladder, sizeof no_ladder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_restraint_follows), cmocka_unit_test(test_restraint_moves),
+                                       cmocka_unit_test(test_no_ladder)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
