@@ -11,7 +11,7 @@ write: FOLDER/campaign.yaml, to be run by `shoal campaign run FOLDER/campaign.ya
 places of their own for both soft cores' ends; without it pilots place them (`ladder: auto`). --repeats: of every edge.
 check: of one or more gathered tables, each a repeat: edges within 1.0 kcal/mol or three errors of pmx' value with
 GAFF2, their mean unsigned difference at most 0.6, the loop closed within two errors, the solvent leg that has a
-published value of its own within 0.2 kcal/mol or three errors, and the RMSE to experiment at most 0.2 above pmx' own.
+published value of its own within 0.2 kcal/mol or three errors (less what masses that change add there), and the RMSE to experiment at most 0.2 above pmx' own.
 DATA: the folder with reference.tsv and a folder for each edge. Exit code 1: one of these does not hold; 77: no data.
 """
 import argparse
@@ -26,7 +26,10 @@ from pathlib import Path
 
 from service_runs import NO_DATA
 
-OWN_LEG = "ejm_31_ejm_43"  # no bond of it changes its length, so a leg of it is that of the publication
+OWN_LEG = "ejm_31_ejm_43"  # no bond of it changes its length, so a leg of it is that of the publication, but for this:
+# kcal/mol, in its published legs: what dH/dlambda of mdrun has of masses that change (dummies of carbons weigh 3), with all
+# bonds constrained; the integral of dH/dlambda mass-lambda, of GROMACS in vacuum (tests/bench/LOG.md, 27 November 2026)
+KINETIC = 1.50
 LOOP = (("ejm_42", "ejm_55", 1), ("ejm_55", "ejm_54", 1), ("ejm_42", "ejm_54", -1))
 # A bond to a hydrogen that changes its length is no constraint: fs
 TIMESTEP = {"ejm_42_ejm_54": 2.5, "ejm_50_ejm_42": 2.5}
@@ -163,7 +166,7 @@ def check(o):
     loop = [(sign, *ours[f"{i}_{j}"]["ddG"]) for i, j, sign in LOOP]
     closed = 2 * math.hypot(*(error for *_, error in loop))
     own, published = ours[OWN_LEG]["solvent"], legs[OWN_LEG]
-    water = float(published["water (kcal/mol)"])
+    water = float(published["water (kcal/mol)"]) - KINETIC
     all_held += [held("mean unsigned difference from pmx", sum(abs(v[0] - p[0]) for _, v, p, _ in off) / len(off), 0.6),
                  held("loop", sum(sign * value for sign, value, _ in loop), closed),
                  held(f"{OWN_LEG} in solvent", own[0] - water, max(0.2, 3 * own[1])),
