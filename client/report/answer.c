@@ -9,6 +9,7 @@
 #include "client/ask/ensembles.h"
 #include "client/ask/results.h"
 #include "client/report/report.h"
+#include "client/results/headline.h"
 #include "client/results/methods.h"
 #include "client/show/page.h"
 #include "engine/base/json/number_json.h"

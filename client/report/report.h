@@ -10,17 +10,6 @@
 /* The whole page, of the ensemble that `word` names, into --output, else onto standard output. The exit code. */
 int report_ensemble(struct client *c, const char *word);
 
-/* headline.c: the number that the ensemble was run for: of solvation with the sign of putting the molecule in, of a leg
- * of binding with its correction, else the estimate. derivation: how it follows from the estimate; empty where it is
- * the estimate. */
-struct headline {
-    bool known;
-    double sign, corrections; /* number = sign (estimate + corrections); NAN: there are none */
-    struct buf what, number, derivation;
-};
-void headline_find(struct headline *h, const json_t *results);
-void headline_close(struct headline *h);
-
 /* answer.c: what it comes to, and why it is to be believed or not. */
 void report_answer(struct buf *out, const json_t *ensemble, const json_t *results);
 /* figures.c: what figures there are of the results. */

@@ -17,6 +17,7 @@
 #include "client/need/window_shares.h"
 #include "client/results/cells.h"
 #include "client/results/fold.h"
+#include "client/results/headline.h"
 #include "client/results/observed.h"
 #include "client/results/torsions.h"
 #include "engine/base/json/number_json.h"
@@ -392,6 +393,21 @@ static void put_ladder(const json_t *results, const struct out *s)
         out_put(s, "\nThe campaign placed these windows by its pilot %s.\n", answer_text(labels, "ladder"));
 }
 
+/* The number first, as in the report. */
+static void put_headline(const json_t *results, const struct out *s)
+{
+    struct headline h;
+    headline_find(&h, results);
+    if (h.known)
+        out_put(s, "%s: %s, %s\n", h.what.data, h.number.data,
+                answer_text(json_object_get(results, "verdict"), "verdict"));
+    if (h.derivation.len)
+        out_put(s, "%s\n", h.derivation.data);
+    if (h.known)
+        out_put(s, "\n");
+    headline_close(&h);
+}
+
 void results_put(const struct out *s, const json_t *results)
 {
     const char *status = json_string_value(json_object_get(results, "status"));
@@ -401,6 +417,7 @@ void results_put(const struct out *s, const json_t *results)
     size_t i;
     if (status && !strcmp(status, "failed") && waits(results))
         status = "not yet";
+    put_headline(results, s);
     out_put(s, "%s; status %s%s%s\n\n", quantity ? quantity : "results", status ? status : "?", reason ? ": " : "",
             reason ? reason : "");
     if (json_array_size(json_object_get(results, "estimators"))) {

@@ -284,7 +284,7 @@ static void test_results(void **state)
 {
     static const char text[] =
         "{\"quantity\":\"G(last window) - G(first window)\",\"status\":\"partial\",\"reason\":\"window 1 failed\","
-        "\"repeats\":null,"
+        "\"estimate\":{\"magnitude\":-2.45},\"verdict\":{\"verdict\":\"unconverged\"},\"repeats\":null,"
         "\"estimators\":[{\"name\":\"MBAR\",\"status\":\"ok\",\"reason\":null,\"total\":" ENERGY("-10.25", "-2.45", "-4.135")
         ",\"verdict\":{\"verdict\":\"unconverged\",\"reasons\":[{\"code\":\"few_samples\",\"text\":\"window 0 has few\"}]}"
         ",\"legs\":[{\"name\":\"coulomb\",\"from\":0,\"to\":1,\"verdict\":\"converged\",\"free_energy\":"
@@ -310,6 +310,10 @@ static void test_results(void **state)
     results_put(&(struct out){&b, 0, false}, results);
     json_decref(results);
     assert_text(&b,
+                "free energy of solvation of MET: 2.450 +- 0.029 kcal/mol, unconverged\n"
+                "G(last window) - G(first window) = -2.450 +- 0.029 kcal/mol by MBAR, with the sign changed: into the "
+                "surroundings\n"
+                "\n"
                 "G(last window) - G(first window); status partial: window 1 failed\n"
                 "\n"
                 "free energy                   kJ/mol         kcal/mol      kT  verdict\n"

@@ -1,12 +1,10 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * The number that the ensemble was run for, and how it follows from the estimate.
- */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "client/results/headline.h"
+
 #include <math.h>
 #include <string.h>
 
 #include "client/ask/answer.h"
-#include "client/report/report.h"
 #include "engine/base/json/number_json.h"
 #include "engine/base/number.h"
 
