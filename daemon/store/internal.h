@@ -98,9 +98,9 @@ enum statement {
     X(FILE,                                                                                                            \
       "SELECT name, data FROM input_file JOIN content USING (hash) WHERE ensemble = ? AND name > ?"                    \
       " ORDER BY name LIMIT 1")                                                                                        \
-    X(LAST_ENSEMBLE, "SELECT coalesce(max(number), 0) FROM ensemble")                                                  \
-    X(LAST_REPLICA, "SELECT coalesce(max(number), 0) FROM replica")                                                    \
-    X(LAST_EVENT, "SELECT coalesce(max(seq), 0) FROM event")
+    X(LAST_ENSEMBLE, "SELECT max(ensemble, (SELECT coalesce(max(number), 0) FROM ensemble)) FROM gone")                \
+    X(LAST_REPLICA, "SELECT max(replica, (SELECT coalesce(max(number), 0) FROM replica)) FROM gone")                   \
+    X(LAST_EVENT, "SELECT max(event, (SELECT coalesce(max(seq), 0) FROM event)) FROM gone")
 
 enum read {
 #define X(name, sql) READ_##name,

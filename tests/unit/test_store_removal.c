@@ -13,6 +13,19 @@
 
 #include "tests/lib/store_play.h"
 
+/* The numbers that a start finds to be given, of which some may have no rows any more. */
+static void hold_last(int64_t ensemble, int64_t replica, int64_t event)
+{
+    struct running r;
+    struct store_numbers last;
+    run_store(&r);
+    assert_int_equal(store_numbers(r.store, &last, &err), 0);
+    assert_int_equal(last.ensemble, ensemble);
+    assert_int_equal(last.replica, replica);
+    assert_int_equal(last.event, event);
+    end_store(&r);
+}
+
 /* A removed ensemble is gone at once, for a start too, and its key is free; its rows go a slice at a time, also where a
  * stop came between. */
 static void a_removal_goes_in_slices(void **state)
@@ -59,6 +72,29 @@ static void a_removal_goes_in_slices(void **state)
     ensemble_free(loaded[0]);
     ensemble_free(again);
     ensemble_free(other);
+    ensemble_free(e);
+}
+
+/* The numbers of the last ensemble, its replicas and events are not given again once its rows are gone. */
+static void numbers_of_the_removed_are_not_given_again(void **state)
+{
+    enum { EVENTS = 3 };
+    struct running r;
+    struct ensemble *e = make_ensemble(1, "abcd", NULL), *last = make_ensemble(2, "efgh", NULL);
+    const int64_t replica = last->replicas[last->nreplicas - 1].number;
+    run_store(&r);
+    put_ensemble(r.store, e);
+    put_ensemble(r.store, last);
+    put_events(r.store, last, 1, EVENTS);
+    commit(&r);
+    end_store(&r);
+    hold_last(2, replica, EVENTS);
+    make_database("UPDATE ensemble SET removed = 1 WHERE number = 2");
+    run_store(&r);
+    wait_swept(r.store);
+    end_store(&r);
+    hold_last(2, replica, EVENTS);
+    ensemble_free(last);
     ensemble_free(e);
 }
 
@@ -136,6 +172,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_removal_goes_in_slices, setup, teardown),
         cmocka_unit_test_setup_teardown(no_removal_goes_on_in_a_log_cut_short, setup, teardown),
+        cmocka_unit_test_setup_teardown(numbers_of_the_removed_are_not_given_again, setup, teardown),
         cmocka_unit_test_setup_teardown(no_statement_scans_a_table, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
