@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Observables: what they need on a device, and what their sums mean. A kind is one row of observe_kinds: a spec's reader makes
- * its struct observable (daemon/spec/sections/observables.c), a program its launches (engine/cpu/observe/frame.c).
+ * its struct observable (daemon/spec/sections/observables.c), a program its launches (engine/cpu/step.c).
  */
 #ifndef SHOAL_ENGINE_OBSERVE_OBSERVE_H
 #define SHOAL_ENGINE_OBSERVE_OBSERVE_H
