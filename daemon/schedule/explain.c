@@ -155,11 +155,12 @@ static int64_t turn_start(const struct sched_set *runs, bool own)
     return own && runs->turning ? runs->turn_began : runs->began;
 }
 
-/* For the ensemble: now, at the end of slices, or when what runs there ends. */
+/* For the ensemble: now, at the end of slices, or when what runs there ends. A slot is free again after as long as those that run
+ * hold theirs, in the mean. */
 static void find_slots(struct sched_queue *q)
 {
     const struct sched *s = q->s;
-    int64_t slots = 0, total = 0, round = s->slice_ms;
+    int64_t slots = 0, held = 0, busy = 0;
     for (int w = 0; w < s->nworkers; w++) {
         const struct sched_worker *k = &s->workers[w];
         if (counts(k))
@@ -172,22 +173,21 @@ static void find_slots(struct sched_queue *q)
             const struct sched_set *runs = k->sets[i];
             bool own = runs->ensemble == q->ensemble;
             int64_t length = own ? turn_length(s, runs, q->now) : pack_slice(s, runs);
-            int64_t left = time_left(runs, q->now), turn = turn_start(runs, own) + length - q->now;
-            if (left < 0 || turn < left)
-                left = turn > 0 ? turn : 0;
-            round = own && length < round ? length : round;
+            int64_t since = q->now - turn_start(runs, own), left = time_left(runs, q->now);
+            if (left < 0 || length - since < left)
+                left = length > since ? length - since : 0;
             for (int r = 0; r < runs->nreplicas; r++)
-                if (runs->replicas[r].held)
+                if (runs->replicas[r].held) {
                     q->free_at[q->nslots++] = left;
+                    held += since + left < length ? since + left : length;
+                    busy++;
+                }
         }
         for (int i = k->nrunning; i < k->slots && counts(k); i++)
             q->free_at[q->nslots++] = 0;
     }
     qsort(q->free_at, (size_t)q->nslots, sizeof *q->free_at, by_value);
-    for (int64_t i = 0; i < q->nslots; i++)
-        total += q->free_at[i];
-    int64_t mean = q->nslots ? total / q->nslots : 0;
-    q->round_ms = mean > round ? mean : round;
+    q->round_ms = busy ? held / busy : s->slice_ms;
 }
 
 /* -1: there are no slots. */

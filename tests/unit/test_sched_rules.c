@@ -97,6 +97,26 @@ static void slices_grow_until_something_is_kept(void **state)
 
 /* ---- why one waits ---- */
 
+/* Where replicas end long before their slice does, those that wait start as soon as their runs say, not a slice each later. */
+static void short_runs_are_waited_for_briefly(void **state)
+{
+    enum { WINDOWS = 10, RUN = 5000 };
+    struct play p;
+    struct sched_wait w;
+    struct ensemble *e = play_ensemble(1, WINDOWS, 0);
+    play_begin(&p, 1);
+    play_up(&p, 0, 1, "m");
+    play_add(&p, e);
+    play_explain(&p, &e->replicas[WINDOWS - 1], &w);
+    assert_int_equal(w.expected, (WINDOWS - 1) * SLICE);
+    p.now += RUN / 10;
+    play_about(&p, SCHED_SEGMENT, &e->replicas[0]); /* a tenth of its steps */
+    play_explain(&p, &e->replicas[WINDOWS - 1], &w);
+    assert_int_equal(w.place, WINDOWS - 1);
+    assert_int_equal(w.expected, (WINDOWS - 1) * RUN - RUN / 10);
+    play_end(&p);
+}
+
 /* The places in the queue are the order in which slots are given when they come all at once. */
 static void the_queue_is_the_order_of_starts(void **state)
 {
@@ -262,6 +282,7 @@ int main(void)
         cmocka_unit_test(idleness_is_no_credit),
         cmocka_unit_test(a_short_ensemble_does_not_wait_for_a_long_one),
         cmocka_unit_test(slices_grow_until_something_is_kept),
+        cmocka_unit_test(short_runs_are_waited_for_briefly),
         cmocka_unit_test(the_queue_is_the_order_of_starts),
         cmocka_unit_test(a_long_queue_is_explained_at_once),
         cmocka_unit_test(every_reason_to_wait_is_told),
