@@ -115,7 +115,10 @@ static void rows_read(void *arg)
     int64_t since = v->since, last = since;
     v->rows = NULL;
     json_array_foreach (rows, i, row) {
-        last = json_integer_value(json_object_get(row, "seq"));
+        const int64_t seq = json_integer_value(json_object_get(row, "seq"));
+        if (seq > v->ensemble->shown.seq)
+            break; /* committed, but the summary does not say so yet: it is read again with the news */
+        last = seq;
         add_event(&out, v, row);
     }
     bool all = json_array_size(rows) < ROWS;
