@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A standard error of few blocks is itself uncertain: by a third of five. Blocks that drift are no samples of one mean: the halves of
- * a run then differ by more than blocks within a half do.
+ * A standard error of few blocks is itself uncertain: by a quarter of eight. Blocks that drift are no samples of one mean: the halves of
+ * a run then differ by more than blocks within a half do. Nor are blocks that are shorter than what moves: each is then like the one
+ * before, and the ratio of J. von Neumann (Ann. Math. Stat. 12, 367 (1941), doi 10.1214/aoms/1177731677), the sum of squared
+ * differences of neighbours over that of differences from the mean, is below the 2 of independent ones.
  */
 #include "engine/observe/verdict.h"
 
@@ -9,9 +11,10 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#define BLOCKS_LEAST 5
-#define HALF_LEAST 4    /* blocks in each half that is compared */
-#define HALVES_MOST 4.0 /* of Student's t with 6 degrees of freedom, chance goes beyond it once in 140 times */
+#define BLOCKS_LEAST 8
+#define HALF_LEAST 4     /* blocks in each half that is compared */
+#define HALVES_MOST 4.0  /* of Student's t with 6 degrees of freedom, chance goes beyond it once in 140 times */
+#define ALIKE_LEAST 1.28 /* standard deviations below 2, where independent blocks are once in ten times */
 #define INDEPENDENT_LEAST 30
 
 static void add(struct observe_verdict *v, const char *code, const char *fmt, ...)
@@ -46,6 +49,18 @@ static double halves_differ(const double *value, int n)
     return error > 0 ? fabs(mean(value, half) - mean(second, half)) / error : 0;
 }
 
+/* Whether blocks are so like the ones before that they are hardly independent. */
+static bool alike(const double *value, int n)
+{
+    const double middle = mean(value, n), deviation = 2 * sqrt((n - 2.0) / ((n - 1.0) * (n + 1.0)));
+    double steps = 0, spread = 0;
+    for (int i = 0; i < n; i++) {
+        spread += (value[i] - middle) * (value[i] - middle);
+        steps += i ? (value[i] - value[i - 1]) * (value[i] - value[i - 1]) : 0;
+    }
+    return spread > 0 && steps < (2 - ALIKE_LEAST * deviation) * spread;
+}
+
 struct observe_verdict observe_verdict(const struct observe_kind *kind, const struct observe_result *r)
 {
     double value[OBSERVE_BLOCKS];
@@ -64,6 +79,8 @@ struct observe_verdict observe_verdict(const struct observe_kind *kind, const st
     if (independent < INDEPENDENT_LEAST)
         add(&v, "few_samples", "its frames are worth fewer than %d independent dipoles: it needs longer",
             INDEPENDENT_LEAST);
+    if (n >= BLOCKS_LEAST && alike(value, n))
+        add(&v, "slow", "each block is like the one before: what moves takes longer than a block: it needs longer");
     if (differ > HALVES_MOST)
         add(&v, "halves", "its first and second half differ by more than %g standard errors: it needs longer",
             HALVES_MOST);

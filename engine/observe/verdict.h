@@ -7,7 +7,7 @@
 
 #include "engine/observe/observe.h"
 
-enum { OBSERVE_REASONS = 3 };
+enum { OBSERVE_REASONS = 4 };
 
 /* word: converged, unconverged, or failed, where there is no number. */
 struct observe_verdict {

@@ -8,9 +8,9 @@
 
 struct lambda_rows lambda_rows_of(const struct alchemy_settings *set)
 {
-    const int n = set->nwindows > 0 && set->lambda ? set->nwindows : 1;
+    const int given = set->lambda ? set->nwindows : 0, n = given > 0 ? given : 1;
     double(*lambda)[LAMBDA_COUNT] = xcalloc((size_t)n, sizeof *lambda);
-    for (int w = 0; w < n && set->lambda; w++)
+    for (int w = 0; w < given; w++)
         for (int k = 0; k < LAMBDA_COUNT; k++)
             lambda[w][k] = set->lambda[w][alchemy_ladder(set, (enum lambda)k)];
     return (struct lambda_rows){n, (const void *)lambda};

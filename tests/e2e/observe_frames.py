@@ -70,10 +70,11 @@ class Frames(observe.Files):
         steady = observe.frames((0, 0, 0)) + observe.frames((0, 0, 0), 3)
         dense = [(time, box, [[0.2 * c for c in r] for r in x]) for time, box, x in steady]
         spec = "- coordination: {of: {between: [OW, HW1], r0: 0.5 nm}, max: 40, name: c}\n"
-        few = "c: 4 frames; .*; unconverged: its error is from 4 blocks, below 5: it needs longer\n"
-        halves = "c: 38 frames; .*; unconverged: its first and second half differ by more than 4 standard errors: it needs longer\n"
+        few = "c: 4 frames; .*; unconverged: its error is from 4 blocks, below 8: it needs longer\n"
+        halves = ("c: 38 frames; .*; unconverged: each block is like the one before: what moves takes longer than a block: it needs longer; "
+                  "its first and second half differ by more than 4 standard errors: it needs longer\n")
         for made, codes, line in ((steady, [], "c: 38 frames; .*; converged\n"), (steady[:4], ["few_samples"], few),
-                                  (steady[:5], [], "c: 5 frames; .*; converged\n"), (steady[:19] + dense[19:], ["halves"], halves)):
+                                  (steady[:8], [], "c: 8 frames; .*; converged\n"), (steady[:19] + dense[19:], ["slow", "halves"], halves)):
             self.write("a.trr", observe.trr(at(made, [0.5 * k for k in range(len(made))])))
             self.assertRegex(self.observe(spec, "a.trr"), f"^{line}$")
             verdict = json.loads(self.observe(spec, "a.trr", "--json"))["observables"][0]["verdict"]
