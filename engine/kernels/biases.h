@@ -16,8 +16,8 @@
 /* ---- pairs ---- */
 
 /* Whether atom a of the first group and b of the second are a pair in reach; r: from the second to the first. */
-MATH_FN bool coordination_reaches(const struct coordination *c, const real box[BOX_SIZE], const double (*x)[3],
-                                  int32_t a, int32_t b, real r[3])
+MATH_FN bool coordination_reaches(const struct coordination *c, const double box[BOX_SIZE], const double (*x)[3],
+                                  int32_t a, int32_t b, double r[3])
 {
     if (a == b)
         return false;
@@ -28,11 +28,11 @@ MATH_FN bool coordination_reaches(const struct coordination *c, const real box[B
 }
 
 /* gradient: of the first of them, the second's is opposite */
-MATH_FN real coordination_of(const struct coordination *c, const real r[3], real gradient[3])
+MATH_FN double coordination_of(const struct coordination *c, const double r[3], double gradient[3])
 {
-    const real distance = sqrt(vec_dot(r, r));
+    const double distance = sqrt(vec_dot(r, r));
     const struct rational_value v = rational_at(&c->f, distance);
-    const real over = distance > 0 ? v.ds_dr / distance : 0;
+    const double over = distance > 0 ? v.ds_dr / distance : 0;
     for (int d = 0; d < 3; d++)
         gradient[d] = over * r[d];
     return v.s;
@@ -40,21 +40,21 @@ MATH_FN real coordination_of(const struct coordination *c, const real r[3], real
 
 /* ---- sums ---- */
 
-MATH_FN void coordination_add(struct fixed_sum *sum, real s)
+MATH_FN void coordination_add(struct fixed_sum *sum, double s)
 {
-    acc_sum(sum, fixed_clamped(COORDINATION_UNITS * s, REAL(FIXED_TOTAL_LIMIT)));
+    acc_sum(sum, fixed_clamped(COORDINATION_UNITS * s, FIXED_TOTAL_LIMIT));
 }
 
-MATH_FN void gradient_add(struct accumulate *a, int64_t gradient[3], const real g[3])
+MATH_FN void gradient_add(struct accumulate *a, int64_t gradient[3], const double g[3])
 {
-    const real force[3] = {REAL(GRADIENT_UNITS) * g[0], REAL(GRADIENT_UNITS) * g[1], REAL(GRADIENT_UNITS) * g[2]};
+    const double force[3] = {GRADIENT_UNITS * g[0], GRADIENT_UNITS * g[1], GRADIENT_UNITS * g[2]};
     acc_force(a, gradient, force);
 }
 
-MATH_FN void gradient_virial_add(struct accumulate *a, struct fixed_sum *element, real xi)
+MATH_FN void gradient_virial_add(struct accumulate *a, struct fixed_sum *element, double xi)
 {
-    acc_sum(element, fixed_clamped(REAL(GRADIENT_UNITS) * xi, REAL(FIXED_TOTAL_LIMIT)));
-    acc_clamped(a, CLAMPED_VIRIAL, fixed_beyond(REAL(GRADIENT_UNITS) * xi, REAL(FIXED_TOTAL_LIMIT)));
+    acc_sum(element, fixed_clamped(GRADIENT_UNITS * xi, FIXED_TOTAL_LIMIT));
+    acc_clamped(a, CLAMPED_VIRIAL, fixed_beyond(GRADIENT_UNITS * xi, FIXED_TOTAL_LIMIT));
 }
 
 /* ---- as an observable ---- */
@@ -73,7 +73,7 @@ MATH_FN void coordination_observe(const struct observe_table *t, const struct co
 /* ---- biases ---- */
 
 /* c now. */
-MATH_FN void bias_numbers(const struct bias_table *t, const struct bias *b, double step, real c[2][2])
+MATH_FN void bias_numbers(const struct bias_table *t, const struct bias *b, double step, double c[2][2])
 {
     const struct bias_knot *knot = t->knots + b->first;
     uint32_t k = 0;

@@ -55,7 +55,7 @@ MATH_FN void acc_merge(struct fixed_sum *to, const struct fixed_sum *from)
 }
 
 /* U of one contribution at a window; whatever its size, it is no error. limit: FIXED_ENERGY_LIMIT, FIXED_TOTAL_LIMIT */
-MATH_FN void acc_window(struct fixed_sum *window, real u, real limit)
+MATH_FN void acc_window(struct fixed_sum *window, double u, double limit)
 {
     acc_sum(window, fixed_clamped(u, limit));
 }
@@ -69,58 +69,58 @@ MATH_FN void acc_clamped(struct accumulate *a, uint32_t what, uint32_t count)
 }
 
 /* limit: FIXED_ENERGY_LIMIT for one pair or term, FIXED_TOTAL_LIMIT for a whole sum */
-MATH_FN void acc_energy_within(struct accumulate *a, enum term term, real u, real limit)
+MATH_FN void acc_energy_within(struct accumulate *a, enum term term, double u, double limit)
 {
     fixed_add(&a->energy[term], fixed_clamped(u, limit));
     acc_clamped(a, term, fixed_beyond(u, limit));
 }
 
-MATH_FN void acc_dvdl_within(struct accumulate *a, enum lambda component, real du_dl, real limit)
+MATH_FN void acc_dvdl_within(struct accumulate *a, enum lambda component, double du_dl, double limit)
 {
     fixed_add(&a->dvdl[component], fixed_clamped(du_dl, limit));
     acc_clamped(a, CLAMPED_DVDL, fixed_beyond(du_dl, limit));
 }
 
-MATH_FN void acc_virial_within(struct accumulate *a, int element, real xi, real limit)
+MATH_FN void acc_virial_within(struct accumulate *a, int element, double xi, double limit)
 {
     fixed_add(&a->virial[element], fixed_clamped(xi, limit));
     acc_clamped(a, CLAMPED_VIRIAL, fixed_beyond(xi, limit));
 }
 
-MATH_FN void acc_energy(struct accumulate *a, enum term term, real u)
+MATH_FN void acc_energy(struct accumulate *a, enum term term, double u)
 {
-    acc_energy_within(a, term, u, REAL(FIXED_ENERGY_LIMIT));
+    acc_energy_within(a, term, u, FIXED_ENERGY_LIMIT);
 }
 
-MATH_FN void acc_dvdl(struct accumulate *a, enum lambda component, real du_dl)
+MATH_FN void acc_dvdl(struct accumulate *a, enum lambda component, double du_dl)
 {
-    acc_dvdl_within(a, component, du_dl, REAL(FIXED_ENERGY_LIMIT));
+    acc_dvdl_within(a, component, du_dl, FIXED_ENERGY_LIMIT);
 }
 
 /* Xi -= 1/2 r x force */
-MATH_FN void acc_virial(struct accumulate *a, const real r[3], const real force[3])
+MATH_FN void acc_virial(struct accumulate *a, const double r[3], const double force[3])
 {
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)
-            acc_virial_within(a, 3 * i + j, REAL(-0.5) * r[i] * force[j], REAL(FIXED_ENERGY_LIMIT));
+            acc_virial_within(a, 3 * i + j, -0.5 * r[i] * force[j], FIXED_ENERGY_LIMIT);
 }
 
 /* acc_force of what is too large, or no number. Returns how many components were clamped. */
-MATH_FN_APART uint32_t acc_force_clamped(int64_t f[3], real x, real y, real z)
+MATH_FN_APART uint32_t acc_force_clamped(int64_t f[3], double x, double y, double z)
 {
-    const real force[3] = {x, y, z};
+    const double force[3] = {x, y, z};
     uint32_t clamped = 0;
     for (int d = 0; d < 3; d++) {
-        acc_add(&f[d], fixed_clamped(force[d], REAL(FIXED_FORCE_LIMIT)));
-        clamped += fixed_beyond(force[d], REAL(FIXED_FORCE_LIMIT));
+        acc_add(&f[d], fixed_clamped(force[d], FIXED_FORCE_LIMIT));
+        clamped += fixed_beyond(force[d], FIXED_FORCE_LIMIT);
     }
     return clamped;
 }
 
 /* A force on one atom, kJ/mol/nm. */
-MATH_FN void acc_force(struct accumulate *a, int64_t f[3], const real force[3])
+MATH_FN void acc_force(struct accumulate *a, int64_t f[3], const double force[3])
 {
-    const real limit = REAL(FIXED_FORCE_LIMIT);
+    const double limit = FIXED_FORCE_LIMIT;
     if (!(fabs(force[0]) <= limit && fabs(force[1]) <= limit && fabs(force[2]) <= limit)) {
         acc_clamped(a, CLAMPED_FORCE, acc_force_clamped(f, force[0], force[1], force[2]));
         return;

@@ -19,24 +19,20 @@
 #define FIXED_TOTAL_LIMIT 1073741824.0 /* 2^30 kJ/mol: the largest contribution of a whole sum (PME, self energies) */
 
 /* Nearest multiple of the scale, clamped to +-limit; NaN (two atoms in one place) becomes limit. */
-MATH_FN int64_t fixed_clamped(real value, real limit)
+MATH_FN int64_t fixed_clamped(double value, double limit)
 {
-    return (int64_t)rint(fmax(fmin(value, limit), -limit) * REAL(FIXED_SCALE));
+    return (int64_t)rint(fmax(fmin(value, limit), -limit) * FIXED_SCALE);
 }
 
 /* A force within its limit, rounded as above. In double: of a number in [2^52, 2^53) the last bits are a whole one. */
-MATH_FN int64_t fixed_force(real v)
+MATH_FN int64_t fixed_force(double v)
 {
-#ifdef REAL_IS_FLOAT
-    return (int64_t)rint(v * REAL(FIXED_SCALE));
-#else
     const double magic = 6755399441055744.0; /* 1.5 * 2^52 */
     double sum = fma(v, FIXED_SCALE, magic);
     int64_t bits, zero;
     memcpy(&bits, &sum, sizeof bits);
     memcpy(&zero, &magic, sizeof zero);
     return bits - zero;
-#endif
 }
 
 /* v rounded to a multiple of 2^-32 that stays a double, |v| < 2^19: for sums in registers, exact while below 2^21. */
@@ -47,7 +43,7 @@ MATH_FN double fixed_round(double v)
 }
 
 /* 1 when fixed_clamped() clamps (NaN too), else 0. */
-MATH_FN uint32_t fixed_beyond(real value, real limit)
+MATH_FN uint32_t fixed_beyond(double value, double limit)
 {
     return !(fabs(value) <= limit);
 }

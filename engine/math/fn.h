@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * MATH_FN marks the inline functions of engine/math: plain C over `real`, no branches on data in hot ones, compiled by cc and
+ * MATH_FN marks the inline functions of engine/math: plain C in double precision, no branches on data in hot ones, compiled by cc and
  * by nvcc, for the host and for the device.
  * MATH_FMA(a, b, c) is a * b + c, fused where the machine does that in one instruction: functions that must give the same
  * bits in several loops spell it out and are compiled with -ffp-contract=off.
@@ -10,8 +10,6 @@
 #define SHOAL_ENGINE_MATH_FN_H
 
 #include <math.h>
-
-#include "engine/math/real.h"
 
 #ifndef MATH_FN
 #ifdef __CUDACC__
@@ -28,7 +26,7 @@
 #endif
 
 #ifdef __CUDACC__
-#define MATH_FMA(a, b, c) fma((real)(a), (real)(b), (real)(c))
+#define MATH_FMA(a, b, c) fma((double)(a), (double)(b), (double)(c))
 #elif defined(__FMA__)
 #define MATH_FMA(a, b, c) __builtin_fma(a, b, c)
 #else

@@ -12,54 +12,28 @@
 
 #include "engine/math/fn.h"
 
-#ifdef REAL_IS_FLOAT
-
-/* 1/sqrt(a), a normal and positive. */
-MATH_FN real root_inverse(real a)
+MATH_FN double root_step2(double a, double y)
 {
-#ifdef __CUDA_ARCH__
-    return rsqrtf(a);
-#else
-    return 1 / sqrtf(a);
-#endif
-}
-
-/* a^(-1/6), a normal and positive. */
-MATH_FN real root_inverse_sixth(real a)
-{
-    return root_inverse(cbrtf(a));
-}
-
-/* 1/a, a normal. */
-MATH_FN real root_reciprocal(real a)
-{
-    return 1 / a;
-}
-
-#else
-
-MATH_FN real root_step2(real a, real y)
-{
-    real e = MATH_FMA(-a, y * y, 1);
+    double e = MATH_FMA(-a, y * y, 1);
     return MATH_FMA(y * e, MATH_FMA(e, MATH_FMA(e, 0.3125, 0.375), 0.5), y);
 }
 
-MATH_FN real root_step6(real a, real y)
+MATH_FN double root_step6(double a, double y)
 {
-    real y2 = y * y, e = MATH_FMA(-a, y2 * y2 * y2, 1);
+    double y2 = y * y, e = MATH_FMA(-a, y2 * y2 * y2, 1);
     return MATH_FMA(y * e, MATH_FMA(e, MATH_FMA(e, 91.0 / 1296.0, 7.0 / 72.0), 1.0 / 6.0), y);
 }
 
 /* 1/sqrt(a), a normal and positive: all but the last bit. */
-MATH_FN real root_inverse(real a)
+MATH_FN double root_inverse(double a)
 {
 #ifdef __CUDA_ARCH__
-    real start;
+    double start;
     asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(start) : "d"(a));
     return root_step2(a, start);
 #else
     uint64_t bits;
-    real y;
+    double y;
     memcpy(&bits, &a, 8);
     bits = 0x5fe6eb50c7b537a9u - (bits >> 1);
     memcpy(&y, &bits, 8);
@@ -68,12 +42,12 @@ MATH_FN real root_inverse(real a)
 }
 
 /* 1/a, a normal: the same. */
-MATH_FN real root_reciprocal(real a)
+MATH_FN double root_reciprocal(double a)
 {
 #ifdef __CUDA_ARCH__
-    real y;
+    double y;
     asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(a));
-    const real e = MATH_FMA(-a, y, 1);
+    const double e = MATH_FMA(-a, y, 1);
     return MATH_FMA(y, MATH_FMA(e, e, e), y);
 #else
     return 1 / a;
@@ -81,16 +55,14 @@ MATH_FN real root_reciprocal(real a)
 }
 
 /* a^(-1/6), a normal and positive. */
-MATH_FN real root_inverse_sixth(real a)
+MATH_FN double root_inverse_sixth(double a)
 {
     uint64_t bits;
-    real y;
+    double y;
     memcpy(&bits, &a, 8);
     bits = (1251420000u - ((bits >> 32) * 0x2aaaaaabu >> 32)) << 32; /* division by 6 of the upper half */
     memcpy(&y, &bits, 8);
     return root_step6(a, root_step6(a, root_step6(a, y)));
 }
-
-#endif
 
 #endif

@@ -79,7 +79,7 @@ MATH_FN struct saxs_cell saxs_cell_of(const struct saxs_table *t, const double b
     for (int k = 0; k < BOX_SIZE; k++)
         c.inverse[k] *= t->part;
     for (int d = 0; d < 3; d++) { /* q . edge = 2 pi m */
-        const double most = floor(t->max * edge[d] / (2 * REAL(M_PI) * t->part));
+        const double most = floor(t->max * edge[d] / (2 * M_PI * t->part));
         c.m[d] = most > t->modes[d] ? t->modes[d] : (int32_t)most;
     }
     return c;
@@ -103,7 +103,7 @@ MATH_FN struct saxs_wave saxs_wave_of(const struct saxs_cell *c, uint32_t i)
     const double m[3] = {(double)w.m[0], (double)w.m[1], (double)w.m[2]};
     double q[3];
     box_gradient(c->inverse, m, q);
-    w.q2 = 4 * REAL(M_PI) * REAL(M_PI) * vec_dot(q, q);
+    w.q2 = 4 * M_PI * M_PI * vec_dot(q, q);
     return w;
 }
 

@@ -41,8 +41,8 @@ MATH_FN uint32_t coordination_tiles(const struct coordination *c)
 
 MATH_FN bool coordination_ordered(const struct coordination *c)
 {
-    return c->periodic && c->pairs != COORDINATION_PAIRED && c->f.farthest2 < REAL(1e30) &&
-           c->count[0] >= ORDER_ROWS_LEAST && (uint64_t)c->count[0] * c->count[1] >= ORDER_PAIRS_LEAST;
+    return c->periodic && c->pairs != COORDINATION_PAIRED && c->f.farthest2 < 1e30 && c->count[0] >= ORDER_ROWS_LEAST &&
+           (uint64_t)c->count[0] * c->count[1] >= ORDER_PAIRS_LEAST;
 }
 
 struct coordination_order {

@@ -9,18 +9,19 @@
 #include "engine/math/vec.h"
 
 struct settle_shape {
-    real r_oh, r_hh; /* nm */
+    double r_oh, r_hh; /* nm */
 };
 
 /* Puts the triangle x (moved freely from the rigid triangle `old`) back to its shape: constraint forces act along the
  * sides of `old` and leave the center of mass alone. False: it was moved too far for any solution. */
-MATH_FN int settle_positions(const struct settle_shape *w, real mass_o, real mass_h, const real old[3][3], real x[3][3])
+MATH_FN int settle_positions(const struct settle_shape *w, double mass_o, double mass_h, const double old[3][3],
+                             double x[3][3])
 {
-    real total = mass_o + 2 * mass_h, wo = mass_o / total, wh = mass_h / total;
-    real rc = REAL(0.5) * w->r_hh, height = sqrt(w->r_oh * w->r_oh - rc * rc);
-    real ra = 2 * wh * height, rb = height - ra;
+    double total = mass_o + 2 * mass_h, wo = mass_o / total, wh = mass_h / total;
+    double rc = 0.5 * w->r_hh, height = sqrt(w->r_oh * w->r_oh - rc * rc);
+    double ra = 2 * wh * height, rb = height - ra;
 
-    real b0[3], c0[3], com[3], a1[3], b1[3], c1[3];
+    double b0[3], c0[3], com[3], a1[3], b1[3], c1[3];
     vec_sub(old[1], old[0], b0);
     vec_sub(old[2], old[0], c0);
     for (int d = 0; d < 3; d++)
@@ -30,38 +31,38 @@ MATH_FN int settle_positions(const struct settle_shape *w, real mass_o, real mas
     vec_sub(x[2], com, c1);
 
     /* axes: z normal to the old plane, x normal to z and a1 */
-    real ez[3], ex[3], ey[3];
+    double ez[3], ex[3], ey[3];
     vec_cross(b0, c0, ez);
     vec_cross(a1, ez, ex);
     vec_cross(ez, ex, ey);
-    real sx = 1 / sqrt(vec_dot(ex, ex)), sy = 1 / sqrt(vec_dot(ey, ey)), sz = 1 / sqrt(vec_dot(ez, ez));
+    double sx = 1 / sqrt(vec_dot(ex, ex)), sy = 1 / sqrt(vec_dot(ey, ey)), sz = 1 / sqrt(vec_dot(ez, ez));
     for (int d = 0; d < 3; d++) {
         ex[d] *= sx;
         ey[d] *= sy;
         ez[d] *= sz;
     }
-    real b0x = vec_dot(ex, b0), b0y = vec_dot(ey, b0), c0x = vec_dot(ex, c0), c0y = vec_dot(ey, c0);
-    real a1z = vec_dot(ez, a1);
-    real b1x = vec_dot(ex, b1), b1y = vec_dot(ey, b1), b1z = vec_dot(ez, b1);
-    real c1x = vec_dot(ex, c1), c1y = vec_dot(ey, c1), c1z = vec_dot(ez, c1);
+    double b0x = vec_dot(ex, b0), b0y = vec_dot(ey, b0), c0x = vec_dot(ex, c0), c0y = vec_dot(ey, c0);
+    double a1z = vec_dot(ez, a1);
+    double b1x = vec_dot(ex, b1), b1y = vec_dot(ey, b1), b1z = vec_dot(ez, b1);
+    double c1x = vec_dot(ex, c1), c1y = vec_dot(ey, c1), c1z = vec_dot(ez, c1);
 
     /* rotations phi and psi from the heights above the plane, theta from the constraint forces' torque (eqs. A4-A15) */
-    real sin_phi = a1z / ra, cos2_phi = 1 - sin_phi * sin_phi;
-    real cos_phi = sqrt(fmax(cos2_phi, REAL(0)));
-    real sin_psi = (b1z - c1z) / (w->r_hh * cos_phi), cos2_psi = 1 - sin_psi * sin_psi;
-    real cos_psi = sqrt(fmax(cos2_psi, REAL(0)));
-    real a2y = ra * cos_phi, b2x = -rc * cos_psi;
-    real b2y = -rb * cos_phi - rc * sin_psi * sin_phi, c2y = -rb * cos_phi + rc * sin_psi * sin_phi;
-    real alpha = b2x * (b0x - c0x) + b0y * b2y + c0y * c2y;
-    real beta = b2x * (c0y - b0y) + b0x * b2y + c0x * c2y;
-    real gamma = b0x * b1y - b1x * b0y + c0x * c1y - c1x * c0y;
-    real ab2 = alpha * alpha + beta * beta, disc = ab2 - gamma * gamma;
-    real sin_theta = (alpha * gamma - beta * sqrt(fmax(disc, REAL(0)))) / ab2;
-    real cos2_theta = 1 - sin_theta * sin_theta, cos_theta = sqrt(fmax(cos2_theta, REAL(0)));
+    double sin_phi = a1z / ra, cos2_phi = 1 - sin_phi * sin_phi;
+    double cos_phi = sqrt(fmax(cos2_phi, 0.0));
+    double sin_psi = (b1z - c1z) / (w->r_hh * cos_phi), cos2_psi = 1 - sin_psi * sin_psi;
+    double cos_psi = sqrt(fmax(cos2_psi, 0.0));
+    double a2y = ra * cos_phi, b2x = -rc * cos_psi;
+    double b2y = -rb * cos_phi - rc * sin_psi * sin_phi, c2y = -rb * cos_phi + rc * sin_psi * sin_phi;
+    double alpha = b2x * (b0x - c0x) + b0y * b2y + c0y * c2y;
+    double beta = b2x * (c0y - b0y) + b0x * b2y + c0x * c2y;
+    double gamma = b0x * b1y - b1x * b0y + c0x * c1y - c1x * c0y;
+    double ab2 = alpha * alpha + beta * beta, disc = ab2 - gamma * gamma;
+    double sin_theta = (alpha * gamma - beta * sqrt(fmax(disc, 0.0))) / ab2;
+    double cos2_theta = 1 - sin_theta * sin_theta, cos_theta = sqrt(fmax(cos2_theta, 0.0));
 
-    real y[3][3] = {{-a2y * sin_theta, a2y * cos_theta, a1z},
-                    {b2x * cos_theta - b2y * sin_theta, b2x * sin_theta + b2y * cos_theta, b1z},
-                    {-b2x * cos_theta - c2y * sin_theta, -b2x * sin_theta + c2y * cos_theta, c1z}};
+    double y[3][3] = {{-a2y * sin_theta, a2y * cos_theta, a1z},
+                      {b2x * cos_theta - b2y * sin_theta, b2x * sin_theta + b2y * cos_theta, b1z},
+                      {-b2x * cos_theta - c2y * sin_theta, -b2x * sin_theta + c2y * cos_theta, c1z}};
     for (int k = 0; k < 3; k++)
         for (int d = 0; d < 3; d++)
             x[k][d] = com[d] + ex[d] * y[k][0] + ey[d] * y[k][1] + ez[d] * y[k][2];
@@ -70,27 +71,28 @@ MATH_FN int settle_positions(const struct settle_shape *w, real mass_o, real mas
 
 /* Takes off v what changes the lengths of the sides OH1, OH2, H1H2 of the triangle x, by impulses along the sides: velocities
  * of a rigid body remain. The equations' matrix is that of the ideal shape, as in GROMACS. */
-MATH_FN void settle_velocities(const struct settle_shape *w, real mass_o, real mass_h, const real x[3][3], real v[3][3])
+MATH_FN void settle_velocities(const struct settle_shape *w, double mass_o, double mass_h, const double x[3][3],
+                               double v[3][3])
 {
-    real r[3][3], rel[3], im_o = 1 / mass_o, im_h = 1 / mass_h;
+    double r[3][3], rel[3], im_o = 1 / mass_o, im_h = 1 / mass_h;
     vec_sub(x[0], x[1], r[0]);
     vec_sub(x[0], x[2], r[1]);
     vec_sub(x[1], x[2], r[2]);
     vec_sub(v[0], v[1], rel);
-    real b0 = -vec_dot(r[0], rel);
+    double b0 = -vec_dot(r[0], rel);
     vec_sub(v[0], v[2], rel);
-    real b1 = -vec_dot(r[1], rel);
+    double b1 = -vec_dot(r[1], rel);
     vec_sub(v[1], v[2], rel);
-    real b2 = -vec_dot(r[2], rel);
-    real oh2 = w->r_oh * w->r_oh, hh2 = w->r_hh * w->r_hh;
-    real m00 = (im_o + im_h) * oh2, m22 = 2 * im_h * hh2;                    /* m11 = m00 */
-    real m01 = im_o * (oh2 - REAL(0.5) * hh2), m12 = REAL(0.5) * im_h * hh2; /* m02 = m12 */
-    real k00 = m00 * m22 - m12 * m12, k01 = m12 * m12 - m01 * m22, k02 = m12 * (m01 - m00);
-    real k22 = m00 * m00 - m01 * m01;
-    real inv = 1 / (m00 * k00 + m01 * k01 + m12 * k02);
-    real l0 = inv * (k00 * b0 + k01 * b1 + k02 * b2);
-    real l1 = inv * (k01 * b0 + k00 * b1 + k02 * b2);
-    real l2 = inv * (k02 * b0 + k02 * b1 + k22 * b2);
+    double b2 = -vec_dot(r[2], rel);
+    double oh2 = w->r_oh * w->r_oh, hh2 = w->r_hh * w->r_hh;
+    double m00 = (im_o + im_h) * oh2, m22 = 2 * im_h * hh2;        /* m11 = m00 */
+    double m01 = im_o * (oh2 - 0.5 * hh2), m12 = 0.5 * im_h * hh2; /* m02 = m12 */
+    double k00 = m00 * m22 - m12 * m12, k01 = m12 * m12 - m01 * m22, k02 = m12 * (m01 - m00);
+    double k22 = m00 * m00 - m01 * m01;
+    double inv = 1 / (m00 * k00 + m01 * k01 + m12 * k02);
+    double l0 = inv * (k00 * b0 + k01 * b1 + k02 * b2);
+    double l1 = inv * (k01 * b0 + k00 * b1 + k02 * b2);
+    double l2 = inv * (k02 * b0 + k02 * b1 + k22 * b2);
     for (int d = 0; d < 3; d++) {
         v[0][d] += im_o * (l0 * r[0][d] + l1 * r[1][d]);
         v[1][d] += im_h * (l2 * r[2][d] - l0 * r[0][d]);

@@ -21,32 +21,32 @@ enum site_kind {
 enum { SITE_ATOMS_MOST = 4 }; /* of those that are not linear */
 
 /* out: v of length 1; returns 1/|v| */
-MATH_FN real site_unit(const real v[3], real out[3])
+MATH_FN double site_unit(const double v[3], double out[3])
 {
-    real inverse = 1 / sqrt(vec_dot(v, v));
+    double inverse = 1 / sqrt(vec_dot(v, v));
     for (int d = 0; d < 3; d++)
         out[d] = inverse * v[d];
     return inverse;
 }
 
 /* out: what of v is across the unit vector u */
-MATH_FN void site_across(const real v[3], const real u[3], real out[3])
+MATH_FN void site_across(const double v[3], const double u[3], double out[3])
 {
-    real along = vec_dot(v, u);
+    double along = vec_dot(v, u);
     for (int d = 0; d < 3; d++)
         out[d] = v[d] - along * u[d];
 }
 
-MATH_FN void site_mixed(real a, const real v[3], real b, const real w[3], real out[3])
+MATH_FN void site_mixed(double a, const double v[3], double b, const double w[3], double out[3])
 {
     for (int d = 0; d < 3; d++)
         out[d] = a * v[d] + b * w[d];
 }
 
 /* out: the site relative to the origin */
-MATH_FN void site_at(enum site_kind kind, const real c[3], const real r[3][3], real out[3])
+MATH_FN void site_at(enum site_kind kind, const double c[3], const double r[3][3], double out[3])
 {
-    real a[3], b[3], n[3], u[3];
+    double a[3], b[3], n[3], u[3];
     switch (kind) {
     case SITE_2FD:
         site_unit(r[0], u);
@@ -83,9 +83,10 @@ MATH_FN void site_at(enum site_kind kind, const real c[3], const real r[3][3], r
 }
 
 /* Force f on a site as forces on the atoms beside the origin, which has the rest of f. */
-MATH_FN void site_spread(enum site_kind kind, const real c[3], const real r[3][3], const real f[3], real out[3][3])
+MATH_FN void site_spread(enum site_kind kind, const double c[3], const double r[3][3], const double f[3],
+                         double out[3][3])
 {
-    real a[3], b[3], n[3], u[3], g[3], h[3], inverse;
+    double a[3], b[3], n[3], u[3], g[3], h[3], inverse;
     switch (kind) {
     case SITE_2FD:
         inverse = site_unit(r[0], u);
@@ -100,7 +101,7 @@ MATH_FN void site_spread(enum site_kind kind, const real c[3], const real r[3][3
         site_mixed(c[1] * inverse * c[0], g, 0, g, out[1]);
         return;
     case SITE_3FAD: { /* b = (1 - u u) a, a = r1 - r0; the site is c0 u + c1 b/|b| */
-        real along = site_unit(r[0], u), across;
+        double along = site_unit(r[0], u), across;
         vec_sub(r[1], r[0], a);
         site_across(a, u, b);
         across = site_unit(b, n);

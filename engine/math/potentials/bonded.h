@@ -12,32 +12,31 @@
 
 /* A potential at one coordinate and lambda. */
 struct bonded_value {
-    real u, du_dq, du_dl;
+    double u, du_dq, du_dl;
 };
 
 /* V = k/2 (q - q0)^2 */
-MATH_FN struct bonded_value bonded_harmonic(real q, const real q0[2], const real k[2], real l)
+MATH_FN struct bonded_value bonded_harmonic(double q, const double q0[2], const double k[2], double l)
 {
-    real kl = (1 - l) * k[0] + l * k[1], d = q - ((1 - l) * q0[0] + l * q0[1]);
-    struct bonded_value v = {REAL(0.5) * kl * d * d, kl * d,
-                             REAL(0.5) * (k[1] - k[0]) * d * d - (q0[1] - q0[0]) * kl * d};
+    double kl = (1 - l) * k[0] + l * k[1], d = q - ((1 - l) * q0[0] + l * q0[1]);
+    struct bonded_value v = {0.5 * kl * d * d, kl * d, 0.5 * (k[1] - k[0]) * d * d - (q0[1] - q0[0]) * kl * d};
     return v;
 }
 
 /* The same of an angle that is periodic: q - q0 is taken into [-pi, pi]. */
-MATH_FN struct bonded_value bonded_harmonic_periodic(real q, const real q0[2], const real k[2], real l)
+MATH_FN struct bonded_value bonded_harmonic_periodic(double q, const double q0[2], const double k[2], double l)
 {
-    const real turn = REAL(6.28318530717958647693);
-    real q0l = (1 - l) * q0[0] + l * q0[1];
+    const double turn = 6.28318530717958647693;
+    double q0l = (1 - l) * q0[0] + l * q0[1];
     return bonded_harmonic(q - turn * rint((q - q0l) / turn), q0, k, l);
 }
 
 /* An angle by its cosine and sine. */
 struct turn {
-    real cos, sin;
+    double cos, sin;
 };
 
-MATH_FN struct turn turn_of(real angle)
+MATH_FN struct turn turn_of(double angle)
 {
     struct turn t = {cos(angle), sin(angle)};
     return t;
@@ -56,20 +55,20 @@ MATH_FN struct turn turn_times(struct turn t, int n)
 }
 
 /* V = k (1 + cos(n phi - phi0)); same: phi0 of both states, if they have the same one */
-MATH_FN struct bonded_value bonded_periodic(struct turn phi, int n, const real phi0[2], struct turn same,
-                                            const real k[2], real l)
+MATH_FN struct bonded_value bonded_periodic(struct turn phi, int n, const double phi0[2], struct turn same,
+                                            const double k[2], double l)
 {
-    real kl = (1 - l) * k[0] + l * k[1];
+    double kl = (1 - l) * k[0] + l * k[1];
     struct turn m = turn_times(phi, n), from = phi0[0] == phi0[1] ? same : turn_of((1 - l) * phi0[0] + l * phi0[1]);
-    real c = m.cos * from.cos + m.sin * from.sin, s = m.sin * from.cos - m.cos * from.sin;
+    double c = m.cos * from.cos + m.sin * from.sin, s = m.sin * from.cos - m.cos * from.sin;
     struct bonded_value v = {kl * (1 + c), -kl * n * s, (k[1] - k[0]) * (1 + c) + (phi0[1] - phi0[0]) * kl * s};
     return v;
 }
 
 /* Ryckaert-Bellemans: V = sum c_n cos^n(psi), psi = phi - 180 degrees */
-MATH_FN struct bonded_value bonded_rb(struct turn phi, const real c[2][6], real l)
+MATH_FN struct bonded_value bonded_rb(struct turn phi, const double c[2][6], double l)
 {
-    real x = -phi.cos, u = 0, du = 0, dl = 0;
+    double x = -phi.cos, u = 0, du = 0, dl = 0;
     for (int n = 5; n >= 0; n--) {
         du = du * x + u;
         u = u * x + ((1 - l) * c[0][n] + l * c[1][n]);
@@ -80,16 +79,16 @@ MATH_FN struct bonded_value bonded_rb(struct turn phi, const real c[2][6], real 
 }
 
 /* The angle at j between a = x_i - x_j and b = x_k - x_j, and its derivatives with respect to x_i and x_k. */
-MATH_FN real bonded_angle(const real a[3], const real b[3], real di[3], real dk[3])
+MATH_FN double bonded_angle(const double a[3], const double b[3], double di[3], double dk[3])
 {
-    real n[3];
+    double n[3];
     vec_cross(a, b, n);
-    real n2 = vec_dot(n, n);
-    real inv = n2 > REAL(1e-28) ? root_inverse(n2)
-                                : 0; /* collinear: no direction is better than another, the force is left out */
+    double n2 = vec_dot(n, n);
+    double inv =
+        n2 > 1e-28 ? root_inverse(n2) : 0; /* collinear: no direction is better than another, the force is left out */
     vec_cross(a, n, di);
     vec_cross(n, b, dk);
-    real si = inv * root_reciprocal(vec_dot(a, a)), sk = inv * root_reciprocal(vec_dot(b, b));
+    double si = inv * root_reciprocal(vec_dot(a, a)), sk = inv * root_reciprocal(vec_dot(b, b));
     for (int d = 0; d < 3; d++) {
         di[d] *= si;
         dk[d] *= sk;
@@ -99,29 +98,29 @@ MATH_FN real bonded_angle(const real a[3], const real b[3], real di[3], real dk[
 
 /* The dihedral i-j-k-l (IUPAC: 0 is cis) from ij = x_i - x_j, kj = x_k - x_j, kl = x_k - x_l, and its derivatives with
  * respect to the four positions (Bekker et al. 1995, doi 10.1002/jcc.540160502). 0 where three atoms lie on a line. */
-MATH_FN struct turn bonded_dihedral(const real ij[3], const real kj[3], const real kl[3], real grad[4][3])
+MATH_FN struct turn bonded_dihedral(const double ij[3], const double kj[3], const double kl[3], double grad[4][3])
 {
-    real m[3], n[3];
+    double m[3], n[3];
     vec_cross(ij, kj, m);
     vec_cross(kj, kl, n);
-    real m2 = vec_dot(m, m), n2 = vec_dot(n, n), kj2 = vec_dot(kj, kj), inverse = root_inverse(kj2),
-         len = kj2 * inverse;
-    real si = m2 > REAL(1e-28) ? len * root_reciprocal(m2) : 0, sl = n2 > REAL(1e-28) ? -len * root_reciprocal(n2) : 0;
-    real p = vec_dot(ij, kj) * inverse * inverse, q = vec_dot(kl, kj) * inverse * inverse;
+    double m2 = vec_dot(m, m), n2 = vec_dot(n, n), kj2 = vec_dot(kj, kj), inverse = root_inverse(kj2),
+           len = kj2 * inverse;
+    double si = m2 > 1e-28 ? len * root_reciprocal(m2) : 0, sl = n2 > 1e-28 ? -len * root_reciprocal(n2) : 0;
+    double p = vec_dot(ij, kj) * inverse * inverse, q = vec_dot(kl, kj) * inverse * inverse;
     for (int d = 0; d < 3; d++) {
-        real gi = si * m[d], gl = sl * n[d], s = p * gi - q * gl;
+        double gi = si * m[d], gl = sl * n[d], s = p * gi - q * gl;
         grad[0][d] = gi;
         grad[1][d] = s - gi;
         grad[2][d] = -s - gl;
         grad[3][d] = gl;
     }
-    real x = vec_dot(m, n), y = len * vec_dot(ij, n), both = x * x + y * y,
-         inv = both > REAL(1e-200) ? root_inverse(both) : 0;
+    double x = vec_dot(m, n), y = len * vec_dot(ij, n), both = x * x + y * y,
+           inv = both > 1e-200 ? root_inverse(both) : 0;
     struct turn phi = {inv > 0 ? x * inv : 1, y * inv};
     return phi;
 }
 
-MATH_FN real turn_angle(struct turn t)
+MATH_FN double turn_angle(struct turn t)
 {
     return atan2(t.sin, t.cos);
 }

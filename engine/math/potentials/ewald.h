@@ -13,19 +13,19 @@
 
 /* Coefficients of t^k, t = r2 * scale - 1, valid for r2 <= r2_max; zero from `terms` on. */
 struct ewald_fit {
-    real beta;           /* 1/nm; 0: another function, r2_max has no end */
-    real scale, r2_max;  /* 1/nm^2, nm^2 */
-    real v[EWALD_TERMS]; /* erf(beta r)/r, 1/nm */
-    real f[EWALD_TERMS]; /* -(d/dr erf(beta r)/r)/r, 1/nm^3 */
-    int terms;           /* EWALD_TERMS_USUAL or EWALD_TERMS */
+    double beta;           /* 1/nm; 0: another function, r2_max has no end */
+    double scale, r2_max;  /* 1/nm^2, nm^2 */
+    double v[EWALD_TERMS]; /* erf(beta r)/r, 1/nm */
+    double f[EWALD_TERMS]; /* -(d/dr erf(beta r)/r)/r, 1/nm^3 */
+    int terms;             /* EWALD_TERMS_USUAL or EWALD_TERMS */
 };
 
 /* sum of c[k] t^k, k < terms, in four interleaved chains, which do not wait for each other. `terms` must be a constant where
  * it is inlined, 4 n + 1. Terms whose coefficients are zero change no bit. */
-MATH_FN real ewald_polynomial(const real *c, const int terms, real t)
+MATH_FN double ewald_polynomial(const double *c, const int terms, double t)
 {
-    real t2 = t * t, t4 = t2 * t2;
-    real p0 = c[terms - 1], p1 = c[terms - 4], p2 = c[terms - 3], p3 = c[terms - 2];
+    double t2 = t * t, t4 = t2 * t2;
+    double p0 = c[terms - 1], p1 = c[terms - 4], p2 = c[terms - 3], p3 = c[terms - 2];
 #ifdef __GNUC__
 #pragma GCC unroll 8
 #endif
@@ -41,31 +41,31 @@ MATH_FN real ewald_polynomial(const real *c, const int terms, real t)
 }
 
 /* erf(beta r)/r for r2 <= r2_max; terms >= fit->terms. */
-MATH_FN real ewald_long_v(const struct ewald_fit *fit, const int terms, real r2)
+MATH_FN double ewald_long_v(const struct ewald_fit *fit, const int terms, double r2)
 {
     return ewald_polynomial(fit->v, terms, MATH_FMA(r2, fit->scale, -1));
 }
 
 /* Force over r of erf(beta r)/r, that is -(1/r) d/dr, for r2 <= r2_max; terms >= fit->terms. */
-MATH_FN real ewald_long_f(const struct ewald_fit *fit, const int terms, real r2)
+MATH_FN double ewald_long_f(const struct ewald_fit *fit, const int terms, double r2)
 {
     return ewald_polynomial(fit->f, terms, MATH_FMA(r2, fit->scale, -1));
 }
 
 /* Both, at a distance of which the polynomials know nothing. */
 struct ewald_long {
-    real v, f;
+    double v, f;
 };
 
-MATH_FN_APART struct ewald_long ewald_long_far(const struct ewald_fit *fit, real r2)
+MATH_FN_APART struct ewald_long ewald_long_far(const struct ewald_fit *fit, double r2)
 {
-    real r = sqrt(r2), z = fit->beta * r, v = erf(z) / r;
-    struct ewald_long far = {v, (v - REAL(M_2_SQRTPI) * fit->beta * exp(-z * z)) / r2};
+    double r = sqrt(r2), z = fit->beta * r, v = erf(z) / r;
+    struct ewald_long far = {v, (v - M_2_SQRTPI * fit->beta * exp(-z * z)) / r2};
     return far;
 }
 
 /* Both at any distance, for pairs that no cut-off bounds. */
-MATH_FN void ewald_long_any(const struct ewald_fit *fit, real r2, real *v, real *f)
+MATH_FN void ewald_long_any(const struct ewald_fit *fit, double r2, double *v, double *f)
 {
     if (r2 <= fit->r2_max) {
         *v = ewald_long_v(fit, EWALD_TERMS, r2);
@@ -78,7 +78,7 @@ MATH_FN void ewald_long_any(const struct ewald_fit *fit, real r2, real *v, real 
 }
 
 /* The force alone, in no more terms than there are. */
-MATH_FN real ewald_long_any_f(const struct ewald_fit *fit, real r2)
+MATH_FN double ewald_long_any_f(const struct ewald_fit *fit, double r2)
 {
     if (!(r2 <= fit->r2_max))
         return ewald_long_far(fit, r2).f;

@@ -15,49 +15,45 @@
 
 /* r^2 of a pair, nm^2, and never zero: of atoms in one place it is so small that their forces and energies are clamped, and so
  * large that all that is computed from it is finite. Not seen otherwise. */
-MATH_FN real pair_distance2(real dx, real dy, real dz)
+MATH_FN double pair_distance2(double dx, double dy, double dz)
 {
-#ifdef REAL_IS_FLOAT
-    return fmaxf(MATH_FMA(dx, dx, MATH_FMA(dy, dy, dz * dz)), 4e-6f);
-#else
     return MATH_FMA(dx, dx, MATH_FMA(dy, dy, MATH_FMA(dz, dz, 1e-20)));
-#endif
 }
 
 struct lj_rule {
-    real cutoff, start;    /* nm; start: where switching begins */
-    real shift6, shift12;  /* taken off r^-6 and r^-12 (potential-shift, force-switch), nm^-6, nm^-12 */
-    real a6, b6, a12, b12; /* force-switch: A and B of the two powers */
-    real inverse_width;    /* 1/w, potential-switch */
+    double cutoff, start;    /* nm; start: where switching begins */
+    double shift6, shift12;  /* taken off r^-6 and r^-12 (potential-shift, force-switch), nm^-6, nm^-12 */
+    double a6, b6, a12, b12; /* force-switch: A and B of the two powers */
+    double inverse_width;    /* 1/w, potential-switch */
 };
 
 /* With r2 = r^2 and ri = 1/r: *v in kJ/mol, returns force over r, kJ/mol/nm^2. `modifier` must be a constant where it is
  * inlined, so that the branches vanish. */
-MATH_FN real lj_pair(enum vdw_modifier modifier, const struct lj_rule *rule, real c6, real c12, real r2, real ri,
-                     real *v)
+MATH_FN double lj_pair(enum vdw_modifier modifier, const struct lj_rule *rule, double c6, double c12, double r2,
+                       double ri, double *v)
 {
-    real ri2 = ri * ri, ri6 = ri2 * ri2 * ri2;
-    real v6 = c6 * ri6, v12 = c12 * ri6 * ri6;
-    real fr = MATH_FMA(12, v12, -6 * v6) * ri2;
-    real e = v12 - v6;
+    double ri2 = ri * ri, ri6 = ri2 * ri2 * ri2;
+    double v6 = c6 * ri6, v12 = c12 * ri6 * ri6;
+    double fr = MATH_FMA(12, v12, -6 * v6) * ri2;
+    double e = v12 - v6;
     if (modifier == VDW_POTENTIAL_SWITCH) {
-        real d = r2 * ri - rule->start;
-        real x = (d > 0 ? d : 0) * rule->inverse_width;
-        real x2 = x * x;
-        real s = MATH_FMA(x2 * x, MATH_FMA(x, MATH_FMA(x, -6, 15), -10), 1);
-        real ds = x2 * MATH_FMA(x, MATH_FMA(x, -30, 60), -30) * rule->inverse_width;
+        double d = r2 * ri - rule->start;
+        double x = (d > 0 ? d : 0) * rule->inverse_width;
+        double x2 = x * x;
+        double s = MATH_FMA(x2 * x, MATH_FMA(x, MATH_FMA(x, -6, 15), -10), 1);
+        double ds = x2 * MATH_FMA(x, MATH_FMA(x, -30, 60), -30) * rule->inverse_width;
         fr = MATH_FMA(fr, s, -(e * ds) * ri);
         e = e * s;
     }
     if (modifier == VDW_POTENTIAL_SHIFT)
         e = MATH_FMA(c12, ri6 * ri6 - rule->shift12, -c6 * (ri6 - rule->shift6));
     if (modifier == VDW_FORCE_SWITCH) {
-        real d = r2 * ri - rule->start;
+        double d = r2 * ri - rule->start;
         d = d > 0 ? d : 0;
-        real d2 = d * d, d3 = d2 * d;
-        real f6 = d2 * MATH_FMA(rule->b6, d, rule->a6), f12 = d2 * MATH_FMA(rule->b12, d, rule->a12);
-        real p6 = d3 * MATH_FMA(rule->b6 * REAL(0.25), d, rule->a6 * REAL(1.0 / 3.0)) + rule->shift6;
-        real p12 = d3 * MATH_FMA(rule->b12 * REAL(0.25), d, rule->a12 * REAL(1.0 / 3.0)) + rule->shift12;
+        double d2 = d * d, d3 = d2 * d;
+        double f6 = d2 * MATH_FMA(rule->b6, d, rule->a6), f12 = d2 * MATH_FMA(rule->b12, d, rule->a12);
+        double p6 = d3 * MATH_FMA(rule->b6 * 0.25, d, rule->a6 * (1.0 / 3.0)) + rule->shift6;
+        double p12 = d3 * MATH_FMA(rule->b12 * 0.25, d, rule->a12 * (1.0 / 3.0)) + rule->shift12;
         fr = MATH_FMA(MATH_FMA(c12, f12, -c6 * f6), ri, fr);
         e = MATH_FMA(c12, ri6 * ri6 - p12, -c6 * (ri6 - p6));
     }

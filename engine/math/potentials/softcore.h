@@ -29,53 +29,53 @@
 #include "engine/math/roots.h"
 
 struct soft_rule {
-    real alpha;  /* 0: none */
-    real sigma6; /* nm^6 */
-    int power;   /* 1 or 2 */
-    int coulomb; /* soften Coulomb too */
+    double alpha;  /* 0: none */
+    double sigma6; /* nm^6 */
+    int power;     /* 1 or 2 */
+    int coulomb;   /* soften Coulomb too */
     enum soft_function function;
-    real alpha_coulomb; /* Gapsys: nm */
-    real farthest6;     /* the Coulomb cut-off to the sixth power, nm^6; not of Beutler's usual one */
-    real field;         /* k of a reaction field, 1/nm^3 */
+    double alpha_coulomb; /* Gapsys: nm */
+    double farthest6;     /* the Coulomb cut-off to the sixth power, nm^6; not of Beutler's usual one */
+    double field;         /* k of a reaction field, 1/nm^3 */
 };
 
 /* End states of one pair: what does not depend on distance or lambda. */
 struct soft_pair {
-    real c6[2], c12[2];
-    real reach[2]; /* Beutler: alpha sigma^6, Gapsys: R^6 where l or 1-l is 1; nm^6; 0 where soft core does not act */
-    real reach_coulomb[2];
-    real qq[2];    /* f qA qA', f qB qB', kJ nm/mol */
-    real cross[2]; /* f-scaled cross terms' shares of A and B */
+    double c6[2], c12[2];
+    double reach[2]; /* Beutler: alpha sigma^6, Gapsys: R^6 where l or 1-l is 1; nm^6; 0 where soft core does not act */
+    double reach_coulomb[2];
+    double qq[2];    /* f qA qA', f qB qB', kJ nm/mol */
+    double cross[2]; /* f-scaled cross terms' shares of A and B */
 };
 
-MATH_FN real soft_reach(const struct soft_rule *rule, real c6, real c12)
+MATH_FN double soft_reach(const struct soft_rule *rule, double c6, double c12)
 {
-    real sigma6 = c6 > 0 && c12 > 0 ? c12 / c6 : rule->sigma6;
+    double sigma6 = c6 > 0 && c12 > 0 ? c12 / c6 : rule->sigma6;
     if (rule->function == SOFT_GAPSYS) {
-        real alpha2 = rule->alpha * rule->alpha;
-        return REAL(26.0 / 7.0) * alpha2 * alpha2 * alpha2 * sigma6;
+        double alpha2 = rule->alpha * rule->alpha;
+        return (26.0 / 7.0) * alpha2 * alpha2 * alpha2 * sigma6;
     }
     return rule->alpha * (rule->coulomb && sigma6 < rule->sigma6 ? rule->sigma6 : sigma6);
 }
 
 /* reach: that of LJ; qq: product of the charges, with the fudge factor of a 1-4 pair, kJ nm/mol. */
-MATH_FN real soft_reach_coulomb(const struct soft_rule *rule, real reach, real qq)
+MATH_FN double soft_reach_coulomb(const struct soft_rule *rule, double reach, double qq)
 {
     if (rule->function == SOFT_GAPSYS) {
-        real point = rule->alpha_coulomb * (1 + fabs(qq) / REAL(UNIT_COULOMB)), point2 = point * point;
+        double point = rule->alpha_coulomb * (1 + fabs(qq) / UNIT_COULOMB), point2 = point * point;
         return point2 * point2 * point2;
     }
     return rule->coulomb ? reach : 0;
 }
 
 /* q, p: charges of the two atoms in states A and B, e; f: the Coulomb constant, kJ nm/(mol e^2). */
-MATH_FN struct soft_pair soft_pair_make(const struct soft_rule *rule, const real c6[2], const real c12[2],
-                                        const real q[2], const real p[2], real f)
+MATH_FN struct soft_pair soft_pair_make(const struct soft_rule *rule, const double c6[2], const double c12[2],
+                                        const double q[2], const double p[2], double f)
 {
     struct soft_pair s;
     int soft = !(c12[0] > 0 && c12[1] > 0);
-    real dq = fabs(q[1] - q[0]), dp = fabs(p[1] - p[0]);
-    real share = dq + dp > 0 ? dq / (dq + dp) : REAL(0.5);
+    double dq = fabs(q[1] - q[0]), dp = fabs(p[1] - p[0]);
+    double share = dq + dp > 0 ? dq / (dq + dp) : 0.5;
     for (int k = 0; k < 2; k++) {
         s.c6[k] = c6[k];
         s.c12[k] = c12[k];
@@ -90,79 +90,78 @@ MATH_FN struct soft_pair soft_pair_make(const struct soft_rule *rule, const real
 }
 
 /* l^p and its derivative. */
-MATH_FN real soft_power(int power, real l)
+MATH_FN double soft_power(int power, double l)
 {
     return power == 2 ? l * l : l;
 }
 
-MATH_FN real soft_slope(int power, real l)
+MATH_FN double soft_slope(int power, double l)
 {
     return power == 2 ? 2 * l : 1;
 }
 
 struct soft_result {
-    real v, dv, fr; /* kJ/mol, dV/dlambda, force over r */
+    double v, dv, fr; /* kJ/mol, dV/dlambda, force over r */
 };
 
 MATH_FN struct soft_result beutler_lj(enum vdw_modifier modifier, const struct lj_rule *rule, int power,
-                                      const struct soft_pair *s, real l, real r2)
+                                      const struct soft_pair *s, double l, double r2)
 {
     struct soft_result out = {0, 0, 0};
-    real r6 = r2 * r2 * r2;
+    double r6 = r2 * r2 * r2;
     for (int k = 0; k < 2; k++) {
-        real weight = k ? l : 1 - l, sign = k ? 1 : -1;
-        real away = k ? 1 - l : l; /* how far from this end state */
-        real ri = root_inverse_sixth(MATH_FMA(s->reach[k], soft_power(power, away), r6));
-        real ri2 = ri * ri, v, rr = 1 / ri2;
-        real fr = lj_pair(modifier, rule, s->c6[k], s->c12[k], rr, ri, &v);
-        real in = rr < rule->cutoff * rule->cutoff ? REAL(1) : REAL(0);
+        double weight = k ? l : 1 - l, sign = k ? 1 : -1;
+        double away = k ? 1 - l : l; /* how far from this end state */
+        double ri = root_inverse_sixth(MATH_FMA(s->reach[k], soft_power(power, away), r6));
+        double ri2 = ri * ri, v, rr = 1 / ri2;
+        double fr = lj_pair(modifier, rule, s->c6[k], s->c12[k], rr, ri, &v);
+        double in = rr < rule->cutoff * rule->cutoff ? 1.0 : 0.0;
         fr = in * fr * ri2 * ri2; /* dV/d(r^6) = -fr/6 */
         v = in * v;
         out.v = MATH_FMA(weight, v, out.v);
         out.fr = MATH_FMA(weight * fr, r2 * r2, out.fr);
-        out.dv += sign * v + weight * sign * soft_slope(power, away) * s->reach[k] * fr * REAL(1.0 / 6.0);
+        out.dv += sign * v + weight * sign * soft_slope(power, away) * s->reach[k] * fr * (1.0 / 6.0);
     }
     return out;
 }
 
-MATH_FN struct soft_result beutler_coulomb(const struct soft_rule *rule, const struct soft_pair *s, real shift, real l,
-                                           real r2, real long_v, real long_f)
+MATH_FN struct soft_result beutler_coulomb(const struct soft_rule *rule, const struct soft_pair *s, double shift,
+                                           double l, double r2, double long_v, double long_f)
 {
     struct soft_result out = {0, 0, 0};
-    real r6 = r2 * r2 * r2, lb = 1 - l;
+    double r6 = r2 * r2 * r2, lb = 1 - l;
     for (int k = 0; k < 2; k++) {
-        real near = k ? l : lb, away = k ? lb : l, sign = k ? 1 : -1;
-        real part = near * MATH_FMA(near, s->qq[k], away * s->cross[k]);
-        real dpart = sign * MATH_FMA(2 * near, s->qq[k], (away - near) * s->cross[k]);
-        real reach = s->reach_coulomb[k];
-        real ri = root_inverse_sixth(MATH_FMA(reach, soft_power(rule->power, away), r6));
-        real ri2 = ri * ri, ri7 = ri2 * ri2 * ri2 * ri;
-        real v = ri - shift - long_v;
+        double near = k ? l : lb, away = k ? lb : l, sign = k ? 1 : -1;
+        double part = near * MATH_FMA(near, s->qq[k], away * s->cross[k]);
+        double dpart = sign * MATH_FMA(2 * near, s->qq[k], (away - near) * s->cross[k]);
+        double reach = s->reach_coulomb[k];
+        double ri = root_inverse_sixth(MATH_FMA(reach, soft_power(rule->power, away), r6));
+        double ri2 = ri * ri, ri7 = ri2 * ri2 * ri2 * ri;
+        double v = ri - shift - long_v;
         out.v = MATH_FMA(part, v, out.v);
-        out.dv =
-            MATH_FMA(dpart, v, out.dv) + part * sign * soft_slope(rule->power, away) * reach * ri7 * REAL(1.0 / 6.0);
+        out.dv = MATH_FMA(dpart, v, out.dv) + part * sign * soft_slope(rule->power, away) * reach * ri7 * (1.0 / 6.0);
         out.fr = MATH_FMA(part, MATH_FMA(ri7, r2 * r2, -long_f), out.fr);
     }
     return out;
 }
 
-MATH_FN struct soft_result beutler_field_coulomb(const struct soft_rule *rule, const struct soft_pair *s, real shift,
-                                                 real l, real r2)
+MATH_FN struct soft_result beutler_field_coulomb(const struct soft_rule *rule, const struct soft_pair *s, double shift,
+                                                 double l, double r2)
 {
     struct soft_result out = {0, 0, 0};
-    real r6 = r2 * r2 * r2, lb = 1 - l;
+    double r6 = r2 * r2 * r2, lb = 1 - l;
     for (int k = 0; k < 2; k++) {
-        real near = k ? l : lb, away = k ? lb : l, sign = k ? 1 : -1;
-        real part = near * MATH_FMA(near, s->qq[k], away * s->cross[k]);
-        real dpart = sign * MATH_FMA(2 * near, s->qq[k], (away - near) * s->cross[k]);
-        real soft6 = MATH_FMA(s->reach_coulomb[k], soft_power(rule->power, away), r6);
-        real in = soft6 < rule->farthest6 ? REAL(1) : REAL(0);
-        real ri = root_inverse_sixth(soft6), ri2 = ri * ri, ri4 = ri2 * ri2;
-        real v = in * (MATH_FMA(rule->field, 1 / ri2, ri) - shift);
-        real slope = in * ri4 * MATH_FMA(ri2, ri, -2 * rule->field); /* -dv/d(r^6), times 6 */
+        double near = k ? l : lb, away = k ? lb : l, sign = k ? 1 : -1;
+        double part = near * MATH_FMA(near, s->qq[k], away * s->cross[k]);
+        double dpart = sign * MATH_FMA(2 * near, s->qq[k], (away - near) * s->cross[k]);
+        double soft6 = MATH_FMA(s->reach_coulomb[k], soft_power(rule->power, away), r6);
+        double in = soft6 < rule->farthest6 ? 1.0 : 0.0;
+        double ri = root_inverse_sixth(soft6), ri2 = ri * ri, ri4 = ri2 * ri2;
+        double v = in * (MATH_FMA(rule->field, 1 / ri2, ri) - shift);
+        double slope = in * ri4 * MATH_FMA(ri2, ri, -2 * rule->field); /* -dv/d(r^6), times 6 */
         out.v = MATH_FMA(part, v, out.v);
         out.dv = MATH_FMA(dpart, v, out.dv) +
-                 part * sign * soft_slope(rule->power, away) * s->reach_coulomb[k] * slope * REAL(1.0 / 6.0);
+                 part * sign * soft_slope(rule->power, away) * s->reach_coulomb[k] * slope * (1.0 / 6.0);
         out.fr = MATH_FMA(part, slope * r2 * r2, out.fr);
     }
     return out;
@@ -170,16 +169,16 @@ MATH_FN struct soft_result beutler_field_coulomb(const struct soft_rule *rule, c
 
 /* Where a state is computed: at the distance r, or at R, to be continued from there. */
 struct soft_point {
-    real ri, r; /* its inverse and itself, nm */
-    real d;     /* distance of the pair from it: 0, or less where it is R */
-    real moves; /* 1/away where R depends on lambda, else 0 */
+    double ri, r; /* its inverse and itself, nm */
+    double d;     /* distance of the pair from it: 0, or less where it is R */
+    double moves; /* 1/away where R depends on lambda, else 0 */
 };
 
 /* away: how far from this end state; farthest6: what R^6 is at most. */
-MATH_FN struct soft_point soft_point_of(real reach, real away, real farthest6, real r2, real r)
+MATH_FN struct soft_point soft_point_of(double reach, double away, double farthest6, double r2, double r)
 {
     struct soft_point at;
-    real r6 = r2 * r2 * r2, want = reach * away, point6 = want < farthest6 ? want : farthest6;
+    double r6 = r2 * r2 * r2, want = reach * away, point6 = want < farthest6 ? want : farthest6;
     int soft = point6 > r6;
     at.ri = root_inverse_sixth(soft ? point6 : r6);
     at.r = soft ? 1 / at.ri : r;
@@ -189,57 +188,57 @@ MATH_FN struct soft_point soft_point_of(real reach, real away, real farthest6, r
 }
 
 MATH_FN struct soft_result gapsys_lj(enum vdw_modifier modifier, const struct lj_rule *rule, const struct soft_pair *s,
-                                     real l, real r2)
+                                     double l, double r2)
 {
     struct soft_result out = {0, 0, 0};
-    real ri = root_inverse(r2), r = r2 * ri, start2 = rule->start * rule->start;
-    real in = r2 < rule->cutoff * rule->cutoff ? REAL(1) : REAL(0);
+    double ri = root_inverse(r2), r = r2 * ri, start2 = rule->start * rule->start;
+    double in = r2 < rule->cutoff * rule->cutoff ? 1.0 : 0.0;
     for (int k = 0; k < 2; k++) {
-        real weight = k ? l : 1 - l, away = k ? 1 - l : l, sign = k ? 1 : -1, v;
+        double weight = k ? l : 1 - l, away = k ? 1 - l : l, sign = k ? 1 : -1, v;
         struct soft_point at = soft_point_of(s->reach[k], away, start2 * start2 * start2, r2, r);
-        real fr = lj_pair(modifier, rule, s->c6[k], s->c12[k], at.r * at.r, at.ri, &v);
-        real ri2 = at.ri * at.ri, ri6 = ri2 * ri2 * ri2, v6 = s->c6[k] * ri6, v12 = s->c12[k] * ri6 * ri6;
-        real bend = ri2 * MATH_FMA(156, v12, -42 * v6); /* second derivative of v */
-        v = MATH_FMA(at.d, MATH_FMA(REAL(0.5) * bend, at.d, -fr * at.r), v);
+        double fr = lj_pair(modifier, rule, s->c6[k], s->c12[k], at.r * at.r, at.ri, &v);
+        double ri2 = at.ri * at.ri, ri6 = ri2 * ri2 * ri2, v6 = s->c6[k] * ri6, v12 = s->c12[k] * ri6 * ri6;
+        double bend = ri2 * MATH_FMA(156, v12, -42 * v6); /* second derivative of v */
+        v = MATH_FMA(at.d, MATH_FMA(0.5 * bend, at.d, -fr * at.r), v);
         out.v = MATH_FMA(weight, in * v, out.v);
         out.fr = MATH_FMA(weight, in * MATH_FMA(fr, at.r, -bend * at.d) * ri, out.fr);
         /* dV/dR is half the third derivative times d^2, dR/daway = R/(6 away) */
-        real moved = ri2 * MATH_FMA(182, v12, -28 * v6) * at.d * at.d * at.moves;
+        double moved = ri2 * MATH_FMA(182, v12, -28 * v6) * at.d * at.d * at.moves;
         out.dv += sign * in * MATH_FMA(weight, moved, v);
     }
     return out;
 }
 
-MATH_FN struct soft_result gapsys_coulomb(const struct soft_rule *rule, const struct soft_pair *s, real shift, real l,
-                                          real r2, real long_v, real long_f)
+MATH_FN struct soft_result gapsys_coulomb(const struct soft_rule *rule, const struct soft_pair *s, double shift,
+                                          double l, double r2, double long_v, double long_f)
 {
     struct soft_result out = {0, 0, 0};
-    real ri = root_inverse(r2), r = r2 * ri;
+    double ri = root_inverse(r2), r = r2 * ri;
     for (int k = 0; k < 2; k++) {
-        real near = k ? l : 1 - l, away = k ? 1 - l : l, sign = k ? 1 : -1;
-        real part = near * MATH_FMA(near, s->qq[k], away * s->cross[k]);
-        real dpart = sign * MATH_FMA(2 * near, s->qq[k], (away - near) * s->cross[k]);
+        double near = k ? l : 1 - l, away = k ? 1 - l : l, sign = k ? 1 : -1;
+        double part = near * MATH_FMA(near, s->qq[k], away * s->cross[k]);
+        double dpart = sign * MATH_FMA(2 * near, s->qq[k], (away - near) * s->cross[k]);
         struct soft_point at = soft_point_of(s->reach_coulomb[k], away, rule->farthest6, r2, r);
-        real ri2 = at.ri * at.ri, ri3 = ri2 * at.ri;
-        real v = MATH_FMA(at.d, MATH_FMA(ri3, at.d, -ri2), at.ri) - shift - long_v;
+        double ri2 = at.ri * at.ri, ri3 = ri2 * at.ri;
+        double v = MATH_FMA(at.d, MATH_FMA(ri3, at.d, -ri2), at.ri) - shift - long_v;
         out.v = MATH_FMA(part, v, out.v);
         out.fr = MATH_FMA(part, MATH_FMA(MATH_FMA(-2 * ri3, at.d, ri2), ri, -long_f), out.fr);
-        out.dv = MATH_FMA(dpart, v, out.dv) + part * sign * REAL(0.5) * ri3 * at.d * at.d * at.moves;
+        out.dv = MATH_FMA(dpart, v, out.dv) + part * sign * 0.5 * ri3 * at.d * at.d * at.moves;
     }
     return out;
 }
 
 /* LJ at vdw lambda l, real distance squared r2. `function` must be a constant where loops over it are to vectorise. */
 MATH_FN struct soft_result soft_lj(enum soft_function function, enum vdw_modifier modifier, const struct lj_rule *rule,
-                                   int power, const struct soft_pair *s, real l, real r2)
+                                   int power, const struct soft_pair *s, double l, double r2)
 {
     return function == SOFT_GAPSYS ? gapsys_lj(modifier, rule, s, l, r2) : beutler_lj(modifier, rule, power, s, l, r2);
 }
 
 /* Coulomb inside the cut-off at Coulomb lambda l; long_v, long_f: the reciprocal part's share at r (ewald.h). */
 MATH_FN struct soft_result soft_coulomb(enum soft_function function, const struct soft_rule *rule,
-                                        const struct soft_pair *s, real shift, real l, real r2, real long_v,
-                                        real long_f)
+                                        const struct soft_pair *s, double shift, double l, double r2, double long_v,
+                                        double long_f)
 {
     if (function == SOFT_GAPSYS)
         return gapsys_coulomb(rule, s, shift, l, r2, long_v, long_f);
