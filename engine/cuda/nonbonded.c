@@ -166,9 +166,19 @@ static void emit_uniform_terms(const struct nonbonded *nb, enum evaluate mode, c
 static struct pairs_replica pairs_of(const struct nonbonded *nb, const struct nonbonded_arrays *r,
                                      const struct cuda_block *b)
 {
-    return (struct pairs_replica){
-        r->ctl,  r->x,     r->f,      r->energy_at_window, b->grid, b->mesh.charges, mesh_points(&nb->mesh, r->pme),
-        r->caps, b->pairs, r->bonded, r->nbonded,          r->nrare};
+    return (struct pairs_replica){r->ctl,
+                                  r->x,
+                                  r->v,
+                                  r->f,
+                                  r->energy_at_window,
+                                  b->grid,
+                                  b->mesh.charges,
+                                  mesh_points(&nb->mesh, r->pme),
+                                  r->caps,
+                                  b->pairs,
+                                  r->bonded,
+                                  r->nbonded,
+                                  r->nrare};
 }
 
 struct args_place cuda_place_args(const struct nonbonded *nb, const struct nonbonded_arrays *r)

@@ -41,6 +41,7 @@ size_t cuda_block_bytes(const struct nonbonded *nb, const struct list_caps *caps
 struct nonbonded_arrays {
     struct ctl *ctl;
     double *x;                          /* [natoms][3], nm, molecules whole, not wrapped */
+    double *v;                          /* [natoms][3], nm/ps */
     int64_t *f;                         /* [natoms][3], units of 2^-32 kJ/mol/nm */
     struct fixed_sum *energy_at_window; /* [nwindows] */
     const struct list_caps *caps;

@@ -24,16 +24,10 @@ static uint32_t bonded_threads(const struct model *m)
 
 static struct nonbonded_arrays arrays_of(const struct sim *s)
 {
-    return (struct nonbonded_arrays){s->d.ctl,
-                                     (double *)s->d.x,
-                                     (int64_t *)s->d.f,
-                                     s->d.energy_at_window,
-                                     &s->caps,
-                                     s->d.nonbonded,
-                                     s->model->bonded,
-                                     bonded_threads(s->model),
-                                     s->model->nrare + s->model->ncenters,
-                                     s->pme};
+    return (struct nonbonded_arrays){
+        s->d.ctl, (double *)s->d.x, (double *)s->d.v, (int64_t *)s->d.f,        s->d.energy_at_window,
+        &s->caps, s->d.nonbonded,   s->model->bonded, bonded_threads(s->model), s->model->nrare + s->model->ncenters,
+        s->pme};
 }
 
 static void *tail_of(const struct sim *s)

@@ -13,7 +13,8 @@
 /* Work of one build, in the order in which blocks take it. A block that waits for earlier work waits for blocks that have begun
  * with it and wait for nothing later, so it does not matter how many run at a time. */
 struct plan {
-    uint32_t prepare_end; /* tasks: regions whose members are to be found by others than make their lists */
+    uint32_t take_end;    /* tasks: slots, as many as a block has threads */
+    uint32_t prepare_end; /* regions: whose members are to be found by others than make their lists */
     uint32_t group_end, end;
     uint32_t groups; /* of a region, before the first build; later ones go by struct region_part */
     uint32_t parts;  /* of a perturbed atom's slots */
@@ -28,7 +29,8 @@ static __device__ struct plan plan_of(const struct build *b)
     p.groups = list_groups(t->whole ? (uint32_t)t->ntrios : a->region_cap, a->group);
     const uint32_t known = t->whole ? 0 : *(volatile const uint32_t *)&b->lists->parts;
     const uint32_t tasks = known ? known : regions * p.groups;
-    p.prepare_end = b->search && !t->whole && tasks != regions ? regions : 0;
+    p.take_end = list_groups((uint32_t)t->nslots, blockDim.x);
+    p.prepare_end = p.take_end + (b->search && !t->whole && tasks != regions ? regions : 0);
     p.group_end = p.prepare_end + tasks;
     p.parts = ((uint32_t)t->nslots + PERTURBED_SLOTS - 1) / PERTURBED_SLOTS;
     p.end = p.group_end + (p.parts * (uint32_t)t->nperturbed + BUILD_WARPS - 1) / BUILD_WARPS;
@@ -167,22 +169,6 @@ static __device__ void search_rows(const struct builder *w, struct share share)
     __syncthreads();
 }
 
-/* Notes where the atoms of the k-th trio of the rows are: those that the lists are made for and, after a search, the first. */
-static __device__ void note_places(const struct builder *w, uint32_t k)
-{
-    const struct args_list_build *a = &w->b.a;
-    const uint32_t l = lane_of_row(a), trio = trio_of(&w->rows, k);
-    if (l >= TRIO || (!w->rows.whole && shared_members(&w->rows)[k].trio >> MEMBER_OWN_SHIFT != 7))
-        return;
-    const uint4 g = ((const uint4 *)a->grid)[TRIO * trio + l];
-    ((uint4 *)a->built)[TRIO * trio + l] = g;
-    if (l == 0 && w->b.search) {
-        ((uint32_t *)a->first_x)[trio] = g.x;
-        ((uint32_t *)a->first_y)[trio] = g.y;
-        ((uint32_t *)a->first_z)[trio] = g.z;
-    }
-}
-
 /* What the lanes of a row know of it before they come to it. */
 struct ahead {
     uint32_t k, head; /* the row, the lane's first of the trios around it */
@@ -232,8 +218,6 @@ static __device__ void list_rows(struct builder *w, struct share share)
         if (has && lane_of_row(a) == 0 && w->rows.whole)
             w->cost[now.k - share.first] =
                 (now.k < w->rows.waters ? 1u << 31 : 0) | (is.oxygen + is.hydrogen + is.other);
-        if (has)
-            note_places(w, now.k);
         now = next;
     }
 }
@@ -250,6 +234,42 @@ static __device__ void order_group(const struct builder *w, uint32_t first, uint
     note_listed(&w->b, &w->rows, first + rank, trio);
 }
 
+/* How far a water's atom will go in the time that lists look ahead, grid positions; not quite to the end of its buffer. */
+static __device__ struct place way_ahead(const struct build *b, enum list_kind kind, const double v[3])
+{
+    const double most = BUFFER_AHEAD * b->t->buffer[kind];
+    double way[3];
+    for (int d = 0; d < 3; d++)
+        way[d] = b->t->ahead * v[d];
+    const double length2 = vec_dot(way, way), part = length2 > most * most ? most / sqrt(length2) : 1;
+    if (!(length2 < 1e6)) /* nor if it is not a number */
+        return {0, 0, 0};
+    box_apply(b->inverse, way, way);
+    return {grid_of(part * way[0]), grid_of(part * way[1]), grid_of(part * way[2])};
+}
+
+/* Where the atoms of some slots are taken to be, and after a search whence first ones may go. */
+static __device__ void take_slots(const struct build *b, uint32_t task)
+{
+    const struct args_list_build *a = &b->a;
+    const struct pair_table *t = b->t;
+    const uint32_t slot = task * blockDim.x + threadIdx.x, trio = slot / TRIO;
+    if (slot >= (uint32_t)t->nslots)
+        return;
+    const enum list_kind kind = list_kind_of(slot, (uint32_t)t->nwaters);
+    uint4 g = ((const uint4 *)a->grid)[slot];
+    if (kind != OTHER_ATOM && t->ahead > 0) {
+        const struct place way = way_ahead(b, kind, ((const double(*)[3])a->v)[t->atom[slot]]);
+        g.x += way.x, g.y += way.y, g.z += way.z;
+    }
+    ((uint4 *)a->built)[slot] = g;
+    if (b->search && slot % TRIO == 0 && trio < (uint32_t)t->ntrios) {
+        ((uint32_t *)a->first_x)[trio] = g.x;
+        ((uint32_t *)a->first_y)[trio] = g.y;
+        ((uint32_t *)a->first_z)[trio] = g.z;
+    }
+}
+
 /* What was staged makes way. */
 static __device__ void prepare(struct builder *w, uint32_t region)
 {
@@ -261,7 +281,7 @@ static __device__ void prepare(struct builder *w, uint32_t region)
 
 static __device__ void build_part(struct builder *w, struct region_part part)
 {
-    if (w->b.search && !w->b.t->whole && !w->plan.prepare_end)
+    if (w->b.search && !w->b.t->whole && w->plan.prepare_end == w->plan.take_end)
         prepare(w, part.region);
     stage(w, part.region);
     const struct share share = share_of(w, part);
@@ -286,8 +306,13 @@ static __device__ void build_perturbed(const struct build *b, uint32_t parts, ui
 static __device__ void do_task(struct builder *w, uint32_t task)
 {
     const struct plan *p = &w->plan;
+    if (task < p->take_end) {
+        take_slots(&w->b, task);
+        return;
+    }
     if (task < p->prepare_end) {
-        prepare(w, task);
+        wait_for(w->b.lists, p->take_end);
+        prepare(w, task - p->take_end);
         return;
     }
     wait_for(w->b.lists, p->prepare_end);
@@ -314,8 +339,13 @@ static __device__ struct build build_of(const struct args_list_build *a, const s
     b.images = LISTS_BOX != RECTANGULAR ? 8 : 1;
     box_widths(c->box, b.width);
     b.slack = 4e-7f * (float)longest_diagonal2(c->box);
-    b.reach2 = reach_square(&b, t->list_cutoff), b.near2 = reach_square(&b, t->near);
-    b.near_hydrogen2 = reach_square(&b, t->near_hydrogen);
+    for (int from = 0; from < 2; from++)
+        for (int kind = 0; kind < LIST_KINDS; kind++) {
+            const double buffers = t->buffer[from ? OTHER_ATOM : WATER_OTHER] + t->buffer[kind];
+            b.reach2[from][kind] = reach_square(&b, t->cutoff + buffers);
+            b.near2[from][kind] = reach_square(&b, t->near[from][kind]);
+        }
+    box_invert(c->box, b.inverse);
     return b;
 }
 
@@ -347,9 +377,9 @@ static __device__ void set_extents(struct build *b, const struct ctl *c, float o
     if (LISTS_BOX == ANY_IMAGE)
         b->nearest = images_of(b) > 1 && (float)b->t->list_cutoff + fmaxf(b->extent[0], b->extent[1]) <
                                              0.999f * (float)box_cutoff_limit(c->box);
-    /* Members are those of the last search, spots are of now: a first atom may have left its region by half the skin since, and the
-     * farthest member above the region has gone as far. */
-    b->spots = !b->t->whole && !reach_is_long(b, (float)b->t->skin);
+    /* Members are those of the last search, spots are of now: a first atom may have left its region by half the skin since, and be taken
+     * to be somewhat farther; the farthest member above the region has gone as far. */
+    b->spots = !b->t->whole && !reach_is_long(b, (float)(b->t->skin + 2 * b->t->buffer[WATER_FIRST]));
     if (!b->t->whole)
         cut_box(b);
 }

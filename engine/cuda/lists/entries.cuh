@@ -112,13 +112,13 @@ static __device__ __forceinline__ float near_square(const struct cell32 *cell, c
     return at.square + fminf(more[0], fminf(more[1], more[2]));
 }
 
-/* The same by as many images as it takes. */
+/* The same by as many images as it takes; squares above `enough` need not be exact. */
 template <bool SPOTS>
-static __device__ inline float nearest2(const struct build *b, const struct owner *o, uint32_t slot)
+static __device__ inline float nearest2(const struct build *b, const struct owner *o, uint32_t slot, float enough)
 {
     if (SPOTS || nearest_alone(b))
         return near_square<SPOTS>(&b->cell, o, slot);
-    return least_square(b, apart_of(o->first, shared_places()[slot]), o->arm, TRIO, b->reach2);
+    return least_square(b, apart_of(o->first, shared_places()[slot]), o->arm, TRIO, enough);
 }
 
 /* Atom l of one trio for each lane (none: `has` is false), into the lists of the owner. k: the trio's number in its rows; others:
@@ -130,15 +130,15 @@ static __device__ inline void take_atom(const struct build *b, const struct rows
     const struct pair_table *t = b->t;
     const uint32_t slot = TRIO * k + l;
     const bool is_water = k < rows->waters;
-    const float least = nearest2<SPOTS>(b, o, slot);
+    const enum list_kind kind = list_kind_of(slot, rows->waters);
+    const float reach2 = b->reach2[!o->water][kind], least = nearest2<SPOTS>(b, o, slot, reach2);
     uint32_t mask = 7;
-    has = has && least < b->reach2;
+    has = has && least < reach2;
     if (others && has && !is_water && t->atom[TRIO * trio + l] < 0)
         mask = 0;
     else if (others && has && !is_water && trio >= o->partners && trio <= o->last_partner)
         mask = pair_mask(t, o->trio, TRIO * trio + l);
-    const float near2 = o->water && l ? b->near_hydrogen2 : b->near2;
-    const bool near = has && mask && (mask != 7 || least < near2), far = has && mask && !near;
+    const bool near = has && mask && (mask != 7 || least < b->near2[!o->water][kind]), far = has && mask && !near;
     grow(o->lanes, &o->near, near, slot | mask << NEAR_MASK_SHIFT);
     if (!o->water || l == 0)
         grow(o->lanes, &o->far, far, slot);
@@ -158,14 +158,15 @@ static __device__ void note_need(const struct build *b, uint32_t near)
 /* Squared radii of lists, and the box; copies, as memory that is written could be theirs as far as the compiler knows. */
 struct reaches {
     struct cell32 cell;
-    float lists2, near2, near_hydrogen2;
+    float lists2[2], near2[2]; /* to a first atom, to another */
 };
 
 /* Atom l of one water for each lane; least: its squared distance from the nearest of the owner's. */
 static __device__ __forceinline__ void take_water_atom(const struct reaches *reach, struct owner *o, bool has,
                                                        uint32_t slot, uint32_t l, float least)
 {
-    const bool in = has && least < reach->lists2, near = in && least < (l ? reach->near_hydrogen2 : reach->near2);
+    const uint32_t other = l ? 1 : 0;
+    const bool in = has && least < reach->lists2[other], near = in && least < reach->near2[other];
     grow(o->lanes, &o->near, near, slot | 7u << NEAR_MASK_SHIFT);
     if (l == 0)
         grow(o->lanes, &o->far, in && !near, slot);
@@ -180,7 +181,9 @@ static __device__ __forceinline__ void list_water(const struct build *b, struct 
                                                   uint32_t count, uint32_t first)
 {
     const uint32_t lanes = b->a.lanes;
-    const struct reaches reach = {b->cell, b->reach2, b->near2, b->near_hydrogen2};
+    const struct reaches reach = {b->cell,
+                                  {b->reach2[0][WATER_FIRST], b->reach2[0][WATER_OTHER]},
+                                  {b->near2[0][WATER_FIRST], b->near2[0][WATER_OTHER]}};
     uint32_t at = lane_of_row(&b->a), ahead[2] = {first, around[at + lanes < count ? at + lanes : 0]};
     for (;;) {
 #pragma unroll
@@ -279,8 +282,9 @@ static __device__ __forceinline__ void take_perturbed(const struct build *b, int
 {
     const struct vec32 none = {0, 0, 0};
     const struct apart u = apart_of({g.x, g.y, g.z}, {p.x, p.y, p.z});
+    const float reach2 = b->reach2[1][OTHER_ATOM];
     uint32_t at = 0;
-    has = has && other >= 0 && least_square(b, u, &none, 1, b->reach2) < b->reach2 && !is_excluded(b->t, atom, other);
+    has = has && other >= 0 && least_square(b, u, &none, 1, reach2) < reach2 && !is_excluded(b->t, atom, other);
     const uint32_t who = __ballot_sync(~0u, has);
     if (lane_of_warp() == 0 && who)
         at = atomicAdd(&b->lists->found, (uint32_t)__popc(who));
@@ -294,17 +298,15 @@ static __device__ void list_perturbed(const struct build *b, uint32_t own, uint3
 {
     const struct pair_table *t = b->t;
     const uint32_t plain = TRIO * (uint32_t)t->ntrios, end = min(from + PERTURBED_SLOTS, (uint32_t)t->nslots);
-    const uint4 *grid = (const uint4 *)b->a.grid, g = grid[own];
+    const uint4 g = taken_at(b, own);
     const int32_t atom = t->atom[own];
-    if (from == 0 && lane_of_warp() == 0)
-        ((uint4 *)b->a.built)[own] = g;
     for (uint32_t base = from + lane_of_warp(); base - lane_of_warp() < end; base += 32 * READ_AT_ONCE) {
         uint4 p[READ_AT_ONCE];
         int32_t other[READ_AT_ONCE];
 #pragma unroll
         for (uint32_t n = 0; n < READ_AT_ONCE; n++) {
             const uint32_t slot = min(base + 32 * n, end - 1);
-            p[n] = grid[slot], other[n] = t->atom[slot];
+            p[n] = taken_at(b, slot), other[n] = t->atom[slot];
         }
 #pragma unroll
         for (uint32_t n = 0; n < READ_AT_ONCE; n++) {

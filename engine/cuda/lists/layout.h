@@ -11,6 +11,10 @@
  * Grid positions. `grid` is uint4 [nslots]: x, y, z as fractions of the box in units of 2^-32, so that the difference of two
  * as int32 is that to the nearest image, and in w the bits of the charge now, as float, e.
  *
+ * Lists are made from where atoms are taken to be (`built`), and hold while none is farther from there than the buffer of its kind.
+ * The atoms of waters are taken to be where they will be in some steps, as far as can be told: they come near that place and leave it
+ * again, so that a list lives about twice as long as one made from where they are.
+ *
  * Lists. Each trio has entries: slots of which at least one of its atoms may come within the cut-off. `near` holds those that
  * may be so close that a pair's force needs more than 22 bits, and those with an excluded pair: slot | mask << 29, mask telling
  * which of the three pairs are to be computed. `oxygen` and `hydrogen` are atoms of waters seen from a water; `other` is the
@@ -34,6 +38,7 @@
 
 #define EXTENT_SLACK 1.02f /* how far trios reach from their first atoms may grow by that factor.. */
 #define EXTENT_MORE 0.002f /* ..and this much, nm, until there is a new search */
+#define BUFFER_AHEAD 0.9   /* of its buffer, that an atom is taken to be from where it is at most */
 
 enum {
     TRIO = 3,
@@ -55,6 +60,14 @@ enum {
 /* Kernels of lists and pairs are made for each. ANY_IMAGE: a triclinic one, in which the nearest image of an atom need not be that of
  * rounded fractions. */
 enum box_kind { RECTANGULAR, TRICLINIC, ANY_IMAGE, BOX_KINDS };
+
+/* Of atoms, as lists know them: a water's first, its others, and those of all other trios. */
+enum list_kind { WATER_FIRST, WATER_OTHER, OTHER_ATOM, LIST_KINDS };
+
+MATH_FN enum list_kind list_kind_of(uint32_t slot, uint32_t nwaters)
+{
+    return slot >= TRIO * nwaters ? OTHER_ATOM : slot % TRIO ? WATER_OTHER : WATER_FIRST;
+}
 
 /* 6 c6 and 12 c12, as float. */
 struct lj32 {
@@ -181,9 +194,14 @@ struct pair_table {
     int32_t force_shift; /* pair forces are summed in units of 2^(shift - 32) */
     uint32_t box;        /* enum box_kind */
     uint32_t pad_;
-    double coulomb_cutoff, vdw_cutoff, cutoff, list_cutoff, near; /* nm; cutoff: the larger of the two */
-    double near_hydrogen; /* nm, for a water's hydrogen seen from a water: their forces are weaker */
-    double skin;          /* nm, by which the search for trios around a trio reaches beyond the lists */
+    double coulomb_cutoff, vdw_cutoff, cutoff; /* nm; cutoff: the larger of the two */
+    double buffer[LIST_KINDS];                 /* nm, how far an atom may be from where lists take it to be.. */
+    double list_cutoff;                        /* ..and cutoff with the largest of two atoms */
+    double near
+        [2]
+        [LIST_KINDS]; /* nm, from a water or another trio to an atom of a kind, of lists: where forces need more bits */
+    double skin;      /* nm, by which the search for trios around a trio reaches beyond what it must find */
+    double ahead;     /* ps, by which lists take waters' atoms to be on their way */
     double coulomb_shift; /* 1/nm */
     struct ewald_fit ewald;
     struct lj_rule lj_rule;

@@ -3,16 +3,18 @@
  * What an evaluation of forces begins with: atoms on the grid, no forces on them yet, and whether the lists still hold. `place` does
  * that for all atoms; kernels of a timestep do it for those that they move, so that the next step finds it done.
  *
- * A list made with cut-off + buffer at a box L0 holds every pair that can be inside the cut-off while
- * 2 d <= min(1, L/L0) (cut-off + buffer) - cut-off, with d the largest displacement since, measured in grid positions
- * times the box now, L; so volume moves count. A pair leaves the near list's reach by no more than that either.
+ * A list of all pairs that are taken to be closer than cut-off + B + B', with B the buffers of two kinds of atoms, at a box L0, has
+ * every pair that is inside the cut-off while each atom's d <= k B - (1 - k) cut-off / 2, with k = min(1, L/L0) and d how far it is
+ * from where it was taken to be, measured in grid positions times the box now, L; so volume moves count. A pair leaves the near
+ * list's reach by no more than that either.
  *
  * The atoms of a list are taken from the trios around a trio (trio_search.cuh). Those are searched for less often: first atoms
- * go less far than hydrogens do. With the reach of lists R = cut-off + buffer, those are found whose first atoms are closer than
- * R + skin + e + e' at a box L0, e somewhat more than the extents of trios of two kinds. So none is missed that has atoms closer
- * than R while 2 d <= k (R + skin) - R and extents are below k e, with k = min(1, L/L0) and d the largest displacement of first
- * atoms. Extents of waters, which are rigid, are those of the last `place`; those of others are found before lists are made
- * (build.cuh).
+ * go less far than hydrogens do. Those are found whose first atoms are taken to be closer than R + skin + e + e' at a box L0, with e
+ * somewhat more than the extents of trios of two kinds, and R = cut-off for two waters, else with the buffers of two other atoms. So
+ * none is missed while 2 d <= k (R + skin) - R and extents are below k e, with d the largest distance of first atoms from there;
+ * then there is a new search and a new list. For what is missed then has no atoms inside the cut-off. Of two waters that is so at any time,
+ * as they are rigid (extents of the last `place`). Extents of others are those before lists are made (build.cuh), where lists take
+ * them to be; until the next ones they grow by twice their buffer at most, and so there is no need to know what they are meanwhile.
  */
 #ifndef SHOAL_ENGINE_CUDA_LISTS_PLACE_CUH
 #define SHOAL_ENGINE_CUDA_LISTS_PLACE_CUH
@@ -39,7 +41,8 @@ struct placing {
     const uint32_t *searched[3]; /* where trios' first atoms were */
     int64_t (*f)[3];
     double box[BOX_SIZE], inverse[BOX_SIZE], lambda;
-    double most2, search_most2; /* squared displacements that end lists and searches, nm^2; -1: there are none */
+    double most2[LIST_KINDS],
+        search_most2; /* squared displacements that end lists and searches, nm^2; -1: there are none */
 };
 
 static __device__ inline double squared_or_none(double allowed)
@@ -63,9 +66,10 @@ template <class A> static __device__ __forceinline__ struct placing placing_of(c
         p.box[k] = p.c->box[k];
     box_invert(p.box, p.inverse);
     p.lambda = p.c->lambda[LAMBDA_COULOMB];
-    const double lists = least_ratio(p.c, p.lists->built_box) * p.t->list_cutoff;
+    const double kept = least_ratio(p.c, p.lists->built_box);
     const double search = least_ratio(p.c, p.lists->searched_box) * (p.t->list_cutoff + p.t->skin);
-    p.most2 = squared_or_none(0.5 * (lists - p.t->cutoff) - 1e-6);
+    for (int kind = 0; kind < LIST_KINDS; kind++)
+        p.most2[kind] = squared_or_none(kept * p.t->buffer[kind] - 0.5 * (1 - kept) * p.t->cutoff - 1e-6);
     p.search_most2 = squared_or_none(0.5 * (search - p.t->list_cutoff) - 1e-6);
     return p;
 }
@@ -100,6 +104,12 @@ static __device__ __forceinline__ struct slot_read read_slot(const struct placin
     return s;
 }
 
+static __device__ __forceinline__ void ask_for_search(struct pair_lists *lists)
+{
+    in_global(lists)->search = 1;
+    in_global(lists)->rebuild = 1;
+}
+
 /* The first atom of a trio stands for those that the trio lacks. */
 static __device__ __forceinline__ void place_missing(const struct placing *p, int32_t first, const uint32_t g[3])
 {
@@ -119,12 +129,12 @@ static __device__ __forceinline__ void place_atom(const struct placing *p, const
     in_global(p->atom_grid)[atom] = placed;
     for (int d = 0; d < 3; d++)
         in_global(p->f)[atom][d] = 0;
-    if (moved2(p->box, g, was) > p->most2)
+    if (moved2(p->box, g, was) > p->most2[list_kind_of((uint32_t)s.slot, (uint32_t)p->t->nwaters)])
         in_global(p->lists)->rebuild = 1;
     if (!s.first)
         return;
     if (moved2(p->box, g, s.searched) > p->search_most2)
-        in_global(p->lists)->search = 1;
+        ask_for_search(p->lists);
     place_missing(p, s.slot, g);
 }
 

@@ -136,14 +136,13 @@ static __device__ inline uint32_t *shared_bins(void)
  * read several at a time. */
 template <class F> static __device__ __forceinline__ void for_members(const struct build *b, const struct space *s, F f)
 {
-    const uint4 *grid = (const uint4 *)b->a.grid;
     const uint32_t trios = (uint32_t)b->t->ntrios, waters = (uint32_t)b->t->nwaters;
     for (uint32_t base = 0; base < trios; base += READ_AT_ONCE * blockDim.x) {
         const uint32_t from = base + threadIdx.x;
         uint4 first[READ_AT_ONCE];
 #pragma unroll
         for (uint32_t n = 0; n < READ_AT_ONCE; n++)
-            first[n] = grid[TRIO * min(from + n * blockDim.x, trios - 1)];
+            first[n] = taken_at(b, TRIO * min(from + n * blockDim.x, trios - 1));
 #pragma unroll
         for (uint32_t n = 0; n < READ_AT_ONCE; n++) {
             const uint32_t kind = from + n * blockDim.x >= waters, g[3] = {first[n].x, first[n].y, first[n].z};
@@ -213,13 +212,12 @@ static __device__ __forceinline__ struct spot spot_of(const struct build *b, con
 static __device__ void stage_spots(const struct build *b, const struct space *s, const struct member *members,
                                    uint32_t count)
 {
-    const uint4 *grid = (const uint4 *)b->a.grid;
     uint32_t middle[3];
     for (int d = 0; d < 3; d++)
         middle[d] = s->lower[d] + s->length[d] / 2 + max(b->cut[d].halo[0], b->cut[d].halo[1]) / 2;
     for (uint32_t k = threadIdx.x; count && k < region_places(count); k += blockDim.x) {
-        const uint4 *atom = grid + TRIO * (members[min(k, count - 1)].trio & MEMBER_TRIO);
-        const uint4 g[TRIO] = {atom[0], atom[1], atom[2]};
+        const uint32_t atom = TRIO * (members[min(k, count - 1)].trio & MEMBER_TRIO);
+        const uint4 g[TRIO] = {taken_at(b, atom), taken_at(b, atom + 1), taken_at(b, atom + 2)};
 #pragma unroll
         for (uint32_t l = 0; l < TRIO; l++)
             shared_spots()[TRIO * k + l] = spot_of(b, middle, g[0], g[l]);

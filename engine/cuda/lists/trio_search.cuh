@@ -77,12 +77,13 @@ struct build {
         nearest; /* ..or, of those from a trio's first atom to atoms in its lists' reach, the nearest alone (of ANY_IMAGE) */
     double width[3]; /* of the box, nm */
     struct cut cut[3];
-    bool spots;           /* there are regions, and the way that stays in one is that to the nearest image */
-    float slack;          /* nm^2, that squared distances of spots may be off: they are sums of larger ones */
-    float widest_other;   /* how far an atom of a trio that is no water was ever from its first, nm */
-    float extent[2];      /* of waters and others, that the search counts on, nm */
-    float reach2, near2;  /* squared radii of the lists and of the near ones, nm^2 */
-    float near_hydrogen2; /* of waters' hydrogens near a water */
+    bool spots;                  /* there are regions, and the way that stays in one is that to the nearest image */
+    float slack;                 /* nm^2, that squared distances of spots may be off: they are sums of larger ones */
+    float widest_other;          /* how far an atom of a trio that is no water was ever from its first, nm */
+    float extent[2];             /* of waters and others, that the search counts on, nm */
+    float reach2[2][LIST_KINDS]; /* squared radii of lists, from a water or another trio to an atom of a kind, nm^2.. */
+    float near2[2][LIST_KINDS];  /* ..and of the near ones */
+    double inverse[BOX_SIZE];    /* of the box, 1/nm */
 };
 
 /* By the array's name, as what is read through another pointer may be anywhere as far as the compiler knows. */
@@ -108,6 +109,12 @@ static __device__ __forceinline__ struct member *shared_members(const struct row
     return (struct member *)(shared_words() + rows->members_at);
 }
 
+/* Where the atom of a slot is taken to be: what blocks have written before others make lists. */
+static __device__ __forceinline__ uint4 taken_at(const struct build *b, uint32_t slot)
+{
+    return __ldcg((const uint4 *)b->a.built + slot);
+}
+
 /* Where there are no regions; yet to be staged. */
 static __device__ inline struct rows rows_of_all(const struct build *b)
 {
@@ -120,10 +127,11 @@ static __device__ inline float reach_square(const struct build *b, double reach)
     return 1.00001f * (float)(reach * reach) + b->slack;
 }
 
-/* How far first atoms of two kinds of trios may be from each other, nm. */
+/* How far first atoms of two kinds of trios, waters and others, may be from each other, nm. */
 static __device__ inline float search_reach(const struct build *b, uint32_t kind, uint32_t other)
 {
-    return 1.00001f * ((float)(b->t->list_cutoff + b->t->skin) + b->extent[kind] + b->extent[other]);
+    const double reach = kind || other ? b->t->list_cutoff : b->t->cutoff;
+    return 1.00001f * ((float)(reach + b->t->skin) + b->extent[kind] + b->extent[other]);
 }
 
 /* Vectors between grid positions. In a triclinic box one that is within reach need not be the one that rounding the fractions
@@ -179,14 +187,13 @@ static __device__ __forceinline__ uint32_t append(struct lanes lanes, bool has, 
 /* Positions of some trios, all if `members` is NULL, into shared memory. For the whole block. */
 static __device__ inline void stage_places(const struct build *b, const struct member *members, uint32_t count)
 {
-    const uint4 *grid = (const uint4 *)b->a.grid;
     struct place *to = shared_places();
     for (uint32_t from = threadIdx.x; from < TRIO * count; from += READ_AT_ONCE * blockDim.x) {
         uint4 g[READ_AT_ONCE];
 #pragma unroll
         for (uint32_t n = 0; n < READ_AT_ONCE; n++) {
             const uint32_t slot = min(from + n * blockDim.x, TRIO * count - 1);
-            g[n] = grid[members ? TRIO * (members[slot / TRIO].trio & MEMBER_TRIO) + slot % TRIO : slot];
+            g[n] = taken_at(b, members ? TRIO * (members[slot / TRIO].trio & MEMBER_TRIO) + slot % TRIO : slot);
         }
 #pragma unroll
         for (uint32_t n = 0; n < READ_AT_ONCE; n++)

@@ -88,6 +88,7 @@ uint64_t pairs_emit_lists(const struct pairs *p, const struct pairs_replica *r, 
                                                          : region_places(p->region_cap) * MEMBER_PLACE_BYTES,
                                 .after = placed};
     const struct args_list_build args = {.ctl = r->ctl,
+                                         .v = r->v,
                                          .table = table,
                                          .lists = b->lists,
                                          .grid = b->grid,

@@ -62,6 +62,25 @@ static double crowd(const struct strength *s, double reach, double density)
     return sum;
 }
 
+/* Where forces that one atom of a water meets need more bits, beside what atoms go meanwhile. */
+static void set_near(struct pairs *p, const struct alchemy_plan *plan, double limit, double reach)
+{
+    struct pair_table *h = &p->host;
+    const double oxygen = fabs(p->water_charge[0]), hydrogen = fabs(p->water_charge[1]);
+    bool *used = xcalloc((size_t)h->ntypes, sizeof *used);
+    if (h->nwaters)
+        used[p->water_type[0]] = true;
+    const double strongest = fmax(oxygen, hydrogen);
+    const struct strength first = {h, plan, used, UNIT_COULOMB * oxygen * strongest},
+                          other = {h, plan, NULL, UNIT_COULOMB * hydrogen * strongest};
+    const double of_water[LIST_KINDS] = {strong_reach(&first, limit), strong_reach(&other, limit), reach};
+    for (int from = 0; from < 2; from++)
+        for (int kind = 0; kind < LIST_KINDS; kind++)
+            h->near[from][kind] =
+                (from ? reach : of_water[kind]) + h->buffer[from ? OTHER_ATOM : WATER_OTHER] + h->buffer[kind] + 1e-4;
+    free(used);
+}
+
 void pairs_set_force_unit(struct pairs *p, const struct alchemy_plan *plan)
 {
     struct pair_table *h = &p->host;
@@ -72,15 +91,10 @@ void pairs_set_force_unit(struct pairs *p, const struct alchemy_plan *plan)
         charge = fmax(charge, fabs(plan->charge[plan->plain[k]]));
     }
     s.product = UNIT_COULOMB * charge * charge;
-    const double *water = p->water_charge;
-    const struct strength hydrogens = {h, plan, NULL,
-                                       UNIT_COULOMB * fabs(water[1]) * fmax(fabs(water[0]), fabs(water[1]))};
     for (int bits = FORCE_BITS; bits > 0; bits--) {
-        const double limit = 0.95 * exp2(22 - bits), moved = h->list_cutoff - h->cutoff + 1e-4;
-        const double reach = strong_reach(&s, limit);
+        const double limit = 0.95 * exp2(22 - bits), reach = strong_reach(&s, limit);
         h->force_shift = 32 - bits;
-        h->near = reach + moved;
-        h->near_hydrogen = strong_reach(&hydrogens, limit) + moved;
+        set_near(p, plan, limit, reach);
         if (crowd(&s, reach, p->density) < exp2(31 - bits))
             break;
     }

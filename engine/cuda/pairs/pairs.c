@@ -17,7 +17,10 @@
 #define DEFAULT_BUFFER 0.12 /* nm.. */
 #define BUFFER_REGIONS 0.11 /* ..and of replicas in regions.. */
 #define BUFFER_ALONE 0.13   /* ..those that wait for their lists more than they have pairs to do.. */
-#define BUFFER_WHOLE 0.28   /* ..above all where one block could hold them */
+#define BUFFER_WHOLE 0.28   /* ..above all where one block could hold them: of waters' hydrogens, both together */
+#define BUFFER_FIRST 0.33   /* of that, for waters' oxygens, which go less far.. */
+#define BUFFER_OTHER 1.18   /* ..and for what is no water, which lists take to be where it is */
+#define AHEAD 0.008         /* ps: a water's hydrogen goes straight on for about so long */
 #define SKIN 0.12           /* nm: first atoms go half of it in about 20 steps of 2 fs.. */
 #define SKIN_ALONE 0.20     /* ..and of a replica in regions that waits for its searches */
 #define WATER_SLACK 0.002   /* nm, that coordinates of rigid waters may be off, as .gro files round them */
@@ -211,6 +214,17 @@ static bool set_images(struct pair_table *h, const struct system *sys, double ar
     return reach < least_of(sys, box_cutoff_limit) && room_for_lists(h->cutoff, arm, sys) > LEAST_ROOM;
 }
 
+/* Sets buffers, nm, by what two hydrogens of waters have together. All alike where lists see other images than pairs do, if that what
+ * they see is not where it is taken to be. */
+static void set_buffers(struct pair_table *h, double buffer, bool ahead)
+{
+    static const double share[LIST_KINDS] = {BUFFER_FIRST, 1, BUFFER_OTHER};
+    for (int kind = 0; kind < LIST_KINDS; kind++)
+        h->buffer[kind] = 0.5 * buffer * (ahead ? share[kind] : 1);
+    h->ahead = ahead ? AHEAD : 0;
+    h->list_cutoff = h->cutoff + 2 * h->buffer[OTHER_ATOM];
+}
+
 /* How far lists reach, and what the box must not come down to for that: as much with any number of replicas. arm: of trios, nm */
 static void set_reach(struct pairs *p, const struct settings *set, const struct system *sys, double arm)
 {
@@ -226,8 +240,8 @@ static void set_reach(struct pairs *p, const struct settings *set, const struct 
         p->least.edge = 2 * (h->cutoff + arm);
         p->least.width = h->cutoff + fmin(room, (asked > 0 ? asked : BUFFER_WHOLE) + SKIN_ALONE) + extents_of(arm);
     }
-    h->list_cutoff = h->cutoff + buffer;
-    const bool rounded = 2 * (h->list_cutoff + extents_of(arm)) < least_of(sys, box_least_width);
+    const bool rounded = 2 * (h->cutoff + BUFFER_OTHER * buffer + extents_of(arm)) < least_of(sys, box_least_width);
+    set_buffers(h, buffer, rounded && h->nwaters);
     p->lists_box = h->box == TRICLINIC && !rounded ? ANY_IMAGE : h->box;
 }
 
@@ -362,7 +376,6 @@ void pairs_lay_out(struct pairs *p, const struct alchemy_plan *plan, const struc
 
 /* ---- a replica's block ---- */
 
-/* Each two trios in reach of each other are once around one of them. */
 /* Of the lists of all rows, where so many trios are around each. In regions a trio has a row in each that it is a member of, where less is
  * around it: beyond a region's face, edge or corner the more so, and each row has room for near pairs of its own. */
 static double pool_words(const struct pairs *p, double around, uint32_t near)
@@ -375,11 +388,19 @@ static double pool_words(const struct pairs *p, double around, uint32_t near)
                         members * row_words((uint32_t)(around / members), near, true));
 }
 
+/* Trios around one, in the mean: each two in reach of each other are once around one of them. */
+static double usual_around(const struct pairs *p)
+{
+    const struct pair_table *h = &p->host;
+    const double waters = (double)h->nwaters / h->ntrios, both = waters * waters, more = h->skin + 2 * USUAL_EXTENT;
+    const double reach3 = both * pow(h->cutoff + more, 3) + (1 - both) * pow(h->list_cutoff + more, 3);
+    return 0.5 * fmin(4 * M_PI / 3 * p->density * h->ntrios / h->natoms * reach3, h->ntrios) + 1;
+}
+
 void pairs_caps_guess(const struct pairs *p, struct list_caps *caps)
 {
     const struct pair_table *h = &p->host;
-    const double sphere = 4 * M_PI / 3 * p->density, reach = h->list_cutoff + h->skin + 2 * USUAL_EXTENT;
-    const double around = 0.5 * fmin(sphere * h->ntrios / h->natoms * pow(reach, 3), h->ntrios) + 1;
+    const double sphere = 4 * M_PI / 3 * p->density, around = usual_around(p);
     caps->near = NEAR_USUAL;
     caps->entries = (uint32_t)(POOL_ROOM * pool_words(p, around, caps->near));
     caps->pairs = (uint32_t)(h->nperturbed * fmin(1.2 * sphere * pow(h->list_cutoff, 3) + 32, h->natoms)) + 64;

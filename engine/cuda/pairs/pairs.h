@@ -92,7 +92,7 @@ void pairs_lay_out_block(const struct pairs *p, const struct list_caps *caps, st
 
 struct pairs_replica {
     struct ctl *ctl;
-    double *x;
+    double *x, *v;
     int64_t *f;
     struct fixed_sum *energy_at_window;
     void *atom_grid; /* uint32 [natoms][4], fractions of the box, for the mesh */
