@@ -272,11 +272,10 @@ static void emit_one_block(const struct mesh *m, enum evaluate mode, const struc
                                          .grid = r->grid,
                                          .energy_at_window = r->energy_at_window,
                                          .mode = mode};
-    const void *same = &args; /* both kernels have the same arguments (kernels.def) */
     if (m->host.triclinic)
-        emit_mesh_block_triclinic(t, &shape, same);
+        emit_mesh_block_triclinic(t, &shape, &args);
     else
-        emit_mesh_block(t, &shape, same);
+        emit_mesh_block(t, &shape, &args);
 }
 
 static uint32_t whole_warps(uint32_t threads, uint32_t least, uint32_t most)
