@@ -3,13 +3,13 @@
  * Turns a list of kernels into argument structs, kernel numbers and typed emit functions, for C and for .cu files. A
  * list is a file, say engine/cpu/kernels.def, of lines such as
  *
- *   K(axpy, F(PTR, x) F(PTR, y) F(F64, a) F(U32, n) F(U32, pad_))
+ *   K(axpy, F(CONST, x) F(PTR, y) F(F64, a) F(U32, n) F(U32, pad_))
  *   V(axpy_twice, axpy)
  *   K(zero, F(PTR, x) F(U64, bytes))
  *   L(fft, F(PTR, mesh) F(PTR, workspace) F(U32, plan) F(U32, direction))
  *
  * K is a kernel of ours, V another one that takes the arguments of a K before it (a family of kernels has one struct), L a function of a
- * library (graphs/tape.h, enum launch_kind).
+ * library (graphs/tape.h, enum launch_kind). Types: enum field_type.
  *
  * A header names it and includes this file; one C file makes the table (what each kernel does, see kernels_table.h):
  *
@@ -39,6 +39,7 @@
 
 #ifndef FIELD_CTYPE_PTR
 #define FIELD_CTYPE_PTR void *
+#define FIELD_CTYPE_CONST const void *
 #define FIELD_CTYPE_I32 int32_t
 #define FIELD_CTYPE_U32 uint32_t
 #define FIELD_CTYPE_I64 int64_t

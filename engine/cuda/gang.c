@@ -19,9 +19,9 @@ static void fill(const struct sim *s, uint32_t steps, void *row)
                                                 .x_old = s->d.x_old,
                                                 .report = s->report_device,
                                                 .report_bytes = (uint32_t)report_bytes(m->windows.n),
-                                                .table = (void *)(uintptr_t)cuda_nonbonded_tiny(m->nonbonded)->table,
-                                                .bonded = (void *)(uintptr_t)m->bonded,
-                                                .motion = (void *)(uintptr_t)m->motion,
+                                                .table = cuda_nonbonded_tiny(m->nonbonded)->table,
+                                                .bonded = m->bonded,
+                                                .motion = m->motion,
                                                 .timestep = in->timestep,
                                                 .friction = in->friction,
                                                 .kt = UNIT_R * in->temperature,
@@ -41,7 +41,7 @@ static void emit(const void *rows, void *heard, const struct gang_shape *shape, 
     emit_tiny(
         t,
         &(struct shape){.grid = {shape->count, 1, 1}, .block = {32 * warps, 1, 1}, .shared_bytes = shape->shared_bytes},
-        &(struct args_tiny){.rows = (void *)(uintptr_t)rows, .heard = heard});
+        &(struct args_tiny){.rows = rows, .heard = heard});
 }
 
 const struct gang_kind tiny_gang = {.row = {.name = "tiny",

@@ -156,8 +156,8 @@ static void emit_uniform_terms(const struct nonbonded *nb, enum evaluate mode, c
     const struct shape warp = {.grid = {1, 1, 1}, .block = {32, 1, 1}, .after = after};
     emit_uniform(t, &warp,
                  &(struct args_uniform){.ctl = r->ctl,
-                                        .uniform = (void *)(uintptr_t)nb->uniform_at,
-                                        .windows = (void *)(uintptr_t)nb->windows.lambda,
+                                        .uniform = nb->uniform_at,
+                                        .windows = nb->windows.lambda,
                                         .energy_at_window = r->energy_at_window,
                                         .nwindows = (uint32_t)nb->windows.n,
                                         .mode = (uint32_t)mode});

@@ -64,8 +64,7 @@ static void place_sites(const struct sim *s, struct tape *t)
     const struct args_place place = place_args(s);
     if (s->model->sites)
         EMIT_BLOCKS(sites_place, site_blocks(s), CUDA_BLOCK, tape_sinks(t), .ctl = s->d.ctl, .x = s->d.x, .v = s->d.v,
-                    .sites = (void *)(uintptr_t)s->model->sites, PLACING(place),
-                    .nsites = (uint32_t)s->model->sys->nsites);
+                    .sites = s->model->sites, PLACING(place), .nsites = (uint32_t)s->model->sys->nsites);
 }
 
 static size_t bias_work(const struct model *m)
@@ -80,7 +79,7 @@ static size_t bias_work(const struct model *m)
 static void bias_launches(const struct sim *s, enum evaluate mode, uint64_t after, uint64_t placed, struct tape *t)
 {
     const struct system *sys = s->model->sys;
-    void *table = (void *)(uintptr_t)s->model->biases;
+    const void *table = s->model->biases;
     const uint32_t atoms = (uint32_t)sys->ncoordination_atoms;
     uint32_t tiles = 0;
     if (bias_work(s->model))
@@ -115,8 +114,7 @@ static void evaluate(const struct sim *s, enum evaluate mode, struct tape *t)
         bias_launches(s, mode, after, placed, t);
     if (s->model->sites && mode != EVALUATE_POTENTIAL)
         EMIT_BLOCKS(sites_take, site_blocks(s), CUDA_BLOCK, tape_sinks(t), .ctl = s->d.ctl, .x = s->d.x, .f = s->d.f,
-                    .sites = (void *)(uintptr_t)s->model->sites, .nsites = (uint32_t)s->model->sys->nsites,
-                    .mode = (uint32_t)mode);
+                    .sites = s->model->sites, .nsites = (uint32_t)s->model->sys->nsites, .mode = (uint32_t)mode);
 }
 
 static void report(const struct sim *s, struct tape *t)
@@ -129,8 +127,8 @@ static void report(const struct sim *s, struct tape *t)
 static void emit_digests(const struct readonly *tables, void *digests, struct tape *t)
 {
     const uint64_t words = readonly_words(tables);
-    EMIT_BLOCKS(digest, (uint32_t)digest_chunks(words), CUDA_BLOCK, 0, .tables = (void *)(uintptr_t)tables->span.start,
-                .digests = digests, .words = words);
+    EMIT_BLOCKS(digest, (uint32_t)digest_chunks(words), CUDA_BLOCK, 0, .tables = tables->span.start, .digests = digests,
+                .words = words);
 }
 
 static double kt(const struct sim *s)
@@ -164,7 +162,7 @@ static void timestep(const struct sim *s, struct tape *t)
 {
     const struct integrator_settings *in = &s->model->set->integrator;
     const struct args_place place = place_args(s);
-    void *motion = (void *)(uintptr_t)s->model->motion;
+    const void *motion = s->model->motion;
     evaluate(s, EVALUATE_STEP, t);
     switch (in->kind) {
     case INTEGRATOR_VELOCITY_VERLET:
@@ -189,8 +187,8 @@ static void sample(const struct sim *s, struct tape *t)
     evaluate(s, EVALUATE_SAMPLE, t);
     EMIT_BLOCKS(velocities, blocks_of(s->model->nbodies, CUDA_BLOCK), CUDA_BLOCK, tape_sinks(t), .ctl = s->d.ctl,
                 .x = s->d.x, .v = s->d.v, .f = s->d.f, .v_out = s->d.v_out, .x_ahead = s->d.x_old,
-                .motion = (void *)(uintptr_t)s->model->motion, .tail = tail_of(s),
-                .energy_at_window = s->d.energy_at_window, .timestep = s->model->set->integrator.timestep);
+                .motion = s->model->motion, .tail = tail_of(s), .energy_at_window = s->d.energy_at_window,
+                .timestep = s->model->set->integrator.timestep);
 }
 
 static struct box_room box_room(const struct model *m, const double box[BOX_SIZE])
@@ -204,7 +202,7 @@ static struct box_room box_room(const struct model *m, const double box[BOX_SIZE
 
 static void volume_move(const struct sim *s, struct tape *t)
 {
-    void *motion = (void *)(uintptr_t)s->model->motion;
+    const void *motion = s->model->motion;
     const struct box_limits least = cuda_box_limits(s->model->nonbonded);
     evaluate(s, EVALUATE_POTENTIAL, t);
     EMIT_ONE(volume_try, .ctl = s->d.ctl, .x = s->d.x, .x_old = s->d.x_old, .motion = motion, .min_width = least.width,
@@ -217,7 +215,7 @@ static void volume_move(const struct sim *s, struct tape *t)
 
 static void descend(const struct sim *s, struct tape *t)
 {
-    void *motion = (void *)(uintptr_t)s->model->motion;
+    const void *motion = s->model->motion;
     EMIT_ONE(descend, .ctl = s->d.ctl, .x = s->d.x, .x_old = s->d.x_old, .f_best = s->d.f_best, .motion = motion);
     place_sites(s, t);
     evaluate(s, EVALUATE_ENERGY, t);
@@ -227,8 +225,8 @@ static void descend(const struct sim *s, struct tape *t)
 
 static void emit_new_velocities(const struct sim *s, struct tape *t)
 {
-    EMIT_ONE(thermalize, .ctl = s->d.ctl, .x = s->d.x, .v = s->d.v, .x_old = s->d.x_old,
-             .motion = (void *)(uintptr_t)s->model->motion, .kt = kt(s), .remove_com = s->model->center.every > 0);
+    EMIT_ONE(thermalize, .ctl = s->d.ctl, .x = s->d.x, .v = s->d.v, .x_old = s->d.x_old, .motion = s->model->motion,
+             .kt = kt(s), .remove_com = s->model->center.every > 0);
     place_sites(s, t);
     report(s, t);
 }

@@ -26,7 +26,7 @@ static int open_plan(struct model *m, int i, struct lane *lane, struct err *e)
     if (rc)
         return rc;
     p->has_fft = true;
-    rc = cuda_saxs_warm(m->dev, lane, p, (void *)(uintptr_t)m->observed[i], e);
+    rc = cuda_saxs_warm(m->dev, lane, p, m->observed[i], e);
     if (rc)
         close_plan(p);
     return rc;
@@ -92,7 +92,7 @@ size_t cuda_observe_work(const struct model *m)
 #define EMIT_SMALL(kernel, ...) EMIT_GRID(kernel, 1, 1, 2 * CUDA_BLOCK, __VA_ARGS__)
 
 /* work: where the observable computes, of those that need memory for that. */
-static void observe_one(const struct sim *s, int number, void *work, void *table, void *seen, struct tape *t)
+static void observe_one(const struct sim *s, int number, void *work, const void *table, void *seen, struct tape *t)
 {
     const struct observable *o = &s->model->sys->observables[number];
     const struct coordination c = pairs_of(o);
@@ -125,8 +125,8 @@ static void observe_one(const struct sim *s, int number, void *work, void *table
         EMIT_BLOCK(observe_dielectric, .ctl = s->d.ctl, .x = s->d.x, .table = table, .seen = seen);
         break;
     case OBSERVE_PRESSURE:
-        EMIT_BLOCK(observe_pressure, .ctl = s->d.ctl, .v = s->d.v_out, .motion = (void *)(uintptr_t)s->model->motion,
-                   .table = table, .seen = seen, .freedom = center.freedom, .kt = center.kt, .regain = center.regain,
+        EMIT_BLOCK(observe_pressure, .ctl = s->d.ctl, .v = s->d.v_out, .motion = s->model->motion, .table = table,
+                   .seen = seen, .freedom = center.freedom, .kt = center.kt, .regain = center.regain,
                    .every = center.every);
         break;
     case OBSERVE_KINDS:
@@ -139,8 +139,7 @@ void cuda_observe(const struct sim *s, struct tape *t)
     const struct model *m = s->model;
     size_t at = 0;
     for (int i = 0; i < m->sys->nobservables; i++) {
-        observe_one(s, i, (unsigned char *)s->d.observe_work + at, (void *)(uintptr_t)m->observed[i],
-                    sim_observed(s, i), t);
+        observe_one(s, i, (unsigned char *)s->d.observe_work + at, m->observed[i], sim_observed(s, i), t);
         at += work_of(m, i);
     }
     EMIT_SMALL(observe_end, .ctl = s->d.ctl);

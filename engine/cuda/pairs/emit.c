@@ -60,7 +60,7 @@ struct args_place pairs_place_args(const struct pairs *p, const struct pairs_rep
     return (struct args_place){.ctl = r->ctl,
                                .x = r->x,
                                .f = r->f,
-                               .table = (void *)(uintptr_t)p->table,
+                               .table = p->table,
                                .lists = b->lists,
                                .grid = b->grid,
                                .built = b->built,
@@ -80,7 +80,7 @@ uint64_t pairs_emit_lists(const struct pairs *p, const struct pairs_replica *r, 
                                                         [ANY_IMAGE] = emit_list_build_any_image};
     const struct pair_table *h = &p->host;
     const struct pairs_arrays *b = &r->arrays;
-    void *table = (void *)(uintptr_t)p->table;
+    const void *table = p->table;
     const bool alone = pairs_alone(p);
     const uint32_t group = build_group(p, r->caps, alone, build_blocks(p));
     const struct shape build = {.grid = {pairs_build_blocks(p, r->caps), 1, 1},
@@ -136,11 +136,11 @@ static struct args_pairs_shared plain_args(const struct pairs *p, const struct p
     return (struct args_pairs_shared){
         .ctl = r->ctl,
         .f = r->f,
-        .table = (void *)(uintptr_t)p->table,
+        .table = p->table,
         .lists = b->lists,
         .grid = b->grid,
-        .slot_atom = (void *)(uintptr_t)h->atom,
-        .slot_type = (void *)(uintptr_t)h->slot_type,
+        .slot_atom = h->atom,
+        .slot_type = h->slot_type,
         .regions = b->regions,
         .members = b->members,
         .listed = b->listed,
@@ -283,11 +283,11 @@ static void emit_other_terms(const struct pairs *p, enum evaluate mode, const st
     const struct args_terms args = {.ctl = r->ctl,
                                     .x = r->x,
                                     .f = r->f,
-                                    .table = (void *)(uintptr_t)p->table,
+                                    .table = p->table,
                                     .lists = r->arrays.lists,
                                     .atom_grid = r->atom_grid,
                                     .pairs = r->arrays.perturbed,
-                                    .bonded_terms = (void *)(uintptr_t)r->bonded,
+                                    .bonded_terms = r->bonded,
                                     .energy_at_window = r->energy_at_window,
                                     .bonded = r->nbonded,
                                     .unlisted = unlisted,
