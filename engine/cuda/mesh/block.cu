@@ -171,7 +171,7 @@ static __device__ __forceinline__ void transform_all(const struct block_mesh &m,
             read_line<n>(line, along, v);
 #pragma unroll 1
         for (int now = stage; now <= stage + both; now++) {
-            asm volatile("" ::: "memory");
+            forget();
             if (now == ACROSS_BACK)
                 convolve<n, TRICLINIC>(m, l / m.half, l % m.half, v);
             transform_line<n>(v);
