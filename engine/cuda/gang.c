@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/base/units.h"
+#include "engine/cuda/device/warp.h"
 #include "engine/cuda/nonbonded.h"
 #include "engine/run/sim_parts.h"
 
@@ -38,10 +39,10 @@ static uint32_t shared_bytes(const struct sim *s)
 static void emit(const void *rows, void *heard, const struct gang_shape *shape, struct tape *t)
 {
     const uint32_t warps = shape->crowded ? TINY_WARPS_CROWDED : TINY_WARPS;
-    emit_tiny(
-        t,
-        &(struct shape){.grid = {shape->count, 1, 1}, .block = {32 * warps, 1, 1}, .shared_bytes = shape->shared_bytes},
-        &(struct args_tiny){.rows = rows, .heard = heard});
+    emit_tiny(t,
+              &(struct shape){
+                  .grid = {shape->count, 1, 1}, .block = {WARP * warps, 1, 1}, .shared_bytes = shape->shared_bytes},
+              &(struct args_tiny){.rows = rows, .heard = heard});
 }
 
 const struct gang_kind tiny_gang = {.row = {.name = "tiny",

@@ -4,6 +4,7 @@
  */
 #include "engine/base/units.h"
 #include "engine/cuda/biases/tiles.h"
+#include "engine/cuda/device/warp.h"
 #include "engine/cuda/kernels.h"
 #include "engine/cuda/nonbonded.h"
 #include "engine/cuda/observe/observe.h"
@@ -19,7 +20,7 @@
 /* Threads: one for each bonded term, and a warp for each restraint between centers. */
 static uint32_t bonded_threads(const struct model *m)
 {
-    return m->ncenters ? (m->nbonded + 31) / 32 * 32 + 32 * m->ncenters : m->nbonded;
+    return m->ncenters ? (m->nbonded + WARP - 1) / WARP * WARP + WARP * m->ncenters : m->nbonded;
 }
 
 static struct nonbonded_arrays arrays_of(const struct sim *s)
@@ -87,7 +88,7 @@ static void bias_launches(const struct sim *s, enum evaluate mode, uint64_t afte
                               .x = s->d.x, .table = table, .work = s->d.bias_work);
     for (int i = 0; i < sys->ncoordinations; i++)
         tiles += coordination_tiles(&sys->coordinations[i]);
-    const uint64_t summed = EMIT_BLOCKS(coordinations, blocks_of(32 * tiles, CUDA_BLOCK), CUDA_BLOCK, placed,
+    const uint64_t summed = EMIT_BLOCKS(coordinations, blocks_of(WARP * tiles, CUDA_BLOCK), CUDA_BLOCK, placed,
                                         .ctl = s->d.ctl, .x = s->d.x, .table = table, .sums = s->d.bias_sums,
                                         .work = s->d.bias_work, .tiles = tiles, .mode = (uint32_t)mode);
     EMIT_BLOCKS(biases, blocks_of(atoms, CUDA_BLOCK), CUDA_BLOCK, summed, .ctl = s->d.ctl, .f = s->d.f, .table = table,

@@ -6,6 +6,7 @@
 #define SHOAL_ENGINE_CUDA_DEVICE_DEVICE_CUH
 
 #include "engine/cuda/device/arch.cuh"
+#include "engine/cuda/device/warp.h"
 #include "engine/cuda/kernels.h"
 #include "graphs/cuda/echo.cuh"
 #include "engine/run/ctl.h"
@@ -27,22 +28,22 @@ static __device__ inline void halt_once(struct ctl *c, uint32_t why, uint32_t wh
 /* Sum over the threads of a warp, the same in every thread, always added in the same order. For whole warps. */
 template <class T> static __device__ __forceinline__ T warp_sum(T v)
 {
-    for (int step = 16; step > 0; step >>= 1)
-        v += __shfl_xor_sync(~0u, v, step);
+    for (int step = WARP / 2; step > 0; step >>= 1)
+        v += __shfl_xor_sync(WARP_ALL, v, step);
     return v;
 }
 
 /* Sum over the threads of a block, the same in every thread, always added in the same order. For the whole block. */
 template <class T> static __device__ inline T block_sum(T v)
 {
-    __shared__ T part[32];
+    __shared__ T part[CUDA_ONE_BLOCK / WARP];
     v = warp_sum(v);
     __syncthreads();
-    if (threadIdx.x % 32 == 0)
-        part[threadIdx.x / 32] = v;
+    if (threadIdx.x % WARP == 0)
+        part[threadIdx.x / WARP] = v;
     __syncthreads();
     T sum = 0;
-    for (uint32_t w = 0; w < blockDim.x / 32; w++)
+    for (uint32_t w = 0; w < blockDim.x / WARP; w++)
         sum += part[w];
     return sum;
 }
@@ -50,17 +51,17 @@ template <class T> static __device__ inline T block_sum(T v)
 /* Largest over the threads of a block, the same in every thread; NaN where some v is NaN. For the whole block. */
 static __device__ inline double block_largest(double v)
 {
-    __shared__ double part[32];
-    for (int step = 16; step > 0; step >>= 1) {
-        double other = __shfl_xor_sync(0xffffffffu, v, step);
+    __shared__ double part[CUDA_ONE_BLOCK / WARP];
+    for (int step = WARP / 2; step > 0; step >>= 1) {
+        double other = __shfl_xor_sync(WARP_ALL, v, step);
         v = v >= other || isnan(v) ? v : other;
     }
     __syncthreads();
-    if (threadIdx.x % 32 == 0)
-        part[threadIdx.x / 32] = v;
+    if (threadIdx.x % WARP == 0)
+        part[threadIdx.x / WARP] = v;
     __syncthreads();
     double largest = part[0];
-    for (uint32_t w = 1; w < blockDim.x / 32; w++)
+    for (uint32_t w = 1; w < blockDim.x / WARP; w++)
         largest = largest >= part[w] || isnan(largest) ? largest : part[w];
     return largest;
 }

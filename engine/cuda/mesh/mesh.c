@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "engine/base/buf.h"
+#include "engine/cuda/device/warp.h"
 #include "engine/cuda/kernels.h"
 #include "engine/cuda/mesh/fft_plan.h"
 #include "engine/prepare/ewald.h"
@@ -280,7 +281,7 @@ static void emit_one_block(const struct mesh *m, enum evaluate mode, const struc
 
 static uint32_t whole_warps(uint32_t threads, uint32_t least, uint32_t most)
 {
-    threads = (threads + 31) / 32 * 32;
+    threads = (threads + WARP - 1) / WARP * WARP;
     return threads < least ? least : threads > most ? most : threads;
 }
 

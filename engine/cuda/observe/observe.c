@@ -2,6 +2,7 @@
 #include "engine/cuda/observe/observe.h"
 
 #include "engine/cuda/biases/tiles.h"
+#include "engine/cuda/device/warp.h"
 #include "engine/cuda/kernels.h"
 #include "engine/cuda/observe/saxs.h"
 #include "engine/run/sim_parts.h"
@@ -113,10 +114,10 @@ static void observe_one(const struct sim *s, int number, void *work, const void 
         if (coordination_ordered(&c))
             EMIT_GRID(observe_order_coordination, 1, 1, ORDER_THREADS, .ctl = s->d.ctl, .x = s->d.x, .table = table,
                       .seen = seen, .work = work);
-        EMIT_GRID(observe_coordination, blocks_of(32 * coordination_tiles(&c), CUDA_BLOCK), 1, CUDA_BLOCK,
+        EMIT_GRID(observe_coordination, blocks_of(WARP * coordination_tiles(&c), CUDA_BLOCK), 1, CUDA_BLOCK,
                   .ctl = s->d.ctl, .x = s->d.x, .table = table, .seen = seen, .work = work,
                   .tiles = coordination_tiles(&c));
-        EMIT_GRID(observe_coordination_end, 1, 1, 32, .ctl = s->d.ctl, .table = table, .seen = seen);
+        EMIT_GRID(observe_coordination_end, 1, 1, WARP, .ctl = s->d.ctl, .table = table, .seen = seen);
         break;
     case OBSERVE_SAXS:
         cuda_saxs_emit(s, s->model->observe_plan[number], work, table, seen, t);
