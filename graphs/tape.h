@@ -19,10 +19,20 @@
 /* As many as an `after` mask can name. A longer timestep is several steps to a graph. */
 enum { TAPE_LAUNCHES_MAX = 64 };
 
-enum field_type { FIELD_PTR, FIELD_I32, FIELD_U32, FIELD_I64, FIELD_U64, FIELD_F32, FIELD_F64 };
+enum field_type {
+    FIELD_PTR,
+    FIELD_CONST = FIELD_PTR, /* differs in C's types alone */
+    FIELD_I32,
+    FIELD_U32,
+    FIELD_I64,
+    FIELD_U64,
+    FIELD_F32,
+    FIELD_F64
+};
 
-/* One field of a kernel's argument struct. FIELD_PTR holds a device address (on the CPU device a host address). Fields
- * follow one another without padding (kernels.h asserts it), so a field's offset is the sum of the sizes before it. */
+/* One field of a kernel's argument struct. FIELD_PTR holds a device address (on the CPU device a host address), FIELD_CONST one of
+ * something that the kernel only reads. Fields follow one another without padding (kernels.h asserts it), so a field's offset is the sum
+ * of the sizes before it. */
 struct field {
     const char *name;
     enum field_type type;

@@ -230,7 +230,7 @@ size_t nonbonded_bytes(const struct nonbonded *f, const struct list_caps *caps)
 static void emit_pairs_all(const struct nonbonded *f, uint32_t mode, const struct nonbonded_arrays *r,
                            const struct list_caps *caps, const struct cpu_block *b, struct tape *t)
 {
-    void *params = (void *)(uintptr_t)f->params;
+    const void *params = f->params;
     EMIT(list_check, .ctl = r->ctl, .x = r->x, .params = params, .list = b->list, .grid = b->grid,
          .grid_built = b->grid_built);
     EMIT(list_build, .ctl = r->ctl, .params = params, .list = b->list, .grid = b->grid, .grid_built = b->grid_built,
@@ -249,7 +249,7 @@ static void emit_pairs_all(const struct nonbonded *f, uint32_t mode, const struc
 static void emit_mesh(const struct nonbonded *f, uint32_t mode, const struct nonbonded_arrays *r,
                       const struct cpu_block *b, struct tape *t)
 {
-    void *params = (void *)(uintptr_t)f->params;
+    const void *params = f->params;
     uint32_t passes = mode == EVALUATE_SAMPLE && f->host.nperturbed ? 2 : 1;
     for (uint32_t change = 0; change < passes; change++) {
         EMIT(mesh_spread, .ctl = r->ctl, .params = params, .grid = b->grid, .mesh = b->mesh, .change = change);
@@ -273,6 +273,6 @@ void nonbonded_emit(const struct nonbonded *f, enum evaluate mode, const struct 
     if (f->meshed)
         emit_mesh(f, mode, arrays, &b, t);
     if (mode != EVALUATE_STEP)
-        EMIT(uniform, .ctl = arrays->ctl, .params = (void *)(uintptr_t)f->params,
-             .energy_at_window = arrays->energy_at_window, .mode = mode);
+        EMIT(uniform, .ctl = arrays->ctl, .params = f->params, .energy_at_window = arrays->energy_at_window,
+             .mode = mode);
 }

@@ -16,7 +16,7 @@
 static void place_sites(const struct sim *s, struct tape *t)
 {
     if (s->model->sites)
-        EMIT(sites_place, .ctl = s->d.ctl, .x = s->d.x, .v = s->d.v, .sites = (void *)(uintptr_t)s->model->sites);
+        EMIT(sites_place, .ctl = s->d.ctl, .x = s->d.x, .v = s->d.v, .sites = s->model->sites);
 }
 
 static void evaluate(const struct sim *s, enum evaluate mode, struct tape *t)
@@ -26,15 +26,13 @@ static void evaluate(const struct sim *s, enum evaluate mode, struct tape *t)
     EMIT(clear, .ctl = s->d.ctl, .f = s->d.f, .energy_at_window = s->d.energy_at_window,
          .natoms = (uint32_t)m->sys->natoms, .nwindows = (uint32_t)m->windows.n);
     nonbonded_emit(m->nonbonded, mode, &arrays, &s->caps, s->d.nonbonded, t);
-    EMIT(bonded, .ctl = s->d.ctl, .x = s->d.x, .f = s->d.f, .terms = (void *)(uintptr_t)m->bonded,
+    EMIT(bonded, .ctl = s->d.ctl, .x = s->d.x, .f = s->d.f, .terms = m->bonded,
          .energy_at_window = s->d.energy_at_window, .mode = (uint32_t)mode);
     if (m->biases)
-        EMIT(biases, .ctl = s->d.ctl, .x = s->d.x, .f = s->d.f, .table = (void *)(uintptr_t)m->biases,
-             .sums = s->d.bias_sums, .work = s->d.bias_work, .energy_at_window = s->d.energy_at_window,
-             .mode = (uint32_t)mode);
+        EMIT(biases, .ctl = s->d.ctl, .x = s->d.x, .f = s->d.f, .table = m->biases, .sums = s->d.bias_sums,
+             .work = s->d.bias_work, .energy_at_window = s->d.energy_at_window, .mode = (uint32_t)mode);
     if (m->sites)
-        EMIT(sites_take, .ctl = s->d.ctl, .x = s->d.x, .f = s->d.f, .sites = (void *)(uintptr_t)m->sites,
-             .mode = (uint32_t)mode);
+        EMIT(sites_take, .ctl = s->d.ctl, .x = s->d.x, .f = s->d.f, .sites = m->sites, .mode = (uint32_t)mode);
 }
 
 static void report(const struct sim *s, struct tape *t)
@@ -46,7 +44,7 @@ static void report(const struct sim *s, struct tape *t)
 
 static void emit_digests(const struct readonly *tables, void *digests, struct tape *t)
 {
-    EMIT(digest, .tables = (void *)(uintptr_t)tables->span.start, .digests = digests, .words = readonly_words(tables));
+    EMIT(digest, .tables = tables->span.start, .digests = digests, .words = readonly_words(tables));
 }
 
 static double kt(const struct sim *s)
@@ -57,7 +55,7 @@ static double kt(const struct sim *s)
 static void timestep(const struct sim *s, struct tape *t)
 {
     const struct integrator_settings *in = &s->model->set->integrator;
-    void *motion = (void *)(uintptr_t)s->model->motion;
+    const void *motion = s->model->motion;
     evaluate(s, EVALUATE_STEP, t);
     switch (in->kind) {
     case INTEGRATOR_VELOCITY_VERLET:
@@ -78,7 +76,7 @@ static void sample(const struct sim *s, struct tape *t)
 {
     evaluate(s, EVALUATE_SAMPLE, t);
     EMIT(velocities, .ctl = s->d.ctl, .x = s->d.x, .v = s->d.v, .f = s->d.f, .v_out = s->d.v_out, .x_ahead = s->d.x_old,
-         .w = s->d.w, .motion = (void *)(uintptr_t)s->model->motion, .energy_at_window = s->d.energy_at_window,
+         .w = s->d.w, .motion = s->model->motion, .energy_at_window = s->d.energy_at_window,
          .timestep = s->model->set->integrator.timestep);
 }
 
@@ -95,7 +93,7 @@ static struct box_room box_room(const struct model *m, const double box[BOX_SIZE
 
 static void volume_move(const struct sim *s, struct tape *t)
 {
-    void *motion = (void *)(uintptr_t)s->model->motion;
+    const void *motion = s->model->motion;
     evaluate(s, EVALUATE_POTENTIAL, t);
     EMIT(volume_try, .ctl = s->d.ctl, .x = s->d.x, .x_old = s->d.x_old, .motion = motion,
          .min_edge = min_edge(s->model), .coupling = s->model->set->barostat.coupling);
@@ -107,7 +105,7 @@ static void volume_move(const struct sim *s, struct tape *t)
 
 static void descend(const struct sim *s, struct tape *t)
 {
-    void *motion = (void *)(uintptr_t)s->model->motion;
+    const void *motion = s->model->motion;
     EMIT(descend, .ctl = s->d.ctl, .x = s->d.x, .x_old = s->d.x_old, .f_best = s->d.f_best, .motion = motion);
     place_sites(s, t);
     evaluate(s, EVALUATE_ENERGY, t);
@@ -116,7 +114,7 @@ static void descend(const struct sim *s, struct tape *t)
 }
 
 /* Launches of one observable: what it adds of a frame. */
-static void observe_one(const struct sim *s, int number, void *table, void *seen, struct tape *t)
+static void observe_one(const struct sim *s, int number, const void *table, void *seen, struct tape *t)
 {
     const struct observable *o = &s->model->sys->observables[number];
     const struct center_rule center = s->model->center;
@@ -140,9 +138,8 @@ static void observe_one(const struct sim *s, int number, void *table, void *seen
         EMIT(observe_dielectric, .ctl = s->d.ctl, .x = s->d.x, .table = table, .seen = seen);
         break;
     case OBSERVE_PRESSURE:
-        EMIT(observe_pressure, .ctl = s->d.ctl, .v = s->d.v_out, .motion = (void *)(uintptr_t)s->model->motion,
-             .table = table, .seen = seen, .freedom = center.freedom, .kt = center.kt, .regain = center.regain,
-             .every = center.every);
+        EMIT(observe_pressure, .ctl = s->d.ctl, .v = s->d.v_out, .motion = s->model->motion, .table = table,
+             .seen = seen, .freedom = center.freedom, .kt = center.kt, .regain = center.regain, .every = center.every);
         break;
     case OBSERVE_KINDS:
         break;
@@ -191,14 +188,14 @@ static void observe(const struct sim *s, struct tape *t)
 {
     const struct model *m = s->model;
     for (int i = 0; i < m->sys->nobservables; i++)
-        observe_one(s, i, (void *)(uintptr_t)m->observed[i], sim_observed(s, i), t);
+        observe_one(s, i, m->observed[i], sim_observed(s, i), t);
     EMIT(observe_end, .ctl = s->d.ctl);
 }
 
 static void emit_new_velocities(const struct sim *s, struct tape *t)
 {
     EMIT(thermalize, .ctl = s->d.ctl, .x = s->d.x, .v = s->d.v, .x_old = s->d.x_old, .w = s->d.w,
-         .motion = (void *)(uintptr_t)s->model->motion, .kt = kt(s), .remove_com = s->model->center.every > 0);
+         .motion = s->model->motion, .kt = kt(s), .remove_com = s->model->center.every > 0);
     place_sites(s, t);
     report(s, t);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/base/units.h"
+#include "engine/cuda/device/warp.h"
 #include "engine/cuda/nonbonded.h"
 #include "engine/run/sim_parts.h"
 
@@ -19,9 +20,9 @@ static void fill(const struct sim *s, uint32_t steps, void *row)
                                                 .x_old = s->d.x_old,
                                                 .report = s->report_device,
                                                 .report_bytes = (uint32_t)report_bytes(m->windows.n),
-                                                .table = (void *)(uintptr_t)cuda_nonbonded_tiny(m->nonbonded)->table,
-                                                .bonded = (void *)(uintptr_t)m->bonded,
-                                                .motion = (void *)(uintptr_t)m->motion,
+                                                .table = cuda_nonbonded_tiny(m->nonbonded)->table,
+                                                .bonded = m->bonded,
+                                                .motion = m->motion,
                                                 .timestep = in->timestep,
                                                 .friction = in->friction,
                                                 .kt = UNIT_R * in->temperature,
@@ -38,10 +39,10 @@ static uint32_t shared_bytes(const struct sim *s)
 static void emit(const void *rows, void *heard, const struct gang_shape *shape, struct tape *t)
 {
     const uint32_t warps = shape->crowded ? TINY_WARPS_CROWDED : TINY_WARPS;
-    emit_tiny(
-        t,
-        &(struct shape){.grid = {shape->count, 1, 1}, .block = {32 * warps, 1, 1}, .shared_bytes = shape->shared_bytes},
-        &(struct args_tiny){.rows = (void *)(uintptr_t)rows, .heard = heard});
+    emit_tiny(t,
+              &(struct shape){
+                  .grid = {shape->count, 1, 1}, .block = {WARP * warps, 1, 1}, .shared_bytes = shape->shared_bytes},
+              &(struct args_tiny){.rows = rows, .heard = heard});
 }
 
 const struct gang_kind tiny_gang = {.row = {.name = "tiny",

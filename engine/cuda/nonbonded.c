@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "engine/base/buf.h"
+#include "engine/cuda/device/warp.h"
 #include "engine/cuda/kernels.h"
 #include "engine/prepare/uniform.h"
 
@@ -153,11 +154,11 @@ void *cuda_block_tail(const struct nonbonded *nb, const struct nonbonded_arrays 
 static void emit_uniform_terms(const struct nonbonded *nb, enum evaluate mode, const struct nonbonded_arrays *r,
                                uint64_t after, struct tape *t)
 {
-    const struct shape warp = {.grid = {1, 1, 1}, .block = {32, 1, 1}, .after = after};
+    const struct shape warp = {.grid = {1, 1, 1}, .block = {WARP, 1, 1}, .after = after};
     emit_uniform(t, &warp,
                  &(struct args_uniform){.ctl = r->ctl,
-                                        .uniform = (void *)(uintptr_t)nb->uniform_at,
-                                        .windows = (void *)(uintptr_t)nb->windows.lambda,
+                                        .uniform = nb->uniform_at,
+                                        .windows = nb->windows.lambda,
                                         .energy_at_window = r->energy_at_window,
                                         .nwindows = (uint32_t)nb->windows.n,
                                         .mode = (uint32_t)mode});

@@ -4,6 +4,7 @@
  */
 #include "engine/base/units.h"
 #include "engine/cuda/biases/tiles.h"
+#include "engine/cuda/device/warp.h"
 #include "engine/cuda/kernels.h"
 #include "engine/cuda/nonbonded.h"
 #include "engine/cuda/observe/observe.h"
@@ -19,7 +20,7 @@
 /* Threads: one for each bonded term, and a warp for each restraint between centers. */
 static uint32_t bonded_threads(const struct model *m)
 {
-    return m->ncenters ? (m->nbonded + 31) / 32 * 32 + 32 * m->ncenters : m->nbonded;
+    return m->ncenters ? (m->nbonded + WARP - 1) / WARP * WARP + WARP * m->ncenters : m->nbonded;
 }
 
 static struct nonbonded_arrays arrays_of(const struct sim *s)
@@ -58,8 +59,7 @@ static void place_sites(const struct sim *s, struct tape *t)
     const struct args_place place = place_args(s);
     if (s->model->sites)
         EMIT_BLOCKS(sites_place, site_blocks(s), CUDA_BLOCK, tape_sinks(t), .ctl = s->d.ctl, .x = s->d.x, .v = s->d.v,
-                    .sites = (void *)(uintptr_t)s->model->sites, PLACING(place),
-                    .nsites = (uint32_t)s->model->sys->nsites);
+                    .sites = s->model->sites, PLACING(place), .nsites = (uint32_t)s->model->sys->nsites);
 }
 
 static size_t bias_work(const struct model *m)
@@ -74,7 +74,7 @@ static size_t bias_work(const struct model *m)
 static void bias_launches(const struct sim *s, enum evaluate mode, uint64_t after, uint64_t placed, struct tape *t)
 {
     const struct system *sys = s->model->sys;
-    void *table = (void *)(uintptr_t)s->model->biases;
+    const void *table = s->model->biases;
     const uint32_t atoms = (uint32_t)sys->ncoordination_atoms;
     uint32_t tiles = 0;
     if (bias_work(s->model))
@@ -82,7 +82,7 @@ static void bias_launches(const struct sim *s, enum evaluate mode, uint64_t afte
                               .x = s->d.x, .table = table, .work = s->d.bias_work);
     for (int i = 0; i < sys->ncoordinations; i++)
         tiles += coordination_tiles(&sys->coordinations[i]);
-    const uint64_t summed = EMIT_BLOCKS(coordinations, blocks_of(32 * tiles, CUDA_BLOCK), CUDA_BLOCK, placed,
+    const uint64_t summed = EMIT_BLOCKS(coordinations, blocks_of(WARP * tiles, CUDA_BLOCK), CUDA_BLOCK, placed,
                                         .ctl = s->d.ctl, .x = s->d.x, .table = table, .sums = s->d.bias_sums,
                                         .work = s->d.bias_work, .tiles = tiles, .mode = (uint32_t)mode);
     EMIT_BLOCKS(biases, blocks_of(atoms, CUDA_BLOCK), CUDA_BLOCK, summed, .ctl = s->d.ctl, .f = s->d.f, .table = table,
@@ -109,8 +109,7 @@ static void evaluate(const struct sim *s, enum evaluate mode, struct tape *t)
         bias_launches(s, mode, after, placed, t);
     if (s->model->sites && mode != EVALUATE_POTENTIAL)
         EMIT_BLOCKS(sites_take, site_blocks(s), CUDA_BLOCK, tape_sinks(t), .ctl = s->d.ctl, .x = s->d.x, .f = s->d.f,
-                    .sites = (void *)(uintptr_t)s->model->sites, .nsites = (uint32_t)s->model->sys->nsites,
-                    .mode = (uint32_t)mode);
+                    .sites = s->model->sites, .nsites = (uint32_t)s->model->sys->nsites, .mode = (uint32_t)mode);
 }
 
 static void report(const struct sim *s, struct tape *t)
@@ -123,8 +122,8 @@ static void report(const struct sim *s, struct tape *t)
 static void emit_digests(const struct readonly *tables, void *digests, struct tape *t)
 {
     const uint64_t words = readonly_words(tables);
-    EMIT_BLOCKS(digest, (uint32_t)digest_chunks(words), CUDA_BLOCK, 0, .tables = (void *)(uintptr_t)tables->span.start,
-                .digests = digests, .words = words);
+    EMIT_BLOCKS(digest, (uint32_t)digest_chunks(words), CUDA_BLOCK, 0, .tables = tables->span.start, .digests = digests,
+                .words = words);
 }
 
 static double kt(const struct sim *s)
@@ -158,7 +157,7 @@ static void timestep(const struct sim *s, struct tape *t)
 {
     const struct integrator_settings *in = &s->model->set->integrator;
     const struct args_place place = place_args(s);
-    void *motion = (void *)(uintptr_t)s->model->motion;
+    const void *motion = s->model->motion;
     evaluate(s, EVALUATE_STEP, t);
     switch (in->kind) {
     case INTEGRATOR_VELOCITY_VERLET:
@@ -183,8 +182,8 @@ static void sample(const struct sim *s, struct tape *t)
     evaluate(s, EVALUATE_SAMPLE, t);
     EMIT_BLOCKS(velocities, blocks_of(s->model->nbodies, CUDA_BLOCK), CUDA_BLOCK, tape_sinks(t), .ctl = s->d.ctl,
                 .x = s->d.x, .v = s->d.v, .f = s->d.f, .v_out = s->d.v_out, .x_ahead = s->d.x_old,
-                .motion = (void *)(uintptr_t)s->model->motion, .tail = tail_of(s),
-                .energy_at_window = s->d.energy_at_window, .timestep = s->model->set->integrator.timestep);
+                .motion = s->model->motion, .tail = tail_of(s), .energy_at_window = s->d.energy_at_window,
+                .timestep = s->model->set->integrator.timestep);
 }
 
 static struct box_room box_room(const struct model *m, const double box[BOX_SIZE])
@@ -198,7 +197,7 @@ static struct box_room box_room(const struct model *m, const double box[BOX_SIZE
 
 static void volume_move(const struct sim *s, struct tape *t)
 {
-    void *motion = (void *)(uintptr_t)s->model->motion;
+    const void *motion = s->model->motion;
     const struct box_limits least = cuda_box_limits(s->model->nonbonded);
     evaluate(s, EVALUATE_POTENTIAL, t);
     EMIT_ONE(volume_try, .ctl = s->d.ctl, .x = s->d.x, .x_old = s->d.x_old, .motion = motion, .min_width = least.width,
@@ -211,7 +210,7 @@ static void volume_move(const struct sim *s, struct tape *t)
 
 static void descend(const struct sim *s, struct tape *t)
 {
-    void *motion = (void *)(uintptr_t)s->model->motion;
+    const void *motion = s->model->motion;
     EMIT_ONE(descend, .ctl = s->d.ctl, .x = s->d.x, .x_old = s->d.x_old, .f_best = s->d.f_best, .motion = motion);
     place_sites(s, t);
     evaluate(s, EVALUATE_ENERGY, t);
@@ -221,8 +220,8 @@ static void descend(const struct sim *s, struct tape *t)
 
 static void emit_new_velocities(const struct sim *s, struct tape *t)
 {
-    EMIT_ONE(thermalize, .ctl = s->d.ctl, .x = s->d.x, .v = s->d.v, .x_old = s->d.x_old,
-             .motion = (void *)(uintptr_t)s->model->motion, .kt = kt(s), .remove_com = s->model->center.every > 0);
+    EMIT_ONE(thermalize, .ctl = s->d.ctl, .x = s->d.x, .v = s->d.v, .x_old = s->d.x_old, .motion = s->model->motion,
+             .kt = kt(s), .remove_com = s->model->center.every > 0);
     place_sites(s, t);
     report(s, t);
 }

@@ -19,7 +19,7 @@ WORKER = os.path.abspath(sys.argv[1])
 
 
 def kernels(path):
-    return set(re.findall(r"^[KL]\((\w+),", (ROOT / path).read_text(), re.M))
+    return set(re.findall(r"^[KVL]\((\w+),", (ROOT / path).read_text(), re.M))
 
 
 def rows():

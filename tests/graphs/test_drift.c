@@ -117,6 +117,14 @@ static void test_kernel(void **state)
     assert_string_equal(e.msg, "recorder (check): launch 1 (chain); kernel was chain, is fill");
 }
 
+/* Of one family: kernels whose arguments are those of the one that was. */
+static void test_variant(void **state)
+{
+    struct err e = {0};
+    plant(PLANT_VARIANT, &e);
+    assert_string_equal(e.msg, "recorder (check): launch 3 (axpy); kernel was axpy, is axpy_less");
+}
+
 static void test_outside(void **state)
 {
     struct err e = {0};
@@ -182,10 +190,11 @@ static void test_flipped_bytes(void **state)
 int run_drift_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_scalar),  cmocka_unit_test(test_float),       cmocka_unit_test(test_pointer),
-        cmocka_unit_test(test_grid),    cmocka_unit_test(test_block),       cmocka_unit_test(test_shared),
-        cmocka_unit_test(test_added),   cmocka_unit_test(test_removed),     cmocka_unit_test(test_kernel),
-        cmocka_unit_test(test_outside), cmocka_unit_test(test_before_live), cmocka_unit_test(test_flipped_bytes),
+        cmocka_unit_test(test_scalar),        cmocka_unit_test(test_float),   cmocka_unit_test(test_pointer),
+        cmocka_unit_test(test_grid),          cmocka_unit_test(test_block),   cmocka_unit_test(test_shared),
+        cmocka_unit_test(test_added),         cmocka_unit_test(test_removed), cmocka_unit_test(test_kernel),
+        cmocka_unit_test(test_variant),       cmocka_unit_test(test_outside), cmocka_unit_test(test_before_live),
+        cmocka_unit_test(test_flipped_bytes),
     };
     return cmocka_run_group_tests_name("drift", tests, NULL, NULL);
 }

@@ -132,6 +132,17 @@ static void test_kernel(void **state)
     assert_heard(change_kernel, RAN "step 0 of 4: launch 4 (swap); kernel was swap, is fill");
 }
 
+/* Another of its family, with the very same arguments. */
+static void change_variant(struct tape *t)
+{
+    t->launches[AXPY].kernel = KERNEL_axpy_less;
+}
+
+static void test_variant(void **state)
+{
+    assert_heard(change_variant, RAN "step 0 of 4: launch 3 (axpy); kernel was axpy, is axpy_less");
+}
+
 /* The first chain says that it is the second. */
 static void change_number(struct tape *t)
 {
@@ -243,11 +254,11 @@ static void test_busy(void **state)
 int run_echo_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_faithful), cmocka_unit_test(test_argument), cmocka_unit_test(test_grid),
-        cmocka_unit_test(test_block),    cmocka_unit_test(test_cluster),  cmocka_unit_test(test_shared),
-        cmocka_unit_test(test_kernel),   cmocka_unit_test(test_number),   cmocka_unit_test(test_unknown),
-        cmocka_unit_test(test_silent),   cmocka_unit_test(test_edge),     cmocka_unit_test(test_full_ring),
-        cmocka_unit_test(test_busy),
+        cmocka_unit_test(test_faithful),  cmocka_unit_test(test_argument), cmocka_unit_test(test_grid),
+        cmocka_unit_test(test_block),     cmocka_unit_test(test_cluster),  cmocka_unit_test(test_shared),
+        cmocka_unit_test(test_kernel),    cmocka_unit_test(test_variant),  cmocka_unit_test(test_number),
+        cmocka_unit_test(test_unknown),   cmocka_unit_test(test_silent),   cmocka_unit_test(test_edge),
+        cmocka_unit_test(test_full_ring), cmocka_unit_test(test_busy),
     };
     return cmocka_run_group_tests_name("echo", tests, NULL, NULL);
 }

@@ -104,7 +104,7 @@ void toy_emit(void *toy, struct tape *tape)
     t->emitted++;
     uint64_t links = emit_links(t, tape, many);
     many.after = t->plant == PLANT_EDGE ? links >> 1 : links;
-    uint64_t done = emit_axpy(tape, &many, &axpy);
+    uint64_t done = t->plant == PLANT_VARIANT ? emit_axpy_less(tape, &many, &axpy) : emit_axpy(tape, &many, &axpy);
     many.after = links;
     if (t->plant == PLANT_ADDED)
         emit_axpy(tape, &many, &axpy);

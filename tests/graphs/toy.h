@@ -21,6 +21,7 @@ enum toy_plant {
     PLANT_ADDED,
     PLANT_REMOVED,
     PLANT_KERNEL,
+    PLANT_VARIANT, /* another kernel with the same arguments */
     PLANT_OUTSIDE,
     /* of the forked step: */
     PLANT_EDGE,

@@ -19,6 +19,14 @@ void cpu_axpy(const struct launch *launch, const struct args_axpy *args)
         y[i] += args->a * x[i];
 }
 
+void cpu_axpy_less(const struct launch *launch, const struct args_axpy *args)
+{
+    const double *x = args->x;
+    double *y = args->y;
+    for (uint32_t i = 0; i < args->n; i++)
+        y[i] -= args->a * x[i];
+}
+
 void cpu_chain(const struct launch *launch, const struct args_chain *args)
 {
     const struct toy_ctl *ctl = args->ctl;

@@ -25,6 +25,15 @@ KERNEL(axpy, args)
     y[i] += args.a * x[i];
 }
 
+KERNEL(axpy_less, args)
+{
+    ECHO(args);
+    const double *x = (const double *)args.x;
+    double *y = (double *)args.y;
+    FOR_EACH(i, args.n)
+    y[i] -= args.a * x[i];
+}
+
 /* May begin early, before the step before it has ended. */
 KERNEL(chain, args)
 {

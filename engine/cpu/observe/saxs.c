@@ -170,7 +170,7 @@ size_t cpu_saxs_work(const struct saxs_plan *p)
 
 #define EMIT(kernel, ...) emit_##kernel(t, &SHAPE_CHAIN, &(struct args_##kernel){__VA_ARGS__})
 
-void cpu_saxs_emit(const struct sim *s, const struct saxs_plan *p, void *table, void *seen, struct tape *t)
+void cpu_saxs_emit(const struct sim *s, const struct saxs_plan *p, const void *table, void *seen, struct tape *t)
 {
     struct arena a = {.base = s->d.observe_work};
     const struct saxs_work w = lay_out(p, &a);

@@ -11,6 +11,6 @@
 
 /* Bytes of working memory, and the launches of one frame; table, seen: device addresses. */
 size_t cpu_saxs_work(const struct saxs_plan *p);
-void cpu_saxs_emit(const struct sim *s, const struct saxs_plan *p, void *table, void *seen, struct tape *t);
+void cpu_saxs_emit(const struct sim *s, const struct saxs_plan *p, const void *table, void *seen, struct tape *t);
 
 #endif

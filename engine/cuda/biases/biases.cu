@@ -46,7 +46,7 @@ static __device__ __forceinline__ bool tile_row(const struct tile *p, uint32_t r
         r[0] = r[1] = r[2] = 0;
     else
         *s = coordination_of(p->c, r, g);
-    return __any_sync(0xffffffffu, reaches);
+    return __any_sync(WARP_ALL, reaches);
 }
 
 /* The gradient of a row's atom: a lane has one of its components. */
@@ -78,12 +78,12 @@ static __device__ __forceinline__ uint32_t rows_near(const struct tile *p)
     const uint32_t rows = p->rows_end - p->row;
     if (!p->entry)
         return (1u << rows) - 1;
-    const double *sphere = coordination_order_at((void *)p->work, p->c).sphere[p->column / 32];
+    const double *sphere = coordination_order_at((void *)p->work, p->c).sphere[p->column / WARP];
     const double reach = sqrt(p->c->f.farthest2) + sphere[3] + 1e-6; /* nm; far more than rounding */
     double r[3] = {reach, 0, 0};
     if (p->lane < rows)
         box_image(p->x[p->t->atoms[p->c->first[0] + row_place(p, p->row + p->lane)]], sphere, p->ctl->box, r);
-    return __ballot_sync(0xffffffffu, p->lane < rows && vec_dot(r, r) < reach * reach);
+    return __ballot_sync(WARP_ALL, p->lane < rows && vec_dot(r, r) < reach * reach);
 }
 
 static __device__ void add_tile(const struct tile *p, struct accumulate *sum)
@@ -126,7 +126,7 @@ static __device__ __forceinline__ void find_tile(struct tile *p, uint32_t number
     p->c = &p->t->coordinations[p->which];
     p->entry = coordination_ordered(p->c) ? coordination_order_at((void *)p->work, p->c).entry : NULL;
     const uint32_t columns = coordination_columns(p->c);
-    p->column = 32 * (number % columns) + p->lane;
+    p->column = WARP * (number % columns) + p->lane;
     p->row = TILE_ROWS * (number / columns);
     p->rows_end = p->c->pairs == COORDINATION_PAIRED ? 1 : min(p->row + TILE_ROWS, p->c->count[0]);
 }
@@ -138,16 +138,16 @@ KERNEL(coordinations, a, __launch_bounds__(CUDA_BLOCK))
     struct tile p = {};
     struct accumulate sum = {};
     p.ctl = (struct ctl *)a.ctl;
-    if (!block_goes_on(p.ctl) || thread / 32 >= a.tiles)
+    if (!block_goes_on(p.ctl) || thread / WARP >= a.tiles)
         return;
     p.t = (const struct bias_table *)a.table;
     p.x = (const double(*)[3])a.x;
     p.sums = bias_sums_at(a.sums, p.t->ncoordinations);
-    p.lane = thread % 32;
+    p.lane = thread % WARP;
     p.gradient = a.mode != EVALUATE_POTENTIAL;
     p.sample = a.mode == EVALUATE_SAMPLE;
     p.work = (const unsigned char *)a.work;
-    find_tile(&p, thread / 32);
+    find_tile(&p, thread / WARP);
     p.value = &p.ctl->coordination[p.which];
     add_tile(&p, &sum);
     acc_finish(&sum, &p.ctl->sum);
@@ -162,14 +162,14 @@ KERNEL(observe_coordination, a, __launch_bounds__(CUDA_BLOCK))
     struct tile p = {};
     struct accumulate nothing = {};
     p.ctl = (struct ctl *)a.ctl;
-    if (p.ctl->halt || !s->now || thread / 32 >= a.tiles)
+    if (p.ctl->halt || !s->now || thread / WARP >= a.tiles)
         return;
     p.t = &((const struct coordination_table *)t->own)->of;
     p.x = (const double(*)[3])a.x;
-    p.lane = thread % 32;
+    p.lane = thread % WARP;
     p.value = (struct fixed_sum *)observed_state(t, s);
     p.work = (const unsigned char *)a.work;
-    find_tile(&p, thread / 32);
+    find_tile(&p, thread / WARP);
     add_tile(&p, &nothing);
 }
 

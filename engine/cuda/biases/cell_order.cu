@@ -31,15 +31,15 @@ static __device__ __forceinline__ uint32_t curve_cell(const double inverse[BOX_S
 /* Sum of what threads before this one have. For the whole block. */
 static __device__ uint32_t sum_before(uint32_t own)
 {
-    __shared__ uint32_t warps[ORDER_THREADS / 32];
-    const uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    __shared__ uint32_t warps[ORDER_THREADS / WARP];
+    const uint32_t lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
     uint32_t sum = own, before = 0;
-    for (uint32_t step = 1; step < 32; step *= 2) {
-        const uint32_t other = __shfl_sync(0xffffffffu, sum, (int)((lane - step) % 32));
+    for (uint32_t step = 1; step < WARP; step *= 2) {
+        const uint32_t other = __shfl_sync(WARP_ALL, sum, (int)((lane - step) % WARP));
         sum += lane >= step ? other : 0;
     }
     __syncthreads();
-    if (lane == 31)
+    if (lane == WARP - 1)
         warps[warp] = sum;
     __syncthreads();
     for (uint32_t w = 0; w < warp; w++)
@@ -75,8 +75,8 @@ static __device__ void sort_digit(const uint32_t *from, uint32_t *to, uint32_t n
 
 static __device__ __forceinline__ double warp_least(double v)
 {
-    for (int step = 16; step > 0; step >>= 1)
-        v = fmin(v, __shfl_xor_sync(0xffffffffu, v, step));
+    for (int step = WARP / 2; step > 0; step >>= 1)
+        v = fmin(v, __shfl_xor_sync(WARP_ALL, v, step));
     return v;
 }
 
@@ -96,11 +96,11 @@ static __device__ void surround(const double box[BOX_SIZE], const double first[3
 static __device__ void surround_tiles(const struct ctl *ctl, const struct coordination *c, const int32_t *atoms,
                                       const double (*x)[3], const struct coordination_order *o)
 {
-    const uint32_t lane = threadIdx.x % 32, mask = (1u << ORDER_PLACE_BITS) - 1;
-    for (uint32_t column = threadIdx.x / 32; column < coordination_columns(c); column += ORDER_THREADS / 32) {
-        const uint32_t at = min(32 * column + lane, c->count[1] - 1);
+    const uint32_t lane = threadIdx.x % WARP, mask = (1u << ORDER_PLACE_BITS) - 1;
+    for (uint32_t column = threadIdx.x / WARP; column < coordination_columns(c); column += ORDER_THREADS / WARP) {
+        const uint32_t at = min(WARP * column + lane, c->count[1] - 1);
         double sphere[4];
-        surround(ctl->box, x[atoms[o->entry[32 * column] & mask]], x[atoms[o->entry[at] & mask]], sphere);
+        surround(ctl->box, x[atoms[o->entry[WARP * column] & mask]], x[atoms[o->entry[at] & mask]], sphere);
         if (lane == 0)
             for (int d = 0; d < 4; d++)
                 o->sphere[column][d] = sphere[d];

@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "engine/cuda/device/warp.h"
 #include "engine/system/biases.h"
 
 enum {
@@ -30,7 +31,7 @@ static_assert(COORDINATION_ATOMS_MOST < 1 << ORDER_PLACE_BITS && 3 * ORDER_EDGE_
 
 MATH_FN uint32_t coordination_columns(const struct coordination *c)
 {
-    return (c->count[1] + 31) / 32;
+    return (c->count[1] + WARP - 1) / WARP;
 }
 
 MATH_FN uint32_t coordination_tiles(const struct coordination *c)

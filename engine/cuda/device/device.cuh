@@ -5,6 +5,8 @@
 #ifndef SHOAL_ENGINE_CUDA_DEVICE_DEVICE_CUH
 #define SHOAL_ENGINE_CUDA_DEVICE_DEVICE_CUH
 
+#include "engine/cuda/device/arch.cuh"
+#include "engine/cuda/device/warp.h"
 #include "engine/cuda/kernels.h"
 #include "graphs/cuda/echo.cuh"
 #include "engine/run/ctl.h"
@@ -12,55 +14,6 @@
 /* Over the whole grid, and over the threads of one block. */
 #define GRID_LOOP(i, n) for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < (n); i += gridDim.x * blockDim.x)
 #define BLOCK_LOOP(i, n) for (uint32_t i = threadIdx.x; i < (n); i += blockDim.x)
-
-/* Of a launch that may begin early (LAUNCH_EARLY), for all threads: the launch that comes after it may begin; and a wait for what
- * comes before it. In front of that it reads nothing that earlier launches of the step write. */
-static __device__ inline void let_next_begin()
-{
-#if __CUDA_ARCH__ >= 900
-    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
-#endif
-}
-
-static __device__ inline void wait_for_previous()
-{
-#if __CUDA_ARCH__ >= 900
-    asm volatile("griddepcontrol.wait;" ::: "memory");
-#endif
-}
-
-/* A pointer to global memory, known as such: as far as the compiler knows, one that was read from memory may point anywhere. Accesses
- * through such a one take longer, atomics above all, and are not moved past others. */
-template <class T> static __device__ __forceinline__ T *in_global(T *p)
-{
-#ifdef __CUDA_ARCH__
-    size_t at = __cvta_generic_to_global(p);
-    asm("" : "+l"(at)); /* or it would be there and back, which is nothing */
-    return (T *)__cvta_global_to_generic(at);
-#else
-    return p;
-#endif
-}
-
-/* Begins to copy 4 or 8 bytes from global to shared memory; the thread has what it began to copy after copies_end, others of its
- * block after the barrier that follows. */
-template <class T> static __device__ inline void copy_begin(T *to, const T *from)
-{
-#ifdef __CUDA_ARCH__
-    asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"((uint32_t)__cvta_generic_to_shared(to)), "l"(from),
-                 "n"(sizeof(T))
-                 : "memory");
-#else
-    *to = *from;
-#endif
-}
-
-static __device__ inline void copies_end()
-{
-#ifdef __CUDA_ARCH__
-    asm volatile("cp.async.wait_all;" ::: "memory");
-#endif
-}
 
 /* Like ctl_halt, for any number of threads at once: one of those that meet an error says which. */
 static __device__ inline void halt_once(struct ctl *c, uint32_t why, uint32_t where0, uint32_t where1, double value)
@@ -75,22 +28,22 @@ static __device__ inline void halt_once(struct ctl *c, uint32_t why, uint32_t wh
 /* Sum over the threads of a warp, the same in every thread, always added in the same order. For whole warps. */
 template <class T> static __device__ __forceinline__ T warp_sum(T v)
 {
-    for (int step = 16; step > 0; step >>= 1)
-        v += __shfl_xor_sync(~0u, v, step);
+    for (int step = WARP / 2; step > 0; step >>= 1)
+        v += __shfl_xor_sync(WARP_ALL, v, step);
     return v;
 }
 
 /* Sum over the threads of a block, the same in every thread, always added in the same order. For the whole block. */
 template <class T> static __device__ inline T block_sum(T v)
 {
-    __shared__ T part[32];
+    __shared__ T part[CUDA_ONE_BLOCK / WARP];
     v = warp_sum(v);
     __syncthreads();
-    if (threadIdx.x % 32 == 0)
-        part[threadIdx.x / 32] = v;
+    if (threadIdx.x % WARP == 0)
+        part[threadIdx.x / WARP] = v;
     __syncthreads();
     T sum = 0;
-    for (uint32_t w = 0; w < blockDim.x / 32; w++)
+    for (uint32_t w = 0; w < blockDim.x / WARP; w++)
         sum += part[w];
     return sum;
 }
@@ -98,17 +51,17 @@ template <class T> static __device__ inline T block_sum(T v)
 /* Largest over the threads of a block, the same in every thread; NaN where some v is NaN. For the whole block. */
 static __device__ inline double block_largest(double v)
 {
-    __shared__ double part[32];
-    for (int step = 16; step > 0; step >>= 1) {
-        double other = __shfl_xor_sync(0xffffffffu, v, step);
+    __shared__ double part[CUDA_ONE_BLOCK / WARP];
+    for (int step = WARP / 2; step > 0; step >>= 1) {
+        double other = __shfl_xor_sync(WARP_ALL, v, step);
         v = v >= other || isnan(v) ? v : other;
     }
     __syncthreads();
-    if (threadIdx.x % 32 == 0)
-        part[threadIdx.x / 32] = v;
+    if (threadIdx.x % WARP == 0)
+        part[threadIdx.x / WARP] = v;
     __syncthreads();
     double largest = part[0];
-    for (uint32_t w = 1; w < blockDim.x / 32; w++)
+    for (uint32_t w = 1; w < blockDim.x / WARP; w++)
         largest = largest >= part[w] || isnan(largest) ? largest : part[w];
     return largest;
 }

@@ -12,15 +12,15 @@
 /* For whole warps. */
 static __device__ inline void add_warp(struct fixed_sum *sum, int64_t v)
 {
-    const int64_t most = INT64_MAX / 32;
-    if (!__any_sync(~0u, v != 0))
+    const int64_t most = INT64_MAX / WARP;
+    if (!__any_sync(WARP_ALL, v != 0))
         return;
-    if (__any_sync(~0u, v > most || v < -most)) {
+    if (__any_sync(WARP_ALL, v > most || v < -most)) {
         acc_sum(sum, v);
         return;
     }
     v = warp_sum(v);
-    if (threadIdx.x % 32 == 0)
+    if (threadIdx.x % WARP == 0)
         acc_sum(sum, v);
 }
 

@@ -5,10 +5,8 @@
 #define LISTS_BOX ANY_IMAGE
 #include "engine/cuda/lists/build.cuh"
 
-static_assert(sizeof(struct args_list_build_any_image) == sizeof(struct args_list_build), "kernels.def");
-
 KERNEL(list_build_any_image, a, __launch_bounds__(32 * BUILD_WARPS, 2))
 {
     ECHO(a);
-    build_lists(reinterpret_cast<const struct args_list_build &>(a));
+    build_lists(a);
 }

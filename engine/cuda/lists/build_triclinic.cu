@@ -5,10 +5,8 @@
 #define LISTS_BOX TRICLINIC
 #include "engine/cuda/lists/build.cuh"
 
-static_assert(sizeof(struct args_list_build_triclinic) == sizeof(struct args_list_build), "kernels.def");
-
 KERNEL(list_build_triclinic, a, __launch_bounds__(32 * BUILD_WARPS, 2))
 {
     ECHO(a);
-    build_lists(reinterpret_cast<const struct args_list_build &>(a));
+    build_lists(a);
 }

@@ -171,7 +171,7 @@ static __device__ __forceinline__ void transform_all(const struct block_mesh &m,
             read_line<n>(line, along, v);
 #pragma unroll 1
         for (int now = stage; now <= stage + both; now++) {
-            asm volatile("" ::: "memory");
+            forget();
             if (now == ACROSS_BACK)
                 convolve<n, TRICLINIC>(m, l / m.half, l % m.half, v);
             transform_line<n>(v);
@@ -204,14 +204,14 @@ template <class A> static __device__ void add_energies(const A &a, const struct 
 {
     struct ctl *c = (struct ctl *)a.ctl;
     const struct mesh_table *t = (const struct mesh_table *)a.table;
-    uint32_t lane = threadIdx.x % 32;
-    for (uint32_t y = threadIdx.x / 32; y < m.ny; y += blockDim.x / 32) {
+    uint32_t lane = threadIdx.x % WARP;
+    for (uint32_t y = threadIdx.x / WARP; y < m.ny; y += blockDim.x / WARP) {
         const struct mode_plane plane = {*m.space, m.nx, (uint32_t)t->axis[2].size, m.mode[0], m.mode[2], m.mode[1][y]};
         struct mode_sums sum;
-        mode_plane_sums(&sum, plane, m.at + y * m.row, m.plane, lane, 32);
+        mode_plane_sums(&sum, plane, m.at + y * m.row, m.plane, lane, WARP);
         if (lane == 0 && !change)
             mode_report(c, sum);
-        for (uint32_t w = lane; change && w < (uint32_t)t->nwindows; w += 32)
+        for (uint32_t w = lane; change && w < (uint32_t)t->nwindows; w += WARP)
             mode_window(c, t, sum.energy, w, (struct fixed_sum *)a.energy_at_window);
     }
     __syncthreads();

@@ -60,13 +60,13 @@ template <bool large> static __device__ __forceinline__ void forward(const struc
 /* Energy and virial of the block's plane, or what the change of charge adds to the energies at windows. */
 static __device__ void add_energies(const struct args_mesh_solve &a, const struct mode_plane &plane, const float2 *s)
 {
-    __shared__ struct fixed_sum part[32];
+    __shared__ struct fixed_sum part[CUDA_ONE_BLOCK / WARP];
     struct ctl *c = (struct ctl *)a.ctl;
     const struct mesh_table *t = (const struct mesh_table *)a.table;
     struct mode_sums sum;
     mode_plane_sums(&sum, plane, s, (uint32_t)t->axis[2].half.by, threadIdx.x, blockDim.x);
-    if (threadIdx.x % 32 == 0) {
-        part[threadIdx.x / 32] = sum.energy;
+    if (threadIdx.x % WARP == 0) {
+        part[threadIdx.x / WARP] = sum.energy;
         if (!a.change)
             mode_report(c, sum);
     }
@@ -74,7 +74,7 @@ static __device__ void add_energies(const struct args_mesh_solve &a, const struc
     if (!a.change)
         return;
     struct fixed_sum energy = part[0];
-    for (uint32_t w = 1; w < blockDim.x / 32; w++) {
+    for (uint32_t w = 1; w < blockDim.x / WARP; w++) {
         fixed_add(&energy, part[w].low);
         energy.wraps += part[w].wraps;
     }

@@ -87,9 +87,9 @@ static __device__ inline void mode_add(struct mode_sums *sum, float2 s, float gr
 
 static __device__ inline void warp_total(struct fixed_sum *s)
 {
-    for (int step = 16; step > 0; step >>= 1) {
-        int64_t wraps = __shfl_xor_sync(0xffffffffu, s->wraps, step);
-        fixed_add(s, __shfl_xor_sync(0xffffffffu, s->low, step));
+    for (int step = WARP / 2; step > 0; step >>= 1) {
+        int64_t wraps = __shfl_xor_sync(WARP_ALL, s->wraps, step);
+        fixed_add(s, __shfl_xor_sync(WARP_ALL, s->low, step));
         s->wraps += wraps;
     }
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "engine/base/buf.h"
+#include "engine/cuda/device/warp.h"
 #include "engine/cuda/kernels.h"
 #include "engine/cuda/mesh/fft_plan.h"
 #include "engine/prepare/ewald.h"
@@ -268,20 +269,19 @@ static void emit_one_block(const struct mesh *m, enum evaluate mode, const struc
         .grid = {1, 1, 1}, .block = {MESH_BLOCK, 1, 1}, .shared_bytes = (uint32_t)block_bytes(m), .after = after};
     const struct args_mesh_block args = {.ctl = r->ctl,
                                          .f = r->f,
-                                         .table = (void *)(uintptr_t)m->table,
+                                         .table = m->table,
                                          .grid = r->grid,
                                          .energy_at_window = r->energy_at_window,
                                          .mode = mode};
-    const void *same = &args; /* both kernels have the same arguments (kernels.def) */
     if (m->host.triclinic)
-        emit_mesh_block_triclinic(t, &shape, same);
+        emit_mesh_block_triclinic(t, &shape, &args);
     else
-        emit_mesh_block(t, &shape, same);
+        emit_mesh_block(t, &shape, &args);
 }
 
 static uint32_t whole_warps(uint32_t threads, uint32_t least, uint32_t most)
 {
-    threads = (threads + 31) / 32 * 32;
+    threads = (threads + WARP - 1) / WARP * WARP;
     return threads < least ? least : threads > most ? most : threads;
 }
 
@@ -336,7 +336,8 @@ static void emit_card(const struct mesh *m, enum evaluate mode, const struct mes
                       struct tape *t)
 {
     const struct card card = card_of(m);
-    void *table = (void *)(uintptr_t)m->table, *bricks = r->arrays.charges + all_points(m);
+    const void *table = m->table;
+    void *bricks = r->arrays.charges + all_points(m);
     uint32_t points = all_points(m), passes = mode == EVALUATE_SAMPLE && m->host.perturbed ? 2 : 1;
     after = EMIT_SOON(mesh_sort, blocks_of((uint64_t)m->host.natoms, MESH_SORT), MESH_SORT,
                       m->host.bricks.all * (uint32_t)sizeof(uint32_t), after, .ctl = r->ctl, .table = table,

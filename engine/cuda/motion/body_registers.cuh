@@ -221,12 +221,6 @@ template <uint32_t MOST> struct star_of {
 
 using star = star_of<STAR_ARMS>;
 
-/* What is in memory is not kept in registers besides. */
-static __device__ __forceinline__ void forget()
-{
-    asm volatile("" ::: "memory");
-}
-
 /* x and v after the step; rule: NULL for velocity Verlet. False, and a halt: the constraints have no solution. */
 template <class BODY, class HELD>
 static __device__ __forceinline__ bool advance(const struct motion *s, const struct langevin_rule *rule,

@@ -169,19 +169,19 @@ static __device__ void measure_slowly(const struct motion *s, uint32_t i, const 
 /* What the threads of a block have, added up to `out`, always in the same order. For the whole block. */
 static __device__ void sum_of_block(const struct moments &own, double *out)
 {
-    __shared__ double part[CUDA_BLOCK / 32][MOTION_SUMS];
+    __shared__ double part[CUDA_BLOCK / WARP][MOTION_SUMS];
     const double *sum = (const double *)&own;
 #pragma unroll
     for (uint32_t k = 0; k < MOTION_SUMS; k++) {
         const double of_warp = warp_sum(sum[k]);
-        if (threadIdx.x % 32 == 0)
-            part[threadIdx.x / 32][k] = of_warp;
+        if (threadIdx.x % WARP == 0)
+            part[threadIdx.x / WARP][k] = of_warp;
     }
     __syncthreads();
     BLOCK_LOOP(k, MOTION_SUMS)
     {
         double all = 0;
-        for (uint32_t w = 0; w < CUDA_BLOCK / 32; w++)
+        for (uint32_t w = 0; w < CUDA_BLOCK / WARP; w++)
             all += part[w][k];
         out[k] = all;
     }
@@ -190,12 +190,12 @@ static __device__ void sum_of_block(const struct moments &own, double *out)
 /* The same of all blocks, which the last of them does. */
 static __device__ void sum_of_blocks(const double (*of_block)[MOTION_SUMS], double *out)
 {
-    for (uint32_t k = threadIdx.x / 32; k < MOTION_SUMS; k += CUDA_BLOCK / 32) {
+    for (uint32_t k = threadIdx.x / WARP; k < MOTION_SUMS; k += CUDA_BLOCK / WARP) {
         double all = 0;
-        for (uint32_t b = threadIdx.x % 32; b < gridDim.x; b += 32)
+        for (uint32_t b = threadIdx.x % WARP; b < gridDim.x; b += WARP)
             all += __ldcg(&of_block[b][k]);
         all = warp_sum(all);
-        if (threadIdx.x % 32 == 0)
+        if (threadIdx.x % WARP == 0)
             out[k] = all;
     }
     __syncthreads();

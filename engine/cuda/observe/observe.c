@@ -2,6 +2,7 @@
 #include "engine/cuda/observe/observe.h"
 
 #include "engine/cuda/biases/tiles.h"
+#include "engine/cuda/device/warp.h"
 #include "engine/cuda/kernels.h"
 #include "engine/cuda/observe/saxs.h"
 #include "engine/run/sim_parts.h"
@@ -26,7 +27,7 @@ static int open_plan(struct model *m, int i, struct lane *lane, struct err *e)
     if (rc)
         return rc;
     p->has_fft = true;
-    rc = cuda_saxs_warm(m->dev, lane, p, (void *)(uintptr_t)m->observed[i], e);
+    rc = cuda_saxs_warm(m->dev, lane, p, m->observed[i], e);
     if (rc)
         close_plan(p);
     return rc;
@@ -92,7 +93,7 @@ size_t cuda_observe_work(const struct model *m)
 #define EMIT_SMALL(kernel, ...) EMIT_GRID(kernel, 1, 1, 2 * CUDA_BLOCK, __VA_ARGS__)
 
 /* work: where the observable computes, of those that need memory for that. */
-static void observe_one(const struct sim *s, int number, void *work, void *table, void *seen, struct tape *t)
+static void observe_one(const struct sim *s, int number, void *work, const void *table, void *seen, struct tape *t)
 {
     const struct observable *o = &s->model->sys->observables[number];
     const struct coordination c = pairs_of(o);
@@ -113,10 +114,10 @@ static void observe_one(const struct sim *s, int number, void *work, void *table
         if (coordination_ordered(&c))
             EMIT_GRID(observe_order_coordination, 1, 1, ORDER_THREADS, .ctl = s->d.ctl, .x = s->d.x, .table = table,
                       .seen = seen, .work = work);
-        EMIT_GRID(observe_coordination, blocks_of(32 * coordination_tiles(&c), CUDA_BLOCK), 1, CUDA_BLOCK,
+        EMIT_GRID(observe_coordination, blocks_of(WARP * coordination_tiles(&c), CUDA_BLOCK), 1, CUDA_BLOCK,
                   .ctl = s->d.ctl, .x = s->d.x, .table = table, .seen = seen, .work = work,
                   .tiles = coordination_tiles(&c));
-        EMIT_GRID(observe_coordination_end, 1, 1, 32, .ctl = s->d.ctl, .table = table, .seen = seen);
+        EMIT_GRID(observe_coordination_end, 1, 1, WARP, .ctl = s->d.ctl, .table = table, .seen = seen);
         break;
     case OBSERVE_SAXS:
         cuda_saxs_emit(s, s->model->observe_plan[number], work, table, seen, t);
@@ -125,8 +126,8 @@ static void observe_one(const struct sim *s, int number, void *work, void *table
         EMIT_BLOCK(observe_dielectric, .ctl = s->d.ctl, .x = s->d.x, .table = table, .seen = seen);
         break;
     case OBSERVE_PRESSURE:
-        EMIT_BLOCK(observe_pressure, .ctl = s->d.ctl, .v = s->d.v_out, .motion = (void *)(uintptr_t)s->model->motion,
-                   .table = table, .seen = seen, .freedom = center.freedom, .kt = center.kt, .regain = center.regain,
+        EMIT_BLOCK(observe_pressure, .ctl = s->d.ctl, .v = s->d.v_out, .motion = s->model->motion, .table = table,
+                   .seen = seen, .freedom = center.freedom, .kt = center.kt, .regain = center.regain,
                    .every = center.every);
         break;
     case OBSERVE_KINDS:
@@ -139,8 +140,7 @@ void cuda_observe(const struct sim *s, struct tape *t)
     const struct model *m = s->model;
     size_t at = 0;
     for (int i = 0; i < m->sys->nobservables; i++) {
-        observe_one(s, i, (unsigned char *)s->d.observe_work + at, (void *)(uintptr_t)m->observed[i],
-                    sim_observed(s, i), t);
+        observe_one(s, i, (unsigned char *)s->d.observe_work + at, m->observed[i], sim_observed(s, i), t);
         at += work_of(m, i);
     }
     EMIT_SMALL(observe_end, .ctl = s->d.ctl);

@@ -60,7 +60,7 @@ static uint32_t blocks_for(uint64_t threads, uint32_t block, uint32_t most)
 /* The module that a transform's kernels come from is loaded by their first launch, which cannot happen in a capture. Its memory is
  * the pool's, and nobody waits: what goes wrong on the GPU is met by poll, as of any work. (Loading a module, cuFFT's tables of a
  * plan and their end may hold up the GPU once for a model: that is how the driver and cuFFT do it.) */
-int cuda_saxs_warm(struct dev *dev, struct lane *lane, const struct saxs_plan *p, void *table, struct err *e)
+int cuda_saxs_warm(struct dev *dev, struct lane *lane, const struct saxs_plan *p, const void *table, struct err *e)
 {
     struct tape tape = {0}, *t = &tape;
     struct arena size = {0}, at = {0};
@@ -78,7 +78,7 @@ int cuda_saxs_warm(struct dev *dev, struct lane *lane, const struct saxs_plan *p
     return rc;
 }
 
-static void emit_species(const struct saxs_plan *p, uint32_t k, const struct work *w, void *table, void *seen,
+static void emit_species(const struct saxs_plan *p, uint32_t k, const struct work *w, const void *table, void *seen,
                          struct tape *t)
 {
     const struct saxs_table *own = &p->table;
@@ -92,7 +92,7 @@ static void emit_species(const struct saxs_plan *p, uint32_t k, const struct wor
     EMIT(saxs_forward, 1, 1, 0, .table = table, .spectrum = w->spectrum, .work = w->fft, .fft = p->fft);
 }
 
-void cuda_saxs_emit(const struct sim *s, const struct saxs_plan *p, void *memory, void *table, void *seen,
+void cuda_saxs_emit(const struct sim *s, const struct saxs_plan *p, void *memory, const void *table, void *seen,
                     struct tape *t)
 {
     struct arena a = {.base = memory};

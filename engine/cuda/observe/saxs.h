@@ -30,10 +30,10 @@ void saxs_fft_free(int32_t fft);
 
 /* The first transform of a plan that has just been made: work on the lane, of nothing. table: a device address. ERR_DEVICE,
  * ERR_MEMORY. */
-int cuda_saxs_warm(struct dev *dev, struct lane *lane, const struct saxs_plan *p, void *table, struct err *e);
+int cuda_saxs_warm(struct dev *dev, struct lane *lane, const struct saxs_plan *p, const void *table, struct err *e);
 /* Bytes of working memory, whose mesh is zero at first and stays so between frames; and the launches of one frame; table, seen: device addresses. The plan has a transform. */
 size_t cuda_saxs_work(const struct saxs_plan *p);
-void cuda_saxs_emit(const struct sim *s, const struct saxs_plan *p, void *memory, void *table, void *seen,
+void cuda_saxs_emit(const struct sim *s, const struct saxs_plan *p, void *memory, const void *table, void *seen,
                     struct tape *t);
 #ifdef __cplusplus
 }

@@ -60,7 +60,7 @@ struct args_place pairs_place_args(const struct pairs *p, const struct pairs_rep
     return (struct args_place){.ctl = r->ctl,
                                .x = r->x,
                                .f = r->f,
-                               .table = (void *)(uintptr_t)p->table,
+                               .table = p->table,
                                .lists = b->lists,
                                .grid = b->grid,
                                .built = b->built,
@@ -75,11 +75,12 @@ struct args_place pairs_place_args(const struct pairs *p, const struct pairs_rep
 
 uint64_t pairs_emit_lists(const struct pairs *p, const struct pairs_replica *r, uint64_t placed, struct tape *t)
 {
-    static const uint32_t kernels[BOX_KINDS] = {KERNEL_list_build, KERNEL_list_build_triclinic,
-                                                KERNEL_list_build_any_image};
+    static emit_list_build_fn *const emit[BOX_KINDS] = {[RECTANGULAR] = emit_list_build,
+                                                        [TRICLINIC] = emit_list_build_triclinic,
+                                                        [ANY_IMAGE] = emit_list_build_any_image};
     const struct pair_table *h = &p->host;
     const struct pairs_arrays *b = &r->arrays;
-    void *table = (void *)(uintptr_t)p->table;
+    const void *table = p->table;
     const bool alone = pairs_alone(p);
     const uint32_t group = build_group(p, r->caps, alone, build_blocks(p));
     const struct shape build = {.grid = {pairs_build_blocks(p, r->caps), 1, 1},
@@ -116,7 +117,7 @@ uint64_t pairs_emit_lists(const struct pairs *p, const struct pairs_replica *r, 
                                          .lanes = h->whole && alone ? LANES_ALONE : BUILD_LANES,
                                          .at_a_time = 2 * p->lanes,
                                          .region_blocks = h->whole ? 0 : region_blocks(p, r->caps)};
-    return tape_add(t, kernels[p->lists_box], LAUNCH_KERNEL, &build, &args, sizeof args);
+    return emit[p->lists_box](t, &build, &args);
 }
 
 /* As the kernels multiply them, so that a pair has the same bits whether its charges come from the table or from here. */
@@ -136,11 +137,11 @@ static struct args_pairs_shared plain_args(const struct pairs *p, const struct p
     return (struct args_pairs_shared){
         .ctl = r->ctl,
         .f = r->f,
-        .table = (void *)(uintptr_t)p->table,
+        .table = p->table,
         .lists = b->lists,
         .grid = b->grid,
-        .slot_atom = (void *)(uintptr_t)h->atom,
-        .slot_type = (void *)(uintptr_t)h->slot_type,
+        .slot_atom = h->atom,
+        .slot_type = h->slot_type,
         .regions = b->regions,
         .members = b->members,
         .listed = b->listed,
@@ -243,27 +244,28 @@ static struct shape plain_shape(const struct pairs *p, enum evaluate mode, const
                           .after = after};
 }
 
-/* The plain kernels have the same arguments (kernels.def). */
 static void emit_plain(const struct pairs *p, enum evaluate mode, const struct pairs_replica *r, uint64_t after,
                        struct tape *t)
 {
 #define EACH(kernel)                                                                                                   \
     {                                                                                                                  \
-        KERNEL_pairs_##kernel, KERNEL_pairs_##kernel##_triclinic, KERNEL_pairs_##kernel##_any_image                    \
+        [RECTANGULAR] = emit_pairs_##kernel, [TRICLINIC] = emit_pairs_##kernel##_triclinic,                            \
+        [ANY_IMAGE] = emit_pairs_##kernel##_any_image                                                                  \
     }
-    static const uint32_t kernels[2][EVALUATE_COUNT][BOX_KINDS] = {{[EVALUATE_STEP] = EACH(regions),
-                                                                    [EVALUATE_POTENTIAL] = EACH(regions_potential),
-                                                                    [EVALUATE_ENERGY] = EACH(regions_energy),
-                                                                    [EVALUATE_SAMPLE] = EACH(regions_energy)},
-                                                                   {[EVALUATE_STEP] = EACH(shared),
-                                                                    [EVALUATE_POTENTIAL] = EACH(shared_potential),
-                                                                    [EVALUATE_ENERGY] = EACH(shared_energy),
-                                                                    [EVALUATE_SAMPLE] = EACH(shared_energy)}};
+    static emit_pairs_shared_fn *const emit[2][EVALUATE_COUNT][BOX_KINDS] = {
+        {[EVALUATE_STEP] = EACH(regions),
+         [EVALUATE_POTENTIAL] = EACH(regions_potential),
+         [EVALUATE_ENERGY] = EACH(regions_energy),
+         [EVALUATE_SAMPLE] = EACH(regions_energy)},
+        {[EVALUATE_STEP] = EACH(shared),
+         [EVALUATE_POTENTIAL] = EACH(shared_potential),
+         [EVALUATE_ENERGY] = EACH(shared_energy),
+         [EVALUATE_SAMPLE] = EACH(shared_energy)}};
 #undef EACH
     const struct pair_table *h = &p->host;
     const struct args_pairs_shared args = plain_args(p, r);
     const struct shape shape = plain_shape(p, mode, r, after);
-    tape_add(t, kernels[h->whole != 0][mode][h->box], LAUNCH_KERNEL, &shape, &args, sizeof args);
+    emit[h->whole != 0][mode][h->box](t, &shape, &args);
 }
 
 /* Bonded terms, pairs outside the lists and perturbed pairs: a launch for all of them. */
@@ -282,11 +284,11 @@ static void emit_other_terms(const struct pairs *p, enum evaluate mode, const st
     const struct args_terms args = {.ctl = r->ctl,
                                     .x = r->x,
                                     .f = r->f,
-                                    .table = (void *)(uintptr_t)p->table,
+                                    .table = p->table,
                                     .lists = r->arrays.lists,
                                     .atom_grid = r->atom_grid,
                                     .pairs = r->arrays.perturbed,
-                                    .bonded_terms = (void *)(uintptr_t)r->bonded,
+                                    .bonded_terms = r->bonded,
                                     .energy_at_window = r->energy_at_window,
                                     .bonded = r->nbonded,
                                     .unlisted = unlisted,
@@ -294,17 +296,16 @@ static void emit_other_terms(const struct pairs *p, enum evaluate mode, const st
                                     .unlisted_blocks = unlisted_blocks,
                                     .mode = (uint32_t)mode};
     const bool rare = r->nrare || p->host.soft.function != SOFT_BEUTLER;
-    const void *same = &args; /* the four kernels have the same arguments (kernels.def) */
     if (!blocks)
         return;
     if (mode == EVALUATE_STEP && rare)
-        emit_terms_rare(t, &shape, same);
+        emit_terms_rare(t, &shape, &args);
     else if (mode == EVALUATE_STEP)
-        emit_terms(t, &shape, same);
+        emit_terms(t, &shape, &args);
     else if (rare)
-        emit_terms_rare_energy(t, &shape, same);
+        emit_terms_rare_energy(t, &shape, &args);
     else
-        emit_terms_energy(t, &shape, same);
+        emit_terms_energy(t, &shape, &args);
 }
 
 void pairs_emit(const struct pairs *p, enum evaluate mode, const struct pairs_replica *r, uint64_t placed,

@@ -10,16 +10,6 @@
 #include "engine/cuda/device/vector32.cuh"
 #include "engine/cuda/lists/layout.h"
 
-#ifndef SHOAL_TESTS_LIB_EMULATE_CUDA_H /* which has its own */
-/* 1/sqrt(a), off by up to 2^-22.9 of it. */
-PAIR_FN float rsqrt_approx(float a)
-{
-    float r;
-    asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(a));
-    return r;
-}
-#endif
-
 /* The terms of a long Ewald polynomial from the 19th down to the 15th. */
 PAIR_FN float ewald32_high(float t, float c14, float c15, float c16, float c17, float c18)
 {

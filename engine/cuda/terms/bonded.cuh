@@ -45,12 +45,12 @@ template <bool RARE> static __device__ __forceinline__ void bonded_any(struct bo
 static __device__ __forceinline__ void bonded_centers(struct bonded_pass *p, uint32_t i, uint32_t lane)
 {
     double sum[2][3] = {};
-    centers_part(p, i, lane, 32, sum);
+    centers_part(p, i, lane, WARP, sum);
     for (int g = 0; g < 2; g++)
         for (int d = 0; d < 3; d++)
-            for (int step = 16; step > 0; step >>= 1)
-                sum[g][d] += __shfl_xor_sync(0xffffffffu, sum[g][d], step);
-    centers_pull(p, i, lane, 32, sum);
+            for (int step = WARP / 2; step > 0; step >>= 1)
+                sum[g][d] += __shfl_xor_sync(WARP_ALL, sum[g][d], step);
+    centers_pull(p, i, lane, WARP, sum);
 }
 
 /* The block-th block of them; behind all that have a thread each, restraints between centers have a warp each. mode: enum evaluate */
@@ -71,11 +71,11 @@ static __device__ __forceinline__ void bonded_block(const struct args_terms &a, 
     p.energies = mode != EVALUATE_STEP;
     p.sample = mode == EVALUATE_SAMPLE;
     p.soft = RARE ? p.t->soft.function : SOFT_BEUTLER;
-    const uint32_t centers = RARE ? a.bonded - 32 * p.t->ncenters.count : 0;
+    const uint32_t centers = RARE ? a.bonded - WARP * p.t->ncenters.count : 0;
     if (!RARE || i < centers)
         bonded_any<RARE>(&p, i);
     else
-        bonded_centers(&p, (i - centers) / 32, threadIdx.x % 32);
+        bonded_centers(&p, (i - centers) / WARP, threadIdx.x % WARP);
     acc_finish(&p.sum, &c->sum);
 }
 

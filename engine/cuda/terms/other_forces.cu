@@ -30,17 +30,17 @@ KERNEL(terms, a, __launch_bounds__(CUDA_BLOCK))
 KERNEL(terms_rare, a, __launch_bounds__(CUDA_BLOCK))
 {
     ECHO(a);
-    run<true>(reinterpret_cast<const struct args_terms &>(a), EVALUATE_STEP);
+    run<true>(a, EVALUATE_STEP);
 }
 
 KERNEL(terms_energy, a, __launch_bounds__(CUDA_BLOCK))
 {
     ECHO(a);
-    run<false>(reinterpret_cast<const struct args_terms &>(a), a.mode);
+    run<false>(a, a.mode);
 }
 
 KERNEL(terms_rare_energy, a, __launch_bounds__(CUDA_BLOCK))
 {
     ECHO(a);
-    run<true>(reinterpret_cast<const struct args_terms &>(a), a.mode);
+    run<true>(a, a.mode);
 }

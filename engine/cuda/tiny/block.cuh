@@ -98,7 +98,7 @@ static __device__ __forceinline__ struct tiny_here &here()
 /* Of the block. */
 static __device__ __forceinline__ uint32_t tiny_warps()
 {
-    return blockDim.x / 32;
+    return blockDim.x / WARP;
 }
 
 /* By one thread. */

@@ -138,7 +138,7 @@ TINY_TERMS tiny_noise(uint32_t i, uint64_t step)
 /* One chunk, for its whole warp. */
 static __device__ inline void tiny_chunk_do(const struct tiny_chunk chunk, uint64_t step)
 {
-    const uint32_t lane = threadIdx.x % 32, i = chunk.first + lane;
+    const uint32_t lane = threadIdx.x % WARP, i = chunk.first + lane;
     if (lane >= chunk.count)
         return;
     switch ((enum tiny_kind)chunk.kind) {

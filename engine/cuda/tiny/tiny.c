@@ -6,6 +6,7 @@
 
 #include "engine/base/buf.h"
 #include "engine/base/number.h"
+#include "engine/cuda/device/warp.h"
 #include "engine/cuda/kernels.h"
 
 enum { FOUR = 4 * sizeof(float) };
@@ -84,8 +85,9 @@ static void list_unlisted(struct tiny *t, const struct alchemy_plan *plan, const
 
 static void add_chunks(struct tiny *t, enum tiny_kind kind, uint32_t first, uint32_t count)
 {
-    for (uint32_t from = 0; from < count; from += 32)
-        t->chunk[t->host.nchunks++] = (struct tiny_chunk){kind, first + from, count - from < 32 ? count - from : 32};
+    for (uint32_t from = 0; from < count; from += WARP)
+        t->chunk[t->host.nchunks++] =
+            (struct tiny_chunk){kind, first + from, count - from < WARP ? count - from : WARP};
 }
 
 /* The dearest first: a warp that has done with one takes the next. */
@@ -104,12 +106,12 @@ static void list_chunks(struct tiny *t, const struct topology *top, bool charged
     }
     const uint32_t rare = top->nrare.count + top->ncmaps.count;
     const uint32_t items = all + rare + 7 * n + t->nplain + t->nperturbed + t->nexcluded + t->nalways;
-    t->chunk = xcalloc(items / 32 + LISTS + 7 + top->ncenters.count, sizeof *t->chunk);
+    t->chunk = xcalloc(items / WARP + LISTS + 7 + top->ncenters.count, sizeof *t->chunk);
     for (int k = 0; k < DEAR; k++)
         add_chunks(t, TINY_BONDED, first[order[k]], terms[order[k]]->count);
     add_chunks(t, TINY_RARE, 0, rare);
     for (uint32_t k = 0; k < top->ncenters.count; k++)
-        t->chunk[t->host.nchunks++] = (struct tiny_chunk){TINY_CENTERS, k, 32};
+        t->chunk[t->host.nchunks++] = (struct tiny_chunk){TINY_CENTERS, k, WARP};
     add_chunks(t, TINY_WAVES, 0, charged ? 6 * n : 0);
     add_chunks(t, TINY_NOISE, 0, n);
     add_chunks(t, TINY_PERTURBED, 0, t->nperturbed);
@@ -180,8 +182,8 @@ static int plan_block(struct tiny *t, const struct system *sys, const struct set
         return err_set(e, ERR_UNSUPPORTED, "biases along %d %s: expected none", sys->ncoordinations,
                        number_word(sys->ncoordinations, "coordination", "coordinations"));
     h->natoms = (uint32_t)sys->natoms;
-    h->groups = (h->natoms + 31) / 32;
-    h->stride = 32 * h->groups + 1;
+    h->groups = (h->natoms + WARP - 1) / WARP;
+    h->stride = WARP * h->groups + 1;
     int rc = tiny_columns_make(t, sys, set, mesh, e);
     if (rc)
         return rc;

@@ -85,11 +85,11 @@ static __device__ __forceinline__ bool forces(uint64_t step)
 {
     struct tiny_here &h = here();
     const uint32_t nchunks = h.t->nchunks;
-    for (uint32_t k = threadIdx.x / 32; k < nchunks;) { /* whoever has done with one takes the next */
+    for (uint32_t k = threadIdx.x / WARP; k < nchunks;) { /* whoever has done with one takes the next */
         tiny_chunk_do(h.chunk()[k], step);
         __syncwarp();
-        k = threadIdx.x % 32 ? 0 : atomicAdd(&h.taken, 1);
-        k = __shfl_sync(~0u, k, 0);
+        k = threadIdx.x % WARP ? 0 : atomicAdd(&h.taken, 1);
+        k = __shfl_sync(WARP_ALL, k, 0);
     }
     __syncthreads();
     if (h.ncolumns) {
@@ -208,7 +208,7 @@ static __device__ __forceinline__ bool move()
     begin_atom(s, k / 3, k % 3);
     __syncthreads();
     /* Neighbours go to different warps: bodies of several kinds in one would be moved one kind after the other. */
-    for (uint32_t i = threadIdx.x % 32 * tiny_warps() + threadIdx.x / 32; i < body_count(s.m); i += blockDim.x)
+    for (uint32_t i = threadIdx.x % WARP * tiny_warps() + threadIdx.x / WARP; i < body_count(s.m); i += blockDim.x)
         move_body(i);
     __syncthreads();
     BLOCK_LOOP(k, 3 * h.natoms)
@@ -261,7 +261,7 @@ static __device__ void steps(const struct tiny_row &a)
     store_replica(a);
 }
 
-KERNEL(tiny, a, __launch_bounds__(32 * TINY_WARPS))
+KERNEL(tiny, a, __launch_bounds__(WARP *TINY_WARPS))
 {
     ECHO(a);
     __shared__ struct tiny_row row;

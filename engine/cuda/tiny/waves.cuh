@@ -174,7 +174,7 @@ static __device__ __noinline__ void tiny_waves(uint32_t item)
 static __device__ inline float sum_split(float v)
 {
     for (int step = TINY_SPLIT / 2; step > 0; step >>= 1)
-        v += __shfl_xor_sync(~0u, v, step);
+        v += __shfl_xor_sync(WARP_ALL, v, step);
     return v;
 }
 
@@ -223,12 +223,12 @@ static_assert(TINY_QUADS == 5, "as the cases below say");
 static __device__ __noinline__ void tiny_waves_there()
 {
     const struct tiny_here &h = here();
-    const uint32_t all = TINY_SPLIT * h.ncolumns, lane = threadIdx.x % 32;
+    const uint32_t all = TINY_SPLIT * h.ncolumns, lane = threadIdx.x % WARP;
     for (uint32_t first = threadIdx.x - lane; first < all; first += blockDim.x) {
         struct tiny_column column = {};
         if (first + lane < all)
             column = h.column()[(first + lane) / TINY_SPLIT];
-        switch (__reduce_max_sync(~0u, quads_of(column))) {
+        switch (__reduce_max_sync(WARP_ALL, quads_of(column))) {
         case 1:
             tiny_column_there<1>(column);
             break;
@@ -397,7 +397,7 @@ static __device__ inline void tiny_share_back(uint32_t share)
 {
     const struct tiny_here &h = here();
     const uint32_t group = share % h.groups, part = share / h.groups;
-    const uint32_t own = 32 * group + threadIdx.x % 32, atom = min(own, h.natoms - 1);
+    const uint32_t own = WARP * group + threadIdx.x % WARP, atom = min(own, h.natoms - 1);
     if (part >= TINY_SHARES / h.groups)
         return;
     const struct slopes g = tiny_part_back(atom, h.t->part[part], h.t->part[part + 1]);
@@ -415,7 +415,7 @@ static __device__ inline void tiny_share_back(uint32_t share)
 /* What is rounded are shares, of which there are as many whatever the warps. */
 static __device__ inline void tiny_waves_back()
 {
-    for (uint32_t share = threadIdx.x / 32; share < TINY_SHARES; share += tiny_warps()) {
+    for (uint32_t share = threadIdx.x / WARP; share < TINY_SHARES; share += tiny_warps()) {
         tiny_share_back(share);
         __syncwarp();
     }

@@ -17,23 +17,27 @@ static void note(uint32_t kernel)
 }
 
 #define F(type, name) {#name, FIELD_##type},
-#define K(kernel, fields_)                                                                                             \
+#define FIELDS_OF(kernel, ...)                                                                                         \
+    static const struct field fields_of_##kernel[] = {F(PTR, echo) F(U32, launch) F(U32, pad_) __VA_ARGS__};
+#define V(kernel, base)                                                                                                \
     extern const unsigned cuda_most_##kernel;                                                                          \
-    extern void cuda_##kernel(struct args_##kernel args);                                                              \
-    static const struct field fields_of_##kernel[] = {F(PTR, echo) F(U32, launch) F(U32, pad_) fields_};               \
+    extern void cuda_##kernel(struct args_##base args);                                                                \
     static void thread_of_##kernel(const void *args)                                                                   \
     {                                                                                                                  \
-        cuda_##kernel(*(const struct args_##kernel *)args);                                                            \
+        cuda_##kernel(*(const struct args_##base *)args);                                                              \
     }                                                                                                                  \
     static void run_##kernel(const struct launch *launch, const void *args)                                            \
     {                                                                                                                  \
         note(KERNEL_##kernel);                                                                                         \
         emulate_launch(launch, cuda_most_##kernel, thread_of_##kernel, args);                                          \
     }
+#define K(kernel, fields_)                                                                                             \
+    FIELDS_OF(kernel, fields_)                                                                                         \
+    V(kernel, kernel)
 /* A library's function: there is another for the CPU. */
 #define L(kernel, fields_)                                                                                             \
+    FIELDS_OF(kernel, fields_)                                                                                         \
     extern void emulate_##kernel(const struct args_##kernel *args);                                                    \
-    static const struct field fields_of_##kernel[] = {F(PTR, echo) F(U32, launch) F(U32, pad_) fields_};               \
     static void run_##kernel(const struct launch *launch, const void *args)                                            \
     {                                                                                                                  \
         note(KERNEL_##kernel);                                                                                         \
@@ -42,24 +46,26 @@ static void note(uint32_t kernel)
 #include KERNELS_DEF
 #undef L
 #undef K
+#undef V
+#undef FIELDS_OF
 #undef F
 
 static const struct kernel rows[] = {
-#define F(type, name)
-#define ROW(kernel, kind_)                                                                                             \
+#define ROW(kernel, base, kind_)                                                                                       \
     {.name = #kernel,                                                                                                  \
      .kind = kind_,                                                                                                    \
-     .args_size = sizeof(struct args_##kernel),                                                                        \
-     .nfields = sizeof fields_of_##kernel / sizeof fields_of_##kernel[0],                                              \
-     .fields = fields_of_##kernel,                                                                                     \
+     .args_size = sizeof(struct args_##base),                                                                          \
+     .nfields = sizeof fields_of_##base / sizeof fields_of_##base[0],                                                  \
+     .fields = fields_of_##base,                                                                                       \
      .cpu = run_##kernel},
-#define K(kernel, fields_) ROW(kernel, LAUNCH_KERNEL)
-#define L(kernel, fields_) ROW(kernel, LAUNCH_LIBRARY)
+#define V(kernel, base) ROW(kernel, base, LAUNCH_KERNEL)
+#define K(kernel, fields_) V(kernel, kernel)
+#define L(kernel, fields_) ROW(kernel, kernel, LAUNCH_LIBRARY)
 #include KERNELS_DEF
 #undef L
 #undef K
+#undef V
 #undef ROW
-#undef F
 };
 
 const struct kernel_table cuda_kernels = {rows, KERNEL_COUNT};
