@@ -377,9 +377,9 @@ static __device__ void set_extents(struct build *b, const struct ctl *c, float o
     if (LISTS_BOX == ANY_IMAGE)
         b->nearest = images_of(b) > 1 && (float)b->t->list_cutoff + fmaxf(b->extent[0], b->extent[1]) <
                                              0.999f * (float)box_cutoff_limit(c->box);
-    /* Members are those of the last search, spots are of now: a first atom may have left its region by half the skin since, and be taken
-     * to be somewhat farther; the farthest member above the region has gone as far. */
-    b->spots = !b->t->whole && !reach_is_long(b, (float)(b->t->skin + 2 * b->t->buffer[WATER_FIRST]));
+    /* Members are those of the last search, spots are of now: a first atom may have left its region by half the skin since (alone, by an
+     * extent more), and be taken to be somewhat farther; the farthest member above the region has gone as far. */
+    b->spots = !b->t->whole && !reach_is_long(b, (float)(b->t->skin + 2 * b->t->buffer[WATER_FIRST]) + b->extent[1]);
     if (!b->t->whole)
         cut_box(b);
 }

@@ -23,7 +23,7 @@ static __device__ __forceinline__ void note_water(const struct placing *p, const
     if (extent > *(volatile uint32_t *)&p->lists->extent[0])
         atomicMax(&p->lists->extent[0], extent);
     if (__uint_as_float(extent) > (float)least_ratio(p->c, p->lists->searched_box) * p->lists->searched_extent[0])
-        ask_for_search(p->lists);
+        ask_for_search(p->lists, true);
 }
 
 KERNEL(place, a, __launch_bounds__(CUDA_BLOCK, 7))

@@ -15,6 +15,7 @@
  * then there is a new search and a new list. For what is missed then has no atoms inside the cut-off. Of two waters that is so at any time,
  * as they are rigid (extents of the last `place`). Extents of others are those before lists are made (build.cuh), where lists take
  * them to be; until the next ones they grow by twice their buffer at most, and so there is no need to know what they are meanwhile.
+ * A trio of one atom, mostly a hydrogen, reaches nowhere and may have gone farther by e.
  */
 #ifndef SHOAL_ENGINE_CUDA_LISTS_PLACE_CUH
 #define SHOAL_ENGINE_CUDA_LISTS_PLACE_CUH
@@ -41,8 +42,8 @@ struct placing {
     const uint32_t *searched[3]; /* where trios' first atoms were */
     int64_t (*f)[3];
     double box[BOX_SIZE], inverse[BOX_SIZE], lambda;
-    double most2[LIST_KINDS],
-        search_most2; /* squared displacements that end lists and searches, nm^2; -1: there are none */
+    /* squared displacements that end lists, and searches, of trios and of those of one atom, nm^2; -1: there are none */
+    double most2[LIST_KINDS], search_most2[2];
 };
 
 static __device__ inline double squared_or_none(double allowed)
@@ -70,7 +71,9 @@ template <class A> static __device__ __forceinline__ struct placing placing_of(c
     const double search = least_ratio(p.c, p.lists->searched_box) * (p.t->list_cutoff + p.t->skin);
     for (int kind = 0; kind < LIST_KINDS; kind++)
         p.most2[kind] = squared_or_none(kept * p.t->buffer[kind] - 0.5 * (1 - kept) * p.t->cutoff - 1e-6);
-    p.search_most2 = squared_or_none(0.5 * (search - p.t->list_cutoff) - 1e-6);
+    const double skin = 0.5 * (search - p.t->list_cutoff) - 1e-6;
+    p.search_most2[0] = squared_or_none(skin);
+    p.search_most2[1] = squared_or_none(skin + least_ratio(p.c, p.lists->searched_box) * p.lists->searched_extent[1]);
     return p;
 }
 
@@ -104,10 +107,21 @@ static __device__ __forceinline__ struct slot_read read_slot(const struct placin
     return s;
 }
 
-static __device__ __forceinline__ void ask_for_search(struct pair_lists *lists)
+/* A search that does not hold asks for new lists at once; one that nearly does not is made with the next. */
+static __device__ __forceinline__ void ask_for_search(struct pair_lists *lists, bool now)
 {
     in_global(lists)->search = 1;
-    in_global(lists)->rebuild = 1;
+    if (now)
+        in_global(lists)->rebuild = 1;
+}
+
+static __device__ __forceinline__ void check_search(const struct placing *p, const struct slot_read &s,
+                                                    const uint32_t g[3])
+{
+    const bool alone = s.slot >= TRIO * p->t->nwaters && in_global(p->t->atom)[s.slot + 1] < 0;
+    const double most2 = p->search_most2[alone], moved = moved2(p->box, g, s.searched);
+    if (moved > SEARCH_SOON * SEARCH_SOON * most2)
+        ask_for_search(p->lists, moved > most2);
 }
 
 /* The first atom of a trio stands for those that the trio lacks. */
@@ -133,8 +147,7 @@ static __device__ __forceinline__ void place_atom(const struct placing *p, const
         in_global(p->lists)->rebuild = 1;
     if (!s.first)
         return;
-    if (moved2(p->box, g, s.searched) > p->search_most2)
-        ask_for_search(p->lists);
+    check_search(p, s, g);
     place_missing(p, s.slot, g);
 }
 

@@ -9,6 +9,7 @@
 #include "engine/math/box.h"
 
 #define CLOSE 0.22  /* nm: atoms of one trio are no farther from its first at the start, or lists grow long */
+#define LIGHT 4.1   /* u: hydrogens, also heavy ones */
 #define LONELY 0.15 /* nm: that a trio may be wider by to take an atom that has no other to go with */
 
 enum { PARTNERS = 24 }; /* of one atom, at most; further ones are not looked at */
@@ -153,6 +154,18 @@ static void choose_trio(const struct gathering *g, int32_t i, int32_t trio[TRIO]
     }
 }
 
+/* The first atom is the one by which searches go, and a hydrogen goes far: another of its trio comes first, if there is one. */
+static void no_hydrogen_first(const struct system *sys, int32_t trio[TRIO])
+{
+    int32_t *other = trio[2] >= 0 && sys->atoms[trio[2]].mass[0] > sys->atoms[trio[1]].mass[0] ? &trio[2] : &trio[1];
+    const int32_t first = trio[0];
+    if (*other < 0 || sys->atoms[first].mass[0] > LIGHT || sys->atoms[*other].mass[0] <= LIGHT)
+        return;
+    trio[0] = *other;
+    *other = first;
+    trio[2] = trio[2] < 0 ? ~trio[0] : trio[2];
+}
+
 static int by_first(const void *a, const void *b)
 {
     int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
@@ -179,6 +192,7 @@ static int32_t gather_bonded(const struct system *sys, const struct alchemy_plan
     for (int32_t i; (i = loneliest(&g)) >= 0; n++) {
         int32_t *trio = atom + TRIO * n;
         choose_trio(&g, i, trio);
+        no_hydrogen_first(sys, trio);
         for (int l = 0; l < TRIO; l++)
             if (trio[l] >= 0)
                 taken[trio[l]] = true;

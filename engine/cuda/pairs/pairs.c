@@ -15,11 +15,11 @@
 #include "engine/prepare/ewald.h"
 
 #define DEFAULT_BUFFER 0.12 /* nm.. */
-#define BUFFER_REGIONS 0.11 /* ..and of replicas in regions.. */
-#define BUFFER_ALONE 0.13   /* ..those that wait for their lists more than they have pairs to do.. */
+#define BUFFER_REGIONS 0.09 /* ..and of replicas in regions.. */
+#define BUFFER_ALONE 0.11   /* ..those that wait for their lists more than they have pairs to do.. */
 #define BUFFER_WHOLE 0.28   /* ..above all where one block could hold them: of waters' hydrogens, both together */
-#define BUFFER_FIRST 0.33   /* of that, for waters' oxygens, which go less far.. */
-#define BUFFER_OTHER 1.18   /* ..and for what is no water, which lists take to be where it is */
+#define BUFFER_FIRST 0.38   /* of that, for waters' oxygens, which go less far.. */
+#define BUFFER_OTHER 1.2    /* ..and for what is no water, which lists take to be where it is */
 #define AHEAD 0.008         /* ps: a water's hydrogen goes straight on for about so long */
 #define SKIN 0.12           /* nm: first atoms go half of it in about 20 steps of 2 fs.. */
 #define SKIN_ALONE 0.20     /* ..and of a replica in regions that waits for its searches */
