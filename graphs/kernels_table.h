@@ -34,11 +34,11 @@
 #define V(kernel, base)                                                                                                \
     extern void cuda_##kernel(struct args_##base args) KERNELS_CUDA;                                                   \
     KERNELS_CPU(kernel, base)
-#define K(kernel, fields_)                                                                                             \
-    FIELDS_OF(kernel, fields_)                                                                                         \
+#define K(kernel, ...)                                                                                                 \
+    FIELDS_OF(kernel, __VA_ARGS__)                                                                                     \
     V(kernel, kernel)
-#define L(kernel, fields_)                                                                                             \
-    FIELDS_OF(kernel, fields_)                                                                                         \
+#define L(kernel, ...)                                                                                                 \
+    FIELDS_OF(kernel, __VA_ARGS__)                                                                                     \
     extern int cuda_##kernel(void *stream, const void *args, struct err *e) KERNELS_CUDA;                              \
     KERNELS_CPU(kernel, kernel)
 #include KERNELS_DEF

@@ -255,7 +255,7 @@ static int check_exchange(struct reader *r, const struct spec *s, struct view v)
             r, v, "exchange",
             "alchemy.windows.mass: velocities of one mass are none of another; expected no ladder of masses");
     for (int i = 0; i < s->nobservables; i++)
-        if (observe_kinds[s->observables[i].of.kind].equal_times)
+        if (observe_kinds[s->observables[i].of.kind]->equal_times)
             return spec_bad(r, v, "exchange",
                             "observables[%d].%s follows one replica from frame to frame, but a window has now one, now "
                             "another; expected none, or no exchange",

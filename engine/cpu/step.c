@@ -6,7 +6,7 @@
 #include "engine/base/units.h"
 #include "engine/cpu/biases/cells.h"
 #include "engine/cpu/kernels.h"
-#include "engine/cpu/observe/saxs.h"
+#include "engine/cpu/observe/observe.h"
 #include "engine/cpu/nonbonded.h"
 #include "engine/run/sim_parts.h"
 
@@ -113,67 +113,6 @@ static void descend(const struct sim *s, struct tape *t)
          .motion = motion);
 }
 
-/* Launches of one observable: what it adds of a frame. */
-static void observe_one(const struct sim *s, int number, const void *table, void *seen, struct tape *t)
-{
-    const struct observable *o = &s->model->sys->observables[number];
-    const struct center_rule center = s->model->center;
-    EMIT(observe_begin, .ctl = s->d.ctl, .table = table, .seen = seen);
-    switch (o->kind) {
-    case OBSERVE_RDF:
-        EMIT(observe_rdf, .ctl = s->d.ctl, .x = s->d.x, .table = table, .seen = seen);
-        break;
-    case OBSERVE_MSD:
-    case OBSERVE_VACF:
-        EMIT(observe_lags, .ctl = s->d.ctl, .x = s->d.x, .v = s->d.v, .table = table, .seen = seen);
-        break;
-    case OBSERVE_COORDINATION:
-        EMIT(observe_coordination, .ctl = s->d.ctl, .x = s->d.x, .table = table, .seen = seen,
-             .work = s->d.observe_work);
-        break;
-    case OBSERVE_SAXS:
-        cpu_saxs_emit(s, s->model->observe_plan[number], table, seen, t);
-        break;
-    case OBSERVE_DIELECTRIC:
-        EMIT(observe_dielectric, .ctl = s->d.ctl, .x = s->d.x, .table = table, .seen = seen);
-        break;
-    case OBSERVE_PRESSURE:
-        EMIT(observe_pressure, .ctl = s->d.ctl, .v = s->d.v_out, .motion = s->model->motion, .table = table,
-             .seen = seen, .freedom = center.freedom, .kt = center.kt, .regain = center.regain, .every = center.every);
-        break;
-    case OBSERVE_KINDS:
-        break;
-    }
-}
-
-static uint32_t observe_launches(const struct model *m)
-{
-    uint32_t n = 1;
-    for (int i = 0; i < m->sys->nobservables; i++)
-        n += 1 + (m->sys->observables[i].kind == OBSERVE_SAXS ? saxs_plan_launches(m->observe_plan[i], 3) : 1);
-    return n;
-}
-
-static size_t work_of(const struct observable *o, struct saxs_plan *plan)
-{
-    if (o->kind == OBSERVE_SAXS)
-        return cpu_saxs_work(plan);
-    if (o->kind != OBSERVE_COORDINATION)
-        return 0;
-    const struct coordination c = coordination_sized(o->coordination.of, (const int[2]){o->group[0].n, o->group[1].n});
-    return cells_bytes(&c);
-}
-
-static size_t observe_work(const struct model *m)
-{
-    size_t most = 0;
-    for (int i = 0; i < m->sys->nobservables; i++) {
-        const size_t bytes = work_of(&m->sys->observables[i], m->observe_plan[i]);
-        most = bytes > most ? bytes : most;
-    }
-    return most;
-}
-
 static size_t bias_work(const struct model *m)
 {
     size_t most = 0;
@@ -182,14 +121,6 @@ static size_t bias_work(const struct model *m)
         most = bytes > most ? bytes : most;
     }
     return most;
-}
-
-static void observe(const struct sim *s, struct tape *t)
-{
-    const struct model *m = s->model;
-    for (int i = 0; i < m->sys->nobservables; i++)
-        observe_one(s, i, m->observed[i], sim_observed(s, i), t);
-    EMIT(observe_end, .ctl = s->d.ctl);
 }
 
 static void emit_new_velocities(const struct sim *s, struct tape *t)
@@ -203,9 +134,8 @@ static void emit_new_velocities(const struct sim *s, struct tape *t)
 const struct program cpu_program = {.device = "cpu",
                                     .host_memory = true,
                                     .kernels = &cpu_kernels,
-                                    .observes = (1u << OBSERVE_KINDS) - 1,
-                                    .observe_launches = observe_launches,
-                                    .observe_work = observe_work,
+                                    .observe_launches = cpu_observe_launches,
+                                    .observe_work = cpu_observe_work,
                                     .bias_work = bias_work,
                                     .nonbonded_new = nonbonded_new,
                                     .nonbonded_free = nonbonded_free,
@@ -217,7 +147,7 @@ const struct program cpu_program = {.device = "cpu",
                                              [SIM_STEP] = timestep,
                                              [SIM_SAMPLE] = sample,
                                              [SIM_BAROSTAT] = volume_move,
-                                             [SIM_OBSERVE] = observe,
+                                             [SIM_OBSERVE] = cpu_observe,
                                              [SIM_REPORT] = report},
                                     .emit_new_velocities = emit_new_velocities,
                                     .emit_digests = emit_digests,

@@ -228,7 +228,6 @@ static void emit_new_velocities(const struct sim *s, struct tape *t)
 
 const struct program cuda_program = {.device = "cuda",
                                      .kernels = &cuda_kernels,
-                                     .observes = (1u << OBSERVE_KINDS) - 1,
                                      .observe_open = cuda_observe_open,
                                      .observe_close = cuda_observe_close,
                                      .observe_launches = cuda_observe_launches,

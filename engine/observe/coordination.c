@@ -13,12 +13,13 @@ static uint32_t bins_of(const struct observable *o)
     return (uint32_t)lrint(o->coordination.max / o->coordination.bin);
 }
 
-struct observe_size coordination_size(const struct observable *o)
+static struct observe_size coordination_size(const struct observable *o)
 {
     return (struct observe_size){.counts = bins_of(o) + 1, .reals = 2, .state = sizeof(struct fixed_sum)};
 }
 
-const void *coordination_put(const struct observable *o, const struct system *sys, const void *plan, struct arena *a)
+static const void *coordination_put(const struct observable *o, const struct system *sys, const void *plan,
+                                    struct arena *a)
 {
     const struct atom_group *g = o->group;
     struct system one = {0};
@@ -73,7 +74,7 @@ static double density_error(const struct observe_result *r, uint32_t bin)
     return error;
 }
 
-void coordination_file(const struct observe_result *r, struct buf *out)
+static void coordination_file(const struct observe_result *r, struct buf *out)
 {
     static const char *const legends[] = {"p(C)", "error of p(C)", "frames"};
     const struct observable *o = r->o;
@@ -88,7 +89,7 @@ void coordination_file(const struct observe_result *r, struct buf *out)
     free(counts);
 }
 
-void coordination_json(const struct observe_result *r, bool curves, struct writer *w)
+static void coordination_json(const struct observe_result *r, bool curves, struct writer *w)
 {
     const struct moments m = moments_of(r);
     int64_t *counts = observe_total_counts(r);
@@ -108,7 +109,7 @@ void coordination_json(const struct observe_result *r, bool curves, struct write
     free(counts);
 }
 
-void coordination_summary(const struct observe_result *r, struct buf *out)
+static void coordination_summary(const struct observe_result *r, struct buf *out)
 {
     const struct moments m = moments_of(r);
     buf_printf(out, "C ");
@@ -116,10 +117,19 @@ void coordination_summary(const struct observe_result *r, struct buf *out)
     buf_printf(out, " on average, standard deviation %.3g", m.deviation);
 }
 
-int coordination_of_blocks(const struct observe_result *r, double *value)
+static int coordination_of_blocks(const struct observe_result *r, double *value)
 {
     const int n = observe_full_blocks(r);
     for (int b = 0; b < n; b++)
         value[b] = observe_reals(r, b)[0] / (double)r->seen->per_block;
     return n;
 }
+
+const struct observe_kind coordination_kind = {.size = coordination_size,
+                                               .series_title = "A coordination, frame by frame",
+                                               .series_column = "C",
+                                               .put = coordination_put,
+                                               .file = coordination_file,
+                                               .json = coordination_json,
+                                               .summary = coordination_summary,
+                                               .of_blocks = coordination_of_blocks};

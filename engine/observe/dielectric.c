@@ -18,7 +18,7 @@
 #define DEBYE 48.03204712 /* in e nm */
 #define NEUTRAL 1e-3      /* e: what charges of few digits may leave of a molecule's */
 
-struct observe_size dielectric_size(const struct observable *o)
+static struct observe_size dielectric_size(const struct observable *o)
 {
     return (struct observe_size){.reals = DIPOLE_REALS};
 }
@@ -33,7 +33,7 @@ static double charge_of(const struct observable *o, const struct system *sys, in
     return sum[fabs(sum[1]) > fabs(sum[0])];
 }
 
-int dielectric_check(const struct observable *o, const struct system *sys, struct err *e)
+static int dielectric_check(const struct observable *o, const struct system *sys, struct err *e)
 {
     int32_t *first;
     const uint32_t n = observe_particles(o, sys, true, &first);
@@ -52,8 +52,8 @@ int dielectric_check(const struct observable *o, const struct system *sys, struc
     return rc;
 }
 
-int dielectric_plan(void **plan, const struct observable *o, const struct system *sys, const struct settings *set,
-                    struct err *e)
+static int dielectric_plan(void **plan, const struct observable *o, const struct system *sys,
+                           const struct settings *set, struct err *e)
 {
     double(*charge)[2] = xcalloc((size_t)o->group[0].n, sizeof *charge);
     for (int i = 0; i < o->group[0].n; i++)
@@ -62,7 +62,8 @@ int dielectric_plan(void **plan, const struct observable *o, const struct system
     return 0;
 }
 
-const void *dielectric_put(const struct observable *o, const struct system *sys, const void *plan, struct arena *a)
+static const void *dielectric_put(const struct observable *o, const struct system *sys, const void *plan,
+                                  struct arena *a)
 {
     int32_t *first;
     struct dielectric_table t = {.molecules = observe_particles(o, sys, true, &first)};
@@ -153,7 +154,7 @@ static struct dielectric dielectric_of(const struct observe_result *r)
 }
 
 /* A row a block: what all frames up to its end say. */
-void dielectric_file(const struct observe_result *r, struct buf *out)
+static void dielectric_file(const struct observe_result *r, struct buf *out)
 {
     static const char *const legends[] = {"dielectric constant of the frames so far", "mean dipole of a molecule (D)",
                                           "mean dipole, x (D)", "mean dipole, y (D)", "mean dipole, z (D)"};
@@ -171,7 +172,7 @@ void dielectric_file(const struct observe_result *r, struct buf *out)
     }
 }
 
-void dielectric_json(const struct observe_result *r, bool curves, struct writer *w)
+static void dielectric_json(const struct observe_result *r, bool curves, struct writer *w)
 {
     const struct dielectric d = dielectric_of(r);
     jw_real(w, "mean_volume_nm3", d.volume);
@@ -185,7 +186,7 @@ void dielectric_json(const struct observe_result *r, bool curves, struct writer 
     jw_end(w, '}');
 }
 
-void dielectric_summary(const struct observe_result *r, struct buf *out)
+static void dielectric_summary(const struct observe_result *r, struct buf *out)
 {
     const struct dielectric d = dielectric_of(r);
     buf_printf(out, "dielectric constant ");
@@ -194,7 +195,7 @@ void dielectric_summary(const struct observe_result *r, struct buf *out)
 }
 
 /* The square of the dipole, whose mean is all but what it fluctuates by. */
-int dielectric_of_blocks(const struct observe_result *r, double *value)
+static int dielectric_of_blocks(const struct observe_result *r, double *value)
 {
     const int n = observe_full_blocks(r);
     for (int b = 0; b < n; b++)
@@ -203,9 +204,20 @@ int dielectric_of_blocks(const struct observe_result *r, double *value)
 }
 
 /* In a liquid the mean of N independent dipoles has the square <M^2> / N. */
-double dielectric_independent(const struct observe_result *r)
+static double dielectric_independent(const struct observe_result *r)
 {
     double sums[DIPOLE_REALS] = {0};
     const double frames = add_blocks(r, (int)r->seen->blocks, -1, sums), square = sums[DIPOLE_SQUARE] / frames;
     return square / (square - fluctuation(sums, frames));
 }
+
+const struct observe_kind dielectric_kind = {.size = dielectric_size,
+                                             .plan = dielectric_plan,
+                                             .plan_free = free,
+                                             .check = dielectric_check,
+                                             .put = dielectric_put,
+                                             .file = dielectric_file,
+                                             .json = dielectric_json,
+                                             .summary = dielectric_summary,
+                                             .of_blocks = dielectric_of_blocks,
+                                             .independent = dielectric_independent};

@@ -38,10 +38,15 @@ static uint32_t origins_of(const struct observable *o)
     return (lags_of(o) - 1) / restart_of(o) + 1;
 }
 
+static bool of_velocities(const struct observable *o)
+{
+    return o->kind == OBSERVE_VACF;
+}
+
 static double state_bytes(const struct observable *o)
 {
     /* as many particles as atoms: what fewer need is less */
-    const double arrays = 1.0 + origins_of(o) + (o->kind == OBSERVE_MSD ? 2 : 0);
+    const double arrays = 1.0 + origins_of(o) + (of_velocities(o) ? 0 : 2);
     return 3.0 * sizeof(double) * o->group[0].n * arrays;
 }
 
@@ -98,7 +103,7 @@ const void *lags_put(const struct observable *o, const struct system *sys, const
     struct lag_table t = {.lags = lags_of(o),
                           .restart = restart_of(o),
                           .origins = origins_of(o),
-                          .velocities = o->kind == OBSERVE_VACF,
+                          .velocities = of_velocities(o),
                           .particles = observe_particles(o, sys, o->lags.molecules, &first)};
     double *weight = xcalloc((size_t)g->n, sizeof *weight), *all = xcalloc((size_t)g->n, sizeof *all);
     double *share = xcalloc(t.particles, sizeof *share);

@@ -16,7 +16,7 @@
 #define XI 2.837297 /* of a cubic lattice: Yeh and Hummer, J. Phys. Chem. B 108, 15873 (2004), doi 10.1021/jp0477147 */
 #define MPA_S (1e4 / UNIT_BAR) /* in kJ/mol ps/nm^3 */
 
-bool msd_needs_cube(const struct observable *o)
+static bool msd_needs_cube(const struct observable *o)
 {
     return o->msd.viscosity > 0;
 }
@@ -86,7 +86,7 @@ static double finite_size(const struct observe_result *r, const struct diffusion
     return UNIT_R * m->temperature * XI / (6 * M_PI * m->viscosity * MPA_S * f->c.edge);
 }
 
-void msd_file(const struct observe_result *r, struct buf *out)
+static void msd_file(const struct observe_result *r, struct buf *out)
 {
     static const char *const legends[] = {"MSD", "error of the MSD", "origins of time"};
     struct buf title = {0};
@@ -131,7 +131,7 @@ static void add_diffusion(const struct observe_result *r, const struct diffusion
     jw_end(w, '}');
 }
 
-void msd_json(const struct observe_result *r, bool curves, struct writer *w)
+static void msd_json(const struct observe_result *r, bool curves, struct writer *w)
 {
     struct diffusion f = diffusion_of(r);
     jw_real(w, "interval_ps", r->o->interval);
@@ -144,7 +144,7 @@ void msd_json(const struct observe_result *r, bool curves, struct writer *w)
     lags_close(&f.c);
 }
 
-void msd_summary(const struct observe_result *r, struct buf *out)
+static void msd_summary(const struct observe_result *r, struct buf *out)
 {
     struct diffusion f = diffusion_of(r);
     const bool fitted = is_fitted(r, &f, "", "", out);
@@ -158,7 +158,7 @@ void msd_summary(const struct observe_result *r, struct buf *out)
     lags_close(&f.c);
 }
 
-int msd_of_blocks(const struct observe_result *r, double *value)
+static int msd_of_blocks(const struct observe_result *r, double *value)
 {
     struct diffusion f = diffusion_of(r);
     const int n = isfinite(f.d) ? f.c.blocks : -1;
@@ -167,3 +167,14 @@ int msd_of_blocks(const struct observe_result *r, double *value)
     lags_close(&f.c);
     return n;
 }
+
+const struct observe_kind msd_kind = {.size = lags_size,
+                                      .equal_times = true,
+                                      .at_constant_volume = "diffusion",
+                                      .needs_cube = msd_needs_cube,
+                                      .check = lags_check,
+                                      .put = lags_put,
+                                      .file = msd_file,
+                                      .json = msd_json,
+                                      .summary = msd_summary,
+                                      .of_blocks = msd_of_blocks};

@@ -12,86 +12,22 @@
 
 #define CUBE 1e-5 /* relative difference of edges */
 
-const struct observe_kind observe_kinds[OBSERVE_KINDS] = {
-    [OBSERVE_RDF] = {.name = "rdf",
-                     .size = rdf_size,
-                     .least_width = rdf_least_width,
-                     .check = rdf_check,
-                     .put = rdf_put,
-                     .file = rdf_file,
-                     .json = rdf_json,
-                     .summary = rdf_summary,
-                     .of_blocks = rdf_of_blocks},
-    [OBSERVE_MSD] = {.name = "msd",
-                     .size = lags_size,
-                     .equal_times = true,
-                     .needs_cube = msd_needs_cube,
-                     .check = lags_check,
-                     .put = lags_put,
-                     .file = msd_file,
-                     .json = msd_json,
-                     .summary = msd_summary,
-                     .of_blocks = msd_of_blocks},
-    [OBSERVE_COORDINATION] = {.name = "coordination",
-                              .size = coordination_size,
-                              .put = coordination_put,
-                              .file = coordination_file,
-                              .json = coordination_json,
-                              .summary = coordination_summary,
-                              .of_blocks = coordination_of_blocks},
-    [OBSERVE_SAXS] = {.name = "saxs",
-                      .size = saxs_size,
-                      .plan = saxs_plan,
-                      .plan_free = saxs_plan_free,
-                      .check = saxs_check,
-                      .most_edges = saxs_most_edges,
-                      .put = saxs_put,
-                      .file = saxs_file,
-                      .json = saxs_json,
-                      .summary = saxs_summary,
-                      .of_blocks = saxs_of_blocks},
-    [OBSERVE_VACF] = {.name = "vacf",
-                      .size = lags_size,
-                      .equal_times = true,
-                      .needs_velocities = true,
-                      .check = vacf_check,
-                      .put = lags_put,
-                      .file = vacf_file,
-                      .json = vacf_json,
-                      .summary = vacf_summary,
-                      .of_blocks = vacf_of_blocks},
-    [OBSERVE_PRESSURE] = {.name = "pressure",
-                          .size = pressure_size,
-                          .needs_sample = true,
-                          .put = pressure_put,
-                          .file = pressure_file,
-                          .json = pressure_json,
-                          .summary = pressure_summary,
-                          .of_blocks = pressure_of_blocks},
-    [OBSERVE_DIELECTRIC] = {.name = "dielectric",
-                            .size = dielectric_size,
-                            .plan = dielectric_plan,
-                            .plan_free = free,
-                            .check = dielectric_check,
-                            .put = dielectric_put,
-                            .file = dielectric_file,
-                            .json = dielectric_json,
-                            .summary = dielectric_summary,
-                            .of_blocks = dielectric_of_blocks,
-                            .independent = dielectric_independent},
+const struct observe_kind *const observe_kinds[OBSERVE_KINDS] = {
+#define OBSERVABLE(KIND, word, launch) [OBSERVE_##KIND] = &word##_kind,
+#include "engine/system/observables.def"
 };
 
 /* ---- on a device ---- */
 
 int observe_check(const struct observable *o, const struct system *sys, struct err *e)
 {
-    const struct observe_kind *kind = &observe_kinds[o->kind];
+    const struct observe_kind *kind = observe_kinds[o->kind];
     return kind->check ? kind->check(o, sys, e) : 0;
 }
 
 size_t observe_bytes(const struct observable *o)
 {
-    const struct observe_size size = observe_kinds[o->kind].size(o);
+    const struct observe_size size = observe_kinds[o->kind]->size(o);
     return sizeof(struct observed) + OBSERVE_BLOCKS * (size.counts + size.reals) * sizeof(double) +
            (size.state + 7) / 8 * 8;
 }
@@ -100,14 +36,14 @@ static void most_edges(const struct observable *o, const struct system *sys, dou
 {
     for (int d = 0; d < 3; d++)
         edge[d] = INFINITY;
-    if (observe_kinds[o->kind].most_edges)
-        observe_kinds[o->kind].most_edges(o, sys, edge);
+    if (observe_kinds[o->kind]->most_edges)
+        observe_kinds[o->kind]->most_edges(o, sys, edge);
 }
 
 const struct observe_table *observe_put(const struct observable *o, const struct system *sys, const void *plan,
                                         struct arena *a)
 {
-    const struct observe_kind *kind = &observe_kinds[o->kind];
+    const struct observe_kind *kind = observe_kinds[o->kind];
     const struct observe_size size = kind->size(o);
     struct observe_table t = {.every = o->every,
                               .sampled = kind->needs_sample,
@@ -132,7 +68,7 @@ static bool is_cube(const double box[BOX_SIZE])
 
 int observe_check_box(const struct observable *o, const struct system *sys, const double box[BOX_SIZE], struct err *e)
 {
-    const struct observe_kind *kind = &observe_kinds[o->kind];
+    const struct observe_kind *kind = observe_kinds[o->kind];
     double least = kind->least_width ? kind->least_width(o) : 0, width = box_least_width(box);
     if (kind->needs_cube && kind->needs_cube(o) && !is_cube(box))
         return err_set(e, ERR_SPEC,
@@ -154,7 +90,7 @@ int observe_check_box(const struct observable *o, const struct system *sys, cons
 
 struct observe_result observe_result(const struct system *sys, const struct observable *o, const void *bytes)
 {
-    return (struct observe_result){sys, o, observe_kinds[o->kind].size(o), bytes};
+    return (struct observe_result){sys, o, observe_kinds[o->kind]->size(o), bytes};
 }
 
 /* ---- as text ---- */
@@ -175,14 +111,14 @@ void observe_file(const struct observe_result *r, struct buf *out)
                number_word(s->frames, "frame", "frames"));
     add_narrow(r, out, "# ", "\n");
     if (s->frames)
-        observe_kinds[r->o->kind].file(r, out);
+        observe_kinds[r->o->kind]->file(r, out);
 }
 
 /* What it came to, in a few words; nothing where nothing happened yet. */
 static void summarize(const struct observe_result *r, struct buf *out)
 {
     if (r->seen->frames)
-        observe_kinds[r->o->kind].summary(r, out);
+        observe_kinds[r->o->kind]->summary(r, out);
     add_narrow(r, out, out->len ? "; " : "", "");
 }
 
@@ -192,7 +128,7 @@ void observe_json(const struct observe_result *r, bool curves, struct writer *w)
     struct buf summary = {0};
     summarize(r, &summary);
     jw_text(w, "name", r->o->name);
-    jw_text(w, "kind", observe_kinds[r->o->kind].name);
+    jw_text(w, "kind", observable_words[r->o->kind]);
     jw_integer(w, "frames", (size_t)s->frames);
     jw_text(w, "summary", summary.data);
     jw_integer(w, "blocks", (size_t)observe_full_blocks(r));
@@ -209,16 +145,16 @@ void observe_json(const struct observe_result *r, bool curves, struct writer *w)
         jw_end(w, '}');
     }
     jw_end(w, ']');
-    observe_verdict_json(&observe_kinds[r->o->kind], r, w);
+    observe_verdict_json(observe_kinds[r->o->kind], r, w);
     if (s->frames)
-        observe_kinds[r->o->kind].json(r, curves, w);
+        observe_kinds[r->o->kind]->json(r, curves, w);
     buf_free(&summary);
 }
 
 /* "; unconverged: its error is from 2 blocks, below 5: it needs longer". Why there is no number its own line says. */
 static void add_verdict(const struct observe_result *r, struct buf *out)
 {
-    const struct observe_verdict v = observe_verdict(&observe_kinds[r->o->kind], r);
+    const struct observe_verdict v = observe_verdict(observe_kinds[r->o->kind], r);
     buf_printf(out, "; %s", v.word);
     for (int i = 0; i < v.n && v.number; i++)
         buf_printf(out, "%s%s", i ? "; " : ": ", v.reason[i].text);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Observables: what they need on a device, and what their sums mean. A kind is one row of observe_kinds: a spec's reader makes
- * its struct observable (daemon/spec/sections/observables.c), a program its launches (engine/cpu/step.c).
+ * Observables: what they need on a device, and what their sums mean. A kind is a row of engine/system/observables.def and a
+ * struct observe_kind. The reader of specs makes its struct observable (daemon/spec/sections/observables.c), and each program its
+ * launches (engine/cpu/observe/observe.c, engine/cuda/observe/observe.c).
  */
 #ifndef SHOAL_ENGINE_OBSERVE_OBSERVE_H
 #define SHOAL_ENGINE_OBSERVE_OBSERVE_H
@@ -27,7 +28,6 @@ struct observe_result {
 };
 
 struct observe_kind {
-    const char *name; /* the key in a spec */
     struct observe_size (*size)(const struct observable *o);
     double (*least_width)(const struct observable *o); /* of a box, nm; 0: any will do */
     /* What follows from it, the system and the settings on the host, for put and for programs; the owner gives it back to
@@ -44,6 +44,10 @@ struct observe_kind {
     bool equal_times;
     bool needs_velocities; /* of its frames */
     bool needs_sample;     /* it comes behind a sample of the same state: of runs alone */
+    /* What it computes from displacements, which volume moves change too: "diffusion". NULL: nothing. */
+    const char *at_constant_volume;
+    /* Title and column of a second file with the value of each frame, by which its first sum grows. NULL: it has no such file. */
+    const char *series_title, *series_column;
     /* ERR_SPEC: it cannot be, with the interval that its frames have. NULL: it can. */
     int (*check)(const struct observable *o, const struct system *sys, struct err *e);
     /* Of at least one frame: its file, members of an open JSON object, words for people. */
@@ -56,7 +60,7 @@ struct observe_kind {
     double (*independent)(const struct observe_result *r);
 };
 
-extern const struct observe_kind observe_kinds[OBSERVE_KINDS];
+extern const struct observe_kind *const observe_kinds[OBSERVE_KINDS];
 
 /* What is wrong with it in this system and with this interval, before anything is made of it. ERR_SPEC. */
 int observe_check(const struct observable *o, const struct system *sys, struct err *e);

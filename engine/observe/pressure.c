@@ -10,12 +10,12 @@
 
 static const char *const names[PRESSURE_REALS] = {"xx", "yy", "zz", "xy", "xz", "yz"};
 
-struct observe_size pressure_size(const struct observable *o)
+static struct observe_size pressure_size(const struct observable *o)
 {
     return (struct observe_size){.reals = PRESSURE_REALS};
 }
 
-const void *pressure_put(const struct observable *o, const struct system *sys, const void *plan, struct arena *a)
+static const void *pressure_put(const struct observable *o, const struct system *sys, const void *plan, struct arena *a)
 {
     return NULL;
 }
@@ -56,7 +56,7 @@ static struct tensor errors_of(const struct observe_result *r)
 }
 
 /* A row a block: its own means. */
-void pressure_file(const struct observe_result *r, struct buf *out)
+static void pressure_file(const struct observe_result *r, struct buf *out)
 {
     static const char *const legends[] = {"Pres-XX", "Pres-YY", "Pres-ZZ", "Pres-XY", "Pres-XZ", "Pres-YZ", "Pressure"};
     const struct observed *s = r->seen;
@@ -82,7 +82,7 @@ static void add_value(struct writer *w, const char *key, double value, double er
     jw_end(w, '}');
 }
 
-void pressure_json(const struct observe_result *r, bool curves, struct writer *w)
+static void pressure_json(const struct observe_result *r, bool curves, struct writer *w)
 {
     const struct tensor mean = mean_of(r), error = errors_of(r);
     jw_begin(w, "pressure_bar", '{');
@@ -92,7 +92,7 @@ void pressure_json(const struct observe_result *r, bool curves, struct writer *w
     jw_end(w, '}');
 }
 
-void pressure_summary(const struct observe_result *r, struct buf *out)
+static void pressure_summary(const struct observe_result *r, struct buf *out)
 {
     const struct tensor mean = mean_of(r), error = errors_of(r);
     buf_printf(out, "P ");
@@ -101,10 +101,18 @@ void pressure_summary(const struct observe_result *r, struct buf *out)
                mean.value[PRESSURE_ZZ]);
 }
 
-int pressure_of_blocks(const struct observe_result *r, double *value)
+static int pressure_of_blocks(const struct observe_result *r, double *value)
 {
     const int n = observe_full_blocks(r);
     for (int b = 0; b < n; b++)
         value[b] = tensor_of(observe_reals(r, b), (double)r->seen->per_block).value[MEAN];
     return n;
 }
+
+const struct observe_kind pressure_kind = {.size = pressure_size,
+                                           .needs_sample = true,
+                                           .put = pressure_put,
+                                           .file = pressure_file,
+                                           .json = pressure_json,
+                                           .summary = pressure_summary,
+                                           .of_blocks = pressure_of_blocks};

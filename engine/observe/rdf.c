@@ -16,13 +16,13 @@ static uint32_t bins_of(const struct observable *o)
     return (uint32_t)lrint(o->rdf.max / o->rdf.bin);
 }
 
-struct observe_size rdf_size(const struct observable *o)
+static struct observe_size rdf_size(const struct observable *o)
 {
     return (struct observe_size){.counts = bins_of(o), .reals = 1};
 }
 
 /* Boxes of files are single precision. */
-double rdf_least_width(const struct observable *o)
+static double rdf_least_width(const struct observable *o)
 {
     return 2 * o->rdf.max * (1 - 1e-6);
 }
@@ -72,7 +72,7 @@ static double ordered_pairs(const struct observable *o, const struct system *sys
     return n;
 }
 
-int rdf_check(const struct observable *o, const struct system *sys, struct err *e)
+static int rdf_check(const struct observable *o, const struct system *sys, struct err *e)
 {
     if (ordered_pairs(o, sys) > 0)
         return 0;
@@ -91,7 +91,7 @@ static const int32_t *put_molecules(const struct atom_group *g, const struct sys
     return at;
 }
 
-const void *rdf_put(const struct observable *o, const struct system *sys, const void *plan, struct arena *a)
+static const void *rdf_put(const struct observable *o, const struct system *sys, const void *plan, struct arena *a)
 {
     struct rdf_table t = {.max = o->rdf.max,
                           .bin = o->rdf.bin,
@@ -161,7 +161,7 @@ static void curve_close(struct curve *c)
     free(c->n_error);
 }
 
-void rdf_file(const struct observe_result *r, struct buf *out)
+static void rdf_file(const struct observe_result *r, struct buf *out)
 {
     static const char *const legends[] = {"g(r)", "error of g(r)", "coordination number within r + bin/2",
                                           "error of the coordination number", "pairs"};
@@ -200,7 +200,7 @@ static void add_curves(const struct curve *c, struct writer *w)
     observe_list(w, "coordination_error", c->n_error, c->bins);
 }
 
-void rdf_json(const struct observe_result *r, bool curves, struct writer *w)
+static void rdf_json(const struct observe_result *r, bool curves, struct writer *w)
 {
     struct curve c = curve_of(r);
     double *volume = observe_total_reals(r);
@@ -219,7 +219,7 @@ void rdf_json(const struct observe_result *r, bool curves, struct writer *w)
     curve_close(&c);
 }
 
-void rdf_summary(const struct observe_result *r, struct buf *out)
+static void rdf_summary(const struct observe_result *r, struct buf *out)
 {
     struct curve c = curve_of(r);
     const uint32_t best = highest(&c);
@@ -230,7 +230,7 @@ void rdf_summary(const struct observe_result *r, struct buf *out)
 }
 
 /* Of the highest bin. */
-int rdf_of_blocks(const struct observe_result *r, double *value)
+static int rdf_of_blocks(const struct observe_result *r, double *value)
 {
     struct curve c = curve_of(r);
     const int n = observe_full_blocks(r);
@@ -239,3 +239,12 @@ int rdf_of_blocks(const struct observe_result *r, double *value)
     curve_close(&c);
     return n;
 }
+
+const struct observe_kind rdf_kind = {.size = rdf_size,
+                                      .least_width = rdf_least_width,
+                                      .check = rdf_check,
+                                      .put = rdf_put,
+                                      .file = rdf_file,
+                                      .json = rdf_json,
+                                      .summary = rdf_summary,
+                                      .of_blocks = rdf_of_blocks};

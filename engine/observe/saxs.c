@@ -14,13 +14,13 @@
 
 #define Q_DIGITS 1e-7 /* to which a file has q */
 
-struct observe_size saxs_size(const struct observable *o)
+static struct observe_size saxs_size(const struct observable *o)
 {
     return (struct observe_size){.reals = 3 * (uint64_t)saxs_bins(&o->saxs) + 1};
 }
 
-int saxs_plan(void **plan, const struct observable *o, const struct system *sys, const struct settings *set,
-              struct err *e)
+static int saxs_plan(void **plan, const struct observable *o, const struct system *sys, const struct settings *set,
+                     struct err *e)
 {
     struct saxs_plan *p = xcalloc(1, sizeof *p);
     int rc = saxs_plan_make(p, o, sys, e);
@@ -31,7 +31,7 @@ int saxs_plan(void **plan, const struct observable *o, const struct system *sys,
     return rc;
 }
 
-int saxs_check(const struct observable *o, const struct system *sys, struct err *e)
+static int saxs_check(const struct observable *o, const struct system *sys, struct err *e)
 {
     struct saxs_plan p;
     int rc = saxs_plan_make(&p, o, sys, e);
@@ -41,13 +41,13 @@ int saxs_check(const struct observable *o, const struct system *sys, struct err 
     return 0;
 }
 
-void saxs_plan_free(void *plan)
+static void saxs_plan_free(void *plan)
 {
     saxs_plan_close(plan);
     free(plan);
 }
 
-const void *saxs_put(const struct observable *o, const struct system *sys, const void *plan, struct arena *a)
+static const void *saxs_put(const struct observable *o, const struct system *sys, const void *plan, struct arena *a)
 {
     return saxs_plan_put(plan, a);
 }
@@ -138,7 +138,7 @@ static void profile_close(struct profile *p)
     free(p->uncertain);
 }
 
-void saxs_file(const struct observe_result *r, struct buf *out)
+static void saxs_file(const struct observe_result *r, struct buf *out)
 {
     static const char *const legends[] = {"I(q)", "error of I(q)", "I(q) with the background", "error of that"};
     const struct saxs_background *b = &r->o->saxs.background;
@@ -159,7 +159,7 @@ void saxs_file(const struct observe_result *r, struct buf *out)
     profile_close(&p);
 }
 
-void saxs_json(const struct observe_result *r, bool curves, struct writer *w)
+static void saxs_json(const struct observe_result *r, bool curves, struct writer *w)
 {
     struct profile p = profile_of(r);
     jw_real(w, "mean_volume_nm3", p.volume);
@@ -182,7 +182,7 @@ void saxs_json(const struct observe_result *r, bool curves, struct writer *w)
     profile_close(&p);
 }
 
-void saxs_summary(const struct observe_result *r, struct buf *out)
+static void saxs_summary(const struct observe_result *r, struct buf *out)
 {
     struct profile p = profile_of(r);
     if (p.n) {
@@ -196,7 +196,7 @@ void saxs_summary(const struct observe_result *r, struct buf *out)
 }
 
 /* Of the lowest bin, with what the background takes away. */
-int saxs_of_blocks(const struct observe_result *r, double *value)
+static int saxs_of_blocks(const struct observe_result *r, double *value)
 {
     const uint32_t nbins = saxs_bins(&r->o->saxs);
     double *reals = observe_total_reals(r);
@@ -212,3 +212,14 @@ int saxs_of_blocks(const struct observe_result *r, double *value)
             value[n++] = mean_of(observe_reals(r, b), nbins, lowest);
     return n;
 }
+
+const struct observe_kind saxs_kind = {.size = saxs_size,
+                                       .plan = saxs_plan,
+                                       .plan_free = saxs_plan_free,
+                                       .check = saxs_check,
+                                       .most_edges = saxs_most_edges,
+                                       .put = saxs_put,
+                                       .file = saxs_file,
+                                       .json = saxs_json,
+                                       .summary = saxs_summary,
+                                       .of_blocks = saxs_of_blocks};

@@ -27,6 +27,8 @@ int saxs_plan_make(struct saxs_plan *p, const struct observable *o, const struct
 void saxs_plan_close(struct saxs_plan *p);
 /* Its table and what that points to, into an arena; the device's address. */
 const struct saxs_table *saxs_plan_put(const struct saxs_plan *p, struct arena *a);
+/* Edges of a box that its grid is for, nm, at most. */
+void saxs_most_edges(const struct observable *o, const struct system *sys, double edge[3]);
 /* Launches of a frame: so many for each element with atoms, one for others, and three beside. */
 uint32_t saxs_plan_launches(const struct saxs_plan *p, uint32_t each);
 /* Wave vectors that there is room for. */

@@ -19,7 +19,7 @@ static bool massless(const struct observable *o, const struct system *sys, int32
     return true;
 }
 
-int vacf_check(const struct observable *o, const struct system *sys, struct err *e)
+static int vacf_check(const struct observable *o, const struct system *sys, struct err *e)
 {
     int32_t *first;
     int rc = lags_check(o, sys, e);
@@ -89,7 +89,7 @@ static double total_error(const struct green_kubo *g)
     return 1e5 * CM2_S * g->error[g->c.lags - 1];
 }
 
-void vacf_file(const struct observe_result *r, struct buf *out)
+static void vacf_file(const struct observe_result *r, struct buf *out)
 {
     static const char *const legends[] = {"C",          "error of C",     "C / C(0)", "D up to there (1e-5 cm^2/s)",
                                           "error of D", "origins of time"};
@@ -116,7 +116,7 @@ static void add_curves(const struct green_kubo *g, struct writer *w)
     observe_list(w, "integral_error_nm2_per_ps", g->error, g->c.lags);
 }
 
-void vacf_json(const struct observe_result *r, bool curves, struct writer *w)
+static void vacf_json(const struct observe_result *r, bool curves, struct writer *w)
 {
     struct green_kubo g = green_kubo_of(r);
     jw_real(w, "interval_ps", r->o->interval);
@@ -132,7 +132,7 @@ void vacf_json(const struct observe_result *r, bool curves, struct writer *w)
     green_kubo_close(&g);
 }
 
-void vacf_summary(const struct observe_result *r, struct buf *out)
+static void vacf_summary(const struct observe_result *r, struct buf *out)
 {
     struct green_kubo g = green_kubo_of(r);
     buf_printf(out, "D ");
@@ -142,7 +142,7 @@ void vacf_summary(const struct observe_result *r, struct buf *out)
 }
 
 /* Integrals up to the longest lag. */
-int vacf_of_blocks(const struct observe_result *r, double *value)
+static int vacf_of_blocks(const struct observe_result *r, double *value)
 {
     struct green_kubo g = green_kubo_of(r);
     const uint32_t lags = g.c.lags;
@@ -156,3 +156,13 @@ int vacf_of_blocks(const struct observe_result *r, double *value)
     green_kubo_close(&g);
     return n;
 }
+
+const struct observe_kind vacf_kind = {.size = lags_size,
+                                       .equal_times = true,
+                                       .needs_velocities = true,
+                                       .check = vacf_check,
+                                       .put = lags_put,
+                                       .file = vacf_file,
+                                       .json = vacf_json,
+                                       .summary = vacf_summary,
+                                       .of_blocks = vacf_of_blocks};

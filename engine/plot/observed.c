@@ -19,23 +19,8 @@ static const struct figure {
     beside *line;
     const char *note; /* of the line */
 } figures[] = {
-    {.kind = "rdf", .value = "g(r)", .error = "error of g(r)", .sparse = true},
-    {.kind = "rdf",
-     .value = "coordination number within r + bin/2",
-     .error = "error of the coordination number",
-     .y = "coordination number"},
-    {.kind = "msd",
-     .value = "MSD",
-     .error = "error of the MSD",
-     .line = diffusion_line,
-     .note = "dashed: the line whose slope is 6 D"},
-    {.kind = "coordination", .value = "p(C)", .error = "error of p(C)"},
-    {.kind = "coordination", .value = "C"}, /* of a table of its own, frame by frame */
-    {.kind = "saxs", .value = "I(q)", .error = "error of I(q)", .log_y = true},
-    {.kind = "vacf", .value = "C", .error = "error of C"},
-    {.kind = "vacf", .value = "D up to there (1e-5 cm^2/s)", .error = "error of D", .y = "D (1e-5 cm^2/s)"},
-    {.kind = "dielectric", .value = "dielectric constant of the frames so far"},
-    {.kind = "pressure", .value = "Pressure"},
+#define FIGURE(word, ...) {.kind = #word, __VA_ARGS__},
+#include "engine/system/observables.def"
 };
 
 static double number_of(const json_t *o, const char *key)

@@ -56,16 +56,12 @@ static int check_form(const struct model *m, struct err *e)
     return 0;
 }
 
-/* ERR_UNSUPPORTED: the device has no kernels for one of them; as observe_check. */
+/* ERR_UNSUPPORTED: a frame has too many launches; as observe_check. */
 static int place_observables(struct model *m, struct err *e)
 {
     for (int i = 0; i < m->sys->nobservables; i++) {
         const struct observable *o = &m->sys->observables[i];
-        const struct observe_kind *kind = &observe_kinds[o->kind];
-        if (!(m->program->observes >> o->kind & 1))
-            return err_set(e, ERR_UNSUPPORTED,
-                           "%s: %s is not computed on %s devices yet; expected a CPU device, --device cpu", o->name,
-                           kind->name, m->program->device);
+        const struct observe_kind *kind = observe_kinds[o->kind];
         int rc = observe_check(o, m->sys, e);
         if (!rc && kind->plan)
             rc = kind->plan(&m->observe_plan[i], o, m->sys, m->set, e);
@@ -360,6 +356,6 @@ void model_free(struct model *m)
         m->program->observe_close(m);
     for (int i = 0; i < m->sys->nobservables; i++)
         if (m->observe_plan[i])
-            observe_kinds[m->sys->observables[i].kind].plan_free(m->observe_plan[i]);
+            observe_kinds[m->sys->observables[i].kind]->plan_free(m->observe_plan[i]);
     free(m);
 }

@@ -39,8 +39,7 @@ enum evaluate {
 struct program {
     const char *device; /* first part of the names of the devices it serves: "cpu", "cuda" */
     const struct kernel_table *kernels;
-    bool host_memory;  /* what replicas work in is memory of the host */
-    uint32_t observes; /* bit k: observables of enum observable_kind k are computed */
+    bool host_memory; /* what replicas work in is memory of the host */
     /* What the program makes of a model's plans (struct observe_kind), before it has a replica, on the device's thread, with work
      * on a lane that nobody waits for; and takes back. More than once is fine. NULL: nothing. ERR_DEVICE, ERR_MEMORY. */
     int (*observe_open)(struct model *m, struct lane *lane, struct err *e);

@@ -98,6 +98,47 @@ static inline void *sim_observed(const struct sim *s, int i)
     return s->d.observed + s->model->observed_at[i];
 }
 
+/* What the launches of a frame of one observable read: arguments of its kernels have the names of these members. */
+struct observe_frame {
+    const struct observable *o;
+    const void *plan; /* struct observe_kind */
+    void *ctl, *x, *v, *v_out, *seen;
+    const void *motion, *table;
+    void *work;                 /* where it computes, struct observe_launches.work */
+    double freedom, kt, regain; /* struct center_rule */
+    uint32_t every, pad_;       /* the same */
+};
+
+static inline struct observe_frame sim_observe_frame(const struct sim *s, int i, void *work)
+{
+    const struct model *m = s->model;
+    return (struct observe_frame){.o = &m->sys->observables[i],
+                                  .plan = m->observe_plan[i],
+                                  .ctl = s->d.ctl,
+                                  .x = s->d.x,
+                                  .v = s->d.v,
+                                  .v_out = s->d.v_out,
+                                  .motion = m->motion,
+                                  .table = m->observed[i],
+                                  .seen = sim_observed(s, i),
+                                  .work = work,
+                                  .freedom = m->center.freedom,
+                                  .kt = m->center.kt,
+                                  .regain = m->center.regain,
+                                  .every = m->center.every};
+}
+
+/* How a program computes a kind of observable. */
+struct observe_launches {
+    void (*emit)(const struct observe_frame *f, struct tape *t); /* the launches of a frame, behind its begin */
+    /* How many these are at most; NULL: as many as the program says. */
+    uint32_t (*count)(const struct observable *o, const void *plan);
+    size_t (*work)(const struct observable *o, const void *plan); /* bytes that it computes in; NULL: none */
+    /* Of program.observe_open and observe_close, for one observable; table: struct observe_table, a device address. NULL: nothing. */
+    int (*open)(struct dev *dev, struct lane *lane, void *plan, const void *table, struct err *e);
+    void (*close)(void *plan);
+};
+
 /* `digests`: device and host address of model_chunks() words of mapped memory. ERR_INTERNAL, ERR_DRIFT. */
 int tables_open(struct sim *s, uint64_t *device, const uint64_t *host, struct err *e);
 void tables_close(struct sim *s);

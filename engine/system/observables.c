@@ -3,6 +3,11 @@
 
 #include <stdlib.h>
 
+const char *const observable_words[OBSERVE_KINDS] = {
+#define OBSERVABLE(KIND, word, launch) #word,
+#include "engine/system/observables.def"
+};
+
 void observable_close(struct observable *o)
 {
     for (int g = 0; g < OBSERVABLE_GROUPS; g++) {

@@ -12,15 +12,12 @@
 #include "engine/system/biases.h"
 
 enum observable_kind {
-    OBSERVE_RDF,
-    OBSERVE_MSD,
-    OBSERVE_COORDINATION,
-    OBSERVE_SAXS,
-    OBSERVE_DIELECTRIC,
-    OBSERVE_VACF,
-    OBSERVE_PRESSURE,
+#define OBSERVABLE(KIND, word, launch) OBSERVE_##KIND,
+#include "engine/system/observables.def"
     OBSERVE_KINDS
 };
+/* Of each kind: the key in a spec, and the kind in results. */
+extern const char *const observable_words[OBSERVE_KINDS];
 enum { OBSERVABLES_MAX = 16, OBSERVABLE_GROUPS = 2 };
 
 /* Sorted atoms, each once, counted from 0. */

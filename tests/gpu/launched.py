@@ -38,6 +38,7 @@ def launches(folder, name, command):
 
 def main():
     declared, toys = kernels("engine/cuda/kernels.def"), kernels("tests/graphs/toy_kernels.def")
+    declared |= {f"observe_{block}" for block in re.findall(r"BLOCK\((\w+), F", (ROOT / "engine/system/observables.def").read_text())}
     assert declared and toys
     sources = "".join(path.read_text() for path in (ROOT / "tests/graphs").glob("*.c"))
     missing = {f"toy {kernel}" for kernel in toys if f" emit_{kernel}(" not in sources}

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Holds the schemas of what people write to what the interpreter in daemon/spec/document/schema.c knows, and to being documented: every
-key has a description, and every key that holds a value an example.
+key has a description, and every key that holds a value an example. Holds specs and results to the kinds of observables that there are.
 
-Usage: check_schema.py SCHEMA.json...
+Usage: check_schema.py OBSERVABLES.def RESULTS.json ENSEMBLE.json SCHEMA.json...
 """
 import json
+import re
 import sys
 
 KNOWN = {
@@ -74,11 +75,31 @@ def problems(schema, where, item=False):
     return found
 
 
+def kinds_of(table):
+    return re.findall(r"^OBSERVABLE\(\w+, (\w+), ", table, re.M)
+
+
+def observables(kinds, ensemble, results):
+    """Keys of a spec's observables, and the kinds that results have, in the order of the table."""
+    keys = ensemble["properties"]["observables"]["items"]["properties"]
+    told = results["properties"]["observables"]["items"]["properties"]["kind"]["enum"]
+    found = [f"observables: a spec has {sorted(keys)}, the table {sorted(kinds)}"] if sorted(keys) != sorted(kinds) else []
+    return found + ([f"observables: results have {told}, the table {kinds}"] if told != kinds else [])
+
+
+def read(path):
+    with open(path, encoding="utf-8") as f:
+        return f.read()
+
+
 def main():
-    found = []
-    for path in sys.argv[1:]:
-        with open(path, encoding="utf-8") as f:
-            schema = json.load(f)
+    table, results, *schemas = sys.argv[1:]
+    kinds, results, ensemble = kinds_of(read(table)), json.loads(read(results)), json.loads(read(schemas[0]))
+    found = observables(kinds, ensemble, results)
+    if len(observables(kinds[1:], ensemble, results)) != 2:
+        found.append("the check of observables is broken")
+    for path in schemas:
+        schema = json.loads(read(path))
         found += problems({key: value for key, value in schema.items() if key != "definitions"}, path)
         for name, definition in schema.get("definitions", {}).items():
             found += problems(definition, f"{path}#{name}")

@@ -8,6 +8,7 @@
 #include "engine/base/number.h"
 #include "engine/base/json/text_json.h"
 #include "engine/kernels/volume.h"
+#include "engine/observe/observe.h"
 #include "engine/prepare/alchemy.h"
 #include "engine/system/lines.h"
 #include "engine/prepare/topology.h"
@@ -198,19 +199,23 @@ static void advise_protocol(const struct advising *a)
 /* ---- observables ---- */
 
 /* Volume moves scale all positions: displacements have that in them too. */
-static void advise_diffusion(const struct advising *a)
+static void advise_displacements(const struct advising *a)
 {
     const struct spec *s = a->s;
-    bool diffusion = false, npt = false;
-    for (int i = 0; i < a->sys->nobservables; i++)
-        diffusion |= a->sys->observables[i].kind == OBSERVE_MSD;
+    const char *kind = NULL, *what = NULL;
+    bool npt = false;
+    for (int i = 0; i < a->sys->nobservables && !what; i++) {
+        kind = observable_words[a->sys->observables[i].kind];
+        what = observe_kinds[a->sys->observables[i].kind]->at_constant_volume;
+    }
     for (int i = 0; i < s->nstages; i++)
         npt |= s->stages[i].kind == STAGE_PRODUCE && s->stages[i].npt;
-    if (diffusion && npt)
+    if (what && npt)
         advice_say(
             a, "ensemble", s->protocol_line,
-            "protocol: production with ensemble npt moves molecules with the box, which observables: msd takes for "
-            "diffusion; expected ensemble nvt, at the volume that an npt stage before it came to");
+            "protocol: production with ensemble npt moves molecules with the box, which observables: %s takes for "
+            "%s; expected ensemble nvt, at the volume that an npt stage before it came to",
+            kind, what);
 }
 
 /* ---- the topology ---- */
@@ -252,7 +257,7 @@ int spec_advise(const struct spec *s, const struct system *sys, json_t **out, st
     advise_protocol(&a);
     advise_center(&a);
     advise_volume_moves(&a);
-    advise_diffusion(&a);
+    advise_displacements(&a);
     advise_shape(&a);
     topology_close(&t);
     return 0;

@@ -28,7 +28,6 @@ static int read_rdf(struct reader *r, const struct spec *s, struct observable_ch
 {
     struct rdf_choice *rdf = &c->of.rdf;
     struct view max = view_key(v, "max"), bin = view_key(v, "bin");
-    c->of.kind = OBSERVE_RDF;
     rdf->max = view_quantity(max).value;
     rdf->bin = view_quantity(bin).value;
     rdf->within = view_boolean(view_key(v, "within-molecules"));
@@ -53,7 +52,6 @@ static int read_saxs(struct reader *r, const struct spec *s, struct observable_c
 
 static int read_dielectric(struct reader *r, const struct spec *s, struct observable_choice *c, struct view v)
 {
-    c->of.kind = OBSERVE_DIELECTRIC;
     c->of.dielectric.temperature = s->settings.integrator.temperature;
     if (view_given(view_key(v, "of")))
         return read_of(r, s, c, v);
@@ -88,15 +86,8 @@ static void read_lags(struct observable_choice *c, struct view v)
     c->of.lags.center = view_boolean(view_key(v, "remove-center"));
 }
 
-static int read_pressure(struct reader *r, const struct spec *s, struct observable_choice *c, struct view v)
-{
-    c->of.kind = OBSERVE_PRESSURE;
-    return 0;
-}
-
 static int read_vacf(struct reader *r, const struct spec *s, struct observable_choice *c, struct view v)
 {
-    c->of.kind = OBSERVE_VACF;
     read_lags(c, v);
     if (!view_given(view_key(v, "restart")))
         c->of.lags.restart = -VACF_RESTART;
@@ -106,7 +97,6 @@ static int read_vacf(struct reader *r, const struct spec *s, struct observable_c
 static int read_msd(struct reader *r, const struct spec *s, struct observable_choice *c, struct view v)
 {
     struct msd_choice *m = &c->of.msd;
-    c->of.kind = OBSERVE_MSD;
     read_lags(c, v);
     m->viscosity = view_quantity(view_key(v, "viscosity")).value;
     m->temperature = s->settings.integrator.temperature;
@@ -119,7 +109,6 @@ static int read_coordination(struct reader *r, const struct spec *s, struct obse
     struct coordination_distribution *d = &c->of.coordination;
     struct view of = view_key(v, "of"), max = view_key(v, "max");
     char place[96];
-    c->of.kind = OBSERVE_COORDINATION;
     c->of.ngroups = view_given(view_key(of, "within")) ? 1 : 2;
     d->max = view_number(max);
     d->bin = view_number(view_key(v, "bin"));
@@ -132,16 +121,25 @@ static int read_coordination(struct reader *r, const struct spec *s, struct obse
     return spec_read_coordination(r, &d->of, c->group, of, place, s->index);
 }
 
+static int make_coordination(const struct spec *s, const struct observable_choice *c, struct source *src,
+                             struct observable *o, struct err *e)
+{
+    int rc = spec_check_coordination(&o->coordination.of, c->group, (int *const[2]){o->group[0].atom, o->group[1].atom},
+                                     (const int[2]){o->group[0].n, o->group[1].n}, e);
+    return rc ? err_prefix(e, "%s:%d: observables[%d].coordination.of", s->file, c->group[0].line, c->index) : 0;
+}
+
+/* read: the keys of a kind; NULL: it has none but those of all. make: what else a system has of it, when its atoms are known. */
 static const struct {
-    const char *key;
     int (*read)(struct reader *r, const struct spec *s, struct observable_choice *c, struct view v);
-} kinds[] = {{"rdf", read_rdf},
-             {"msd", read_msd},
-             {"coordination", read_coordination},
-             {"saxs", read_saxs},
-             {"dielectric", read_dielectric},
-             {"vacf", read_vacf},
-             {"pressure", read_pressure}};
+    int (*make)(const struct spec *s, const struct observable_choice *c, struct source *src, struct observable *o,
+                struct err *e);
+} kinds[OBSERVE_KINDS] = {[OBSERVE_RDF] = {read_rdf},
+                          [OBSERVE_MSD] = {read_msd},
+                          [OBSERVE_COORDINATION] = {read_coordination, make_coordination},
+                          [OBSERVE_SAXS] = {read_saxs, spec_make_saxs},
+                          [OBSERVE_DIELECTRIC] = {read_dielectric},
+                          [OBSERVE_VACF] = {read_vacf}};
 
 /* The name that it was given; or that of its kind, with a number where it is not the first without one. */
 static int read_name(struct reader *r, const struct spec *s, struct observable_choice *c, struct view name)
@@ -172,17 +170,18 @@ static int read_observable(struct reader *r, const struct spec *s, struct observ
 {
     int rc = 0;
     char place[96];
-    for (size_t k = 0; k < sizeof kinds / sizeof *kinds && !rc; k++) {
-        struct view v = view_key(item, kinds[k].key);
+    for (int k = 0; k < OBSERVE_KINDS && !rc; k++) {
+        struct view v = view_key(item, observable_words[k]);
         if (!view_given(v))
             continue;
-        c->kind = kinds[k].key;
+        c->of.kind = (enum observable_kind)k;
+        c->kind = observable_words[k];
         rc = read_name(r, s, c, view_key(v, "name"));
         observable_place(place, c, "every");
         if (!rc)
             rc = spec_steps_of(r, view_key(v, "every"), place, &c->of.every);
         c->of.interval = (double)c->of.every * r->timestep;
-        if (!rc)
+        if (!rc && kinds[k].read)
             rc = kinds[k].read(r, s, c, v);
     }
     return rc;
@@ -225,11 +224,7 @@ static int make_groups(const struct spec *s, const struct observable_choice *c, 
                               c->group[g].text);
         group->label = xstrdup(c->group[g].text);
     }
-    if (c->of.kind != OBSERVE_COORDINATION)
-        return 0;
-    int rc = spec_check_coordination(&o->coordination.of, c->group, (int *const[2]){o->group[0].atom, o->group[1].atom},
-                                     (const int[2]){o->group[0].n, o->group[1].n}, e);
-    return rc ? err_prefix(e, "%s:%d: observables[%d].coordination.of", s->file, c->group[0].line, c->index) : 0;
+    return 0;
 }
 
 int spec_make_observables(const struct spec *s, struct source *src, struct system *sys, struct err *e)
@@ -243,8 +238,8 @@ int spec_make_observables(const struct spec *s, struct source *src, struct syste
         o->name = xstrdup(c->of.name);
         o->saxs.background = (struct saxs_background){0};
         rc = make_groups(s, c, src, sys, o, e);
-        if (!rc)
-            rc = spec_make_saxs(c, src, o, e);
+        if (!rc && kinds[o->kind].make)
+            rc = kinds[o->kind].make(s, c, src, o, e);
     }
     return rc;
 }

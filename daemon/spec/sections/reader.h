@@ -59,7 +59,8 @@ void spec_fold_close(struct spec *s);
 /* saxs.c */
 int spec_read_saxs(struct reader *r, struct observable_choice *c, struct view v);
 /* Reads its background. ERR_SPEC, ERR_MISSING_FILE. */
-int spec_make_saxs(const struct observable_choice *c, struct source *src, struct observable *o, struct err *e);
+int spec_make_saxs(const struct spec *s, const struct observable_choice *c, struct source *src, struct observable *o,
+                   struct err *e);
 
 /* biases.c: after the protocol, whose times schedules have; and their atoms in a system. */
 /* A coordination, wherever there is one: `mapping` is where, for messages. And its atoms: ERR_SPEC, where they are none for it. */

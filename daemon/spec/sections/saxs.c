@@ -67,7 +67,6 @@ int spec_read_saxs(struct reader *r, struct observable_choice *c, struct view v)
                               .euler = view_choice(view_key(v, "divide-by")) == 1,
                               .max = view_quantity(view_key(v, "max")).value,
                               .bin = view_quantity(view_key(v, "bin")).value};
-    c->of.kind = OBSERVE_SAXS;
     observable_place(place, c, "grid");
     if (view_given(grid) && view_given(spacing))
         return spec_bad(r, grid, place, "expected grid or spacing, not both");
@@ -131,7 +130,8 @@ static int read_rows(struct saxs_background *b, const struct source_text *t, str
                          t->name);
 }
 
-int spec_make_saxs(const struct observable_choice *c, struct source *src, struct observable *o, struct err *e)
+int spec_make_saxs(const struct spec *s, const struct observable_choice *c, struct source *src, struct observable *o,
+                   struct err *e)
 {
     const struct saxs_background *from = &c->of.saxs.background;
     struct source_text text;

@@ -153,7 +153,7 @@ static int check_time(struct observe_work *w, const struct picker *p, const stru
         const double off = fmin(0.1 * o->interval + slack(due), 0.5 * o->interval);
         if (p->picked == 1)
             w->begin = f->time;
-        else if (observe_kinds[o->kind].equal_times && !(fabs(f->time - due) < off))
+        else if (observe_kinds[o->kind]->equal_times && !(fabs(f->time - due) < off))
             return err_set(e, ERR_COORDINATES,
                            "%s: frame %llu is at %.10g ps, expected %.10g ps: %s needs frames at equal times",
                            w->q->trajectory, (unsigned long long)f->number, f->time, due, o->name);
@@ -163,7 +163,7 @@ static int check_time(struct observe_work *w, const struct picker *p, const stru
 
 static int check_velocities(const struct observable *o, const struct trajectory_frame *f, struct err *e)
 {
-    if (f->v || !observe_kinds[o->kind].needs_velocities)
+    if (f->v || !observe_kinds[o->kind]->needs_velocities)
         return 0;
     return err_set(e, ERR_COORDINATES, "%s: no velocities; expected a .trr or .gro file that has them", o->name);
 }
@@ -268,12 +268,12 @@ static int results(struct observe_work *w, struct observe_files *files, struct b
 /* ERR_SPEC: it cannot be of a trajectory. */
 static int check_observable(const struct observable *o, const struct system *sys, struct err *e)
 {
-    if (observe_kinds[o->kind].needs_sample)
+    if (observe_kinds[o->kind]->needs_sample)
         return err_set(
             e, ERR_SPEC,
             "%s: a trajectory lacks the forces of its frames; expected observables of positions and velocities "
             "alone, and %s in a run",
-            o->name, observe_kinds[o->kind].name);
+            o->name, observable_words[o->kind]);
     return observe_check(o, sys, e);
 }
 

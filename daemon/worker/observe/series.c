@@ -8,7 +8,7 @@
 
 bool observe_series_of(const struct observable *o)
 {
-    return o->kind == OBSERVE_COORDINATION;
+    return observe_kinds[o->kind]->series_title != NULL;
 }
 
 int observe_series_check(const struct system *sys, struct err *e)
@@ -41,9 +41,10 @@ void observe_series_add(struct observe_series *s, const struct observe_result *r
 
 void observe_series_file(const struct observe_series *s, const struct observe_result *r, struct buf *out)
 {
-    static const char *const legends[] = {"C"};
+    const struct observe_kind *kind = observe_kinds[r->o->kind];
     buf_printf(out, "# " OBSERVE_SERIES_NAME ".xvg, written by Shoal\n", r->o->name);
-    observe_header(out, "A coordination, frame by frame", s->not_times ? "frame" : "Time (ps)", "C", legends, 1);
+    observe_header(out, kind->series_title, s->not_times ? "frame" : "Time (ps)", kind->series_column,
+                   &kind->series_column, 1);
     for (int i = 0; i < s->n; i++)
         buf_printf(out, "%.10g %.9g\n", s->not_times ? i + 1.0 : s->time[i], s->value[i]);
 }

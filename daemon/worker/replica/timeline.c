@@ -119,7 +119,7 @@ static bool observes(const struct spec *spec, uint64_t stage, uint64_t step, boo
         return false;
     for (int i = 0; i < spec->nobservables; i++) {
         const struct observable *o = &spec->observables[i].of;
-        due |= (!sample || observe_kinds[o->kind].needs_sample) && timeline_due(o->every, steps);
+        due |= (!sample || observe_kinds[o->kind]->needs_sample) && timeline_due(o->every, steps);
     }
     return due;
 }

@@ -11,7 +11,7 @@ void cpu_observe_pressure(const struct launch *launch, const struct args_observe
     const struct ctl *c = a->ctl;
     const struct motion_table *m = a->motion;
     const struct observed *s = a->seen;
-    const double(*v)[3] = a->v;
+    const double(*v)[3] = a->v_out;
     double kinetic[PRESSURE_REALS] = {0};
     if (c->halt || !s->now)
         return;

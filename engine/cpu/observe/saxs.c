@@ -161,28 +161,34 @@ static struct saxs_work lay_out(const struct saxs_plan *p, struct arena *a)
     return w;
 }
 
-size_t cpu_saxs_work(const struct saxs_plan *p)
+uint32_t cpu_saxs_launches(const struct observable *o, const void *plan)
+{
+    return saxs_plan_launches(plan, 3);
+}
+
+size_t cpu_saxs_work(const struct observable *o, const void *plan)
 {
     struct arena a = {0};
-    lay_out(p, &a);
+    lay_out(plan, &a);
     return a.used;
 }
 
 #define EMIT(kernel, ...) emit_##kernel(t, &SHAPE_CHAIN, &(struct args_##kernel){__VA_ARGS__})
 
-void cpu_saxs_emit(const struct sim *s, const struct saxs_plan *p, const void *table, void *seen, struct tape *t)
+void cpu_saxs_emit(const struct observe_frame *f, struct tape *t)
 {
-    struct arena a = {.base = s->d.observe_work};
+    const struct saxs_plan *p = f->plan;
+    struct arena a = {.base = f->work};
     const struct saxs_work w = lay_out(p, &a);
-    EMIT(saxs_place, .ctl = s->d.ctl, .x = s->d.x, .table = table, .seen = seen, .place = w.place, .bins = w.bins);
+    EMIT(saxs_place, .ctl = f->ctl, .x = f->x, .table = f->table, .seen = f->seen, .place = w.place, .bins = w.bins);
     for (uint32_t k = 0; k < (uint32_t)p->table.nspecies; k++) {
         if (p->species[k].count) {
-            EMIT(saxs_spread, .table = table, .seen = seen, .place = w.place, .mesh = w.mesh, .species = k);
-            EMIT(saxs_forward, .table = table, .seen = seen, .mesh = w.mesh, .spectrum = w.spectrum);
+            EMIT(saxs_spread, .table = f->table, .seen = f->seen, .place = w.place, .mesh = w.mesh, .species = k);
+            EMIT(saxs_forward, .table = f->table, .seen = f->seen, .mesh = w.mesh, .spectrum = w.spectrum);
         }
-        EMIT(saxs_add, .ctl = s->d.ctl, .table = table, .seen = seen, .spectrum = w.spectrum, .sum = w.sum,
+        EMIT(saxs_add, .ctl = f->ctl, .table = f->table, .seen = f->seen, .spectrum = w.spectrum, .sum = w.sum,
              .species = k);
     }
-    EMIT(saxs_bin, .ctl = s->d.ctl, .table = table, .seen = seen, .sum = w.sum, .bins = w.bins);
-    EMIT(saxs_keep, .ctl = s->d.ctl, .table = table, .seen = seen, .bins = w.bins);
+    EMIT(saxs_bin, .ctl = f->ctl, .table = f->table, .seen = f->seen, .sum = w.sum, .bins = w.bins);
+    EMIT(saxs_keep, .ctl = f->ctl, .table = f->table, .seen = f->seen, .bins = w.bins);
 }

@@ -7,65 +7,113 @@
 #include "engine/cuda/observe/saxs.h"
 #include "engine/run/sim_parts.h"
 
-/* Its transform, made before its first replica; NULL: it is another kind. */
-static struct saxs_plan *plan_of(const struct model *m, int i)
+#define EMIT_GRID(kernel, across, down, threads, ...)                                                                  \
+    emit_##kernel(t, &(struct shape){.grid = {across, down, 1}, .block = {threads, 1, 1}, .after = AFTER_PREVIOUS},    \
+                  &(struct args_##kernel){__VA_ARGS__})
+#define EMIT_BLOCK(kernel, ...) EMIT_GRID(kernel, 1, 1, CUDA_ONE_BLOCK, __VA_ARGS__)
+/* Of few threads, for which room is found beside other replicas' blocks. */
+#define EMIT_SMALL(kernel, ...) EMIT_GRID(kernel, 1, 1, 2 * CUDA_BLOCK, __VA_ARGS__)
+
+static void emit_rdf(const struct observe_frame *f, struct tape *t)
 {
-    return m->sys->observables[i].kind == OBSERVE_SAXS ? m->observe_plan[i] : NULL;
+    EMIT_GRID(observe_rdf, blocks_of((uint64_t)f->o->group[0].n, CUDA_BLOCK),
+              blocks_of((uint64_t)f->o->group[1].n, RDF_PIECE), CUDA_BLOCK, .ctl = f->ctl, .x = f->x, .table = f->table,
+              .seen = f->seen);
 }
 
-static void close_plan(struct saxs_plan *p)
+static void emit_lags(const struct observe_frame *f, struct tape *t)
 {
-    if (p->has_fft)
-        saxs_fft_free(p->fft);
-    p->has_fft = false;
+    EMIT_SMALL(observe_lags_move, .ctl = f->ctl, .x = f->x, .v = f->v, .table = f->table, .seen = f->seen);
+    EMIT_GRID(observe_lags_add, LAG_BLOCKS, 1, CUDA_BLOCK, .ctl = f->ctl, .table = f->table, .seen = f->seen);
 }
 
-static int open_plan(struct model *m, int i, struct lane *lane, struct err *e)
+static struct coordination pairs_of(const struct observable *o)
 {
-    struct saxs_plan *p = plan_of(m, i);
-    int rc = saxs_fft_new(m->dev, &p->fft, p->table.size, &p->fft_bytes, e);
-    if (rc)
-        return rc;
-    p->has_fft = true;
-    rc = cuda_saxs_warm(m->dev, lane, p, m->observed[i], e);
-    if (rc)
-        close_plan(p);
-    return rc;
+    return coordination_sized(o->coordination.of, (const int[2]){o->group[0].n, o->group[1].n});
+}
+
+static void emit_coordination(const struct observe_frame *f, struct tape *t)
+{
+    const struct coordination c = pairs_of(f->o);
+    if (coordination_ordered(&c))
+        EMIT_GRID(observe_order_coordination, 1, 1, ORDER_THREADS, .ctl = f->ctl, .x = f->x, .table = f->table,
+                  .seen = f->seen, .work = f->work);
+    EMIT_GRID(observe_coordination, blocks_of(WARP * coordination_tiles(&c), CUDA_BLOCK), 1, CUDA_BLOCK, .ctl = f->ctl,
+              .x = f->x, .table = f->table, .seen = f->seen, .work = f->work, .tiles = coordination_tiles(&c));
+    EMIT_GRID(observe_coordination_end, 1, 1, WARP, .ctl = f->ctl, .table = f->table, .seen = f->seen);
+}
+
+static uint32_t coordination_count(const struct observable *o, const void *plan)
+{
+    const struct coordination c = pairs_of(o);
+    return coordination_ordered(&c) ? 3 : 2;
+}
+
+static size_t coordination_work(const struct observable *o, const void *plan)
+{
+    const struct coordination c = pairs_of(o);
+    return coordination_order_bytes(&c);
+}
+
+static const struct observe_launches rdf_launches = {.emit = emit_rdf}, lags_launches = {.emit = emit_lags},
+                                     coordination_launches = {.emit = emit_coordination,
+                                                              .count = coordination_count,
+                                                              .work = coordination_work},
+                                     saxs_launches = {.emit = cuda_saxs_emit,
+                                                      .count = cuda_saxs_launches,
+                                                      .work = cuda_saxs_work,
+                                                      .open = cuda_saxs_open,
+                                                      .close = cuda_saxs_close};
+
+#define F(type, name) .name = f->name,
+#define BLOCK(kernel, ...)                                                                                             \
+    static void emit_##kernel(const struct observe_frame *f, struct tape *t)                                           \
+    {                                                                                                                  \
+        EMIT_BLOCK(observe_##kernel, .ctl = f->ctl, .table = f->table, .seen = f->seen, __VA_ARGS__);                  \
+    }                                                                                                                  \
+    static const struct observe_launches kernel##_launches = {.emit = emit_##kernel};
+#define LAUNCH(launches)
+#define OBSERVABLE(KIND, word, launch) launch
+#include "engine/system/observables.def"
+#undef F
+#undef BLOCK
+#undef LAUNCH
+
+static const struct observe_launches *const launches[OBSERVE_KINDS] = {
+#define BLOCK(kernel, ...) &kernel##_launches
+#define LAUNCH(launches) &launches##_launches
+#define OBSERVABLE(KIND, word, launch) [OBSERVE_##KIND] = launch,
+#include "engine/system/observables.def"
+};
+
+static const struct observe_launches *launches_of(const struct model *m, int i)
+{
+    return launches[m->sys->observables[i].kind];
 }
 
 int cuda_observe_open(struct model *m, struct lane *lane, struct err *e)
 {
     int rc = 0;
-    for (int i = 0; i < m->sys->nobservables && rc == 0; i++) {
-        if (plan_of(m, i) && !plan_of(m, i)->has_fft && (rc = open_plan(m, i, lane, e)))
+    for (int i = 0; i < m->sys->nobservables && rc == 0; i++)
+        if (launches_of(m, i)->open &&
+            (rc = launches_of(m, i)->open(m->dev, lane, m->observe_plan[i], m->observed[i], e)))
             err_prefix(e, "%s", m->sys->observables[i].name);
-    }
     return rc;
 }
 
 void cuda_observe_close(struct model *m)
 {
     for (int i = 0; i < m->sys->nobservables; i++)
-        if (plan_of(m, i))
-            close_plan(plan_of(m, i));
-}
-
-/* The pairs of a coordination; none of another kind. */
-static struct coordination pairs_of(const struct observable *o)
-{
-    const struct coordination none = {.count = {0, 0}};
-    return o->kind == OBSERVE_COORDINATION
-               ? coordination_sized(o->coordination.of, (const int[2]){o->group[0].n, o->group[1].n})
-               : none;
+        if (m->observe_plan[i] && launches_of(m, i)->close)
+            launches_of(m, i)->close(m->observe_plan[i]);
 }
 
 uint32_t cuda_observe_launches(const struct model *m)
 {
     uint32_t n = 1;
     for (int i = 0; i < m->sys->nobservables; i++) {
-        const struct coordination c = pairs_of(&m->sys->observables[i]);
-        const uint32_t others = coordination_ordered(&c) ? 3 : 2;
-        n += 1 + (plan_of(m, i) ? saxs_plan_launches(plan_of(m, i), 4) : others);
+        const struct observe_launches *of = launches_of(m, i);
+        n += 1 + (of->count ? of->count(&m->sys->observables[i], m->observe_plan[i]) : 2);
     }
     return n;
 }
@@ -73,8 +121,8 @@ uint32_t cuda_observe_launches(const struct model *m)
 /* Bytes that observable i computes in. */
 static size_t work_of(const struct model *m, int i)
 {
-    const struct coordination c = pairs_of(&m->sys->observables[i]);
-    return plan_of(m, i) ? cuda_saxs_work(plan_of(m, i)) : coordination_order_bytes(&c);
+    const struct observe_launches *of = launches_of(m, i);
+    return of->work ? of->work(&m->sys->observables[i], m->observe_plan[i]) : 0;
 }
 
 size_t cuda_observe_work(const struct model *m)
@@ -85,62 +133,14 @@ size_t cuda_observe_work(const struct model *m)
     return bytes;
 }
 
-#define EMIT_GRID(kernel, across, down, threads, ...)                                                                  \
-    emit_##kernel(t, &(struct shape){.grid = {across, down, 1}, .block = {threads, 1, 1}, .after = AFTER_PREVIOUS},    \
-                  &(struct args_##kernel){__VA_ARGS__})
-#define EMIT_BLOCK(kernel, ...) EMIT_GRID(kernel, 1, 1, CUDA_ONE_BLOCK, __VA_ARGS__)
-/* Of few threads, for which room is found beside other replicas' blocks. */
-#define EMIT_SMALL(kernel, ...) EMIT_GRID(kernel, 1, 1, 2 * CUDA_BLOCK, __VA_ARGS__)
-
-/* work: where the observable computes, of those that need memory for that. */
-static void observe_one(const struct sim *s, int number, void *work, const void *table, void *seen, struct tape *t)
-{
-    const struct observable *o = &s->model->sys->observables[number];
-    const struct coordination c = pairs_of(o);
-    const struct center_rule center = s->model->center;
-    EMIT_SMALL(observe_begin, .ctl = s->d.ctl, .table = table, .seen = seen);
-    switch (o->kind) {
-    case OBSERVE_RDF:
-        EMIT_GRID(observe_rdf, blocks_of((uint64_t)o->group[0].n, CUDA_BLOCK),
-                  blocks_of((uint64_t)o->group[1].n, RDF_PIECE), CUDA_BLOCK, .ctl = s->d.ctl, .x = s->d.x,
-                  .table = table, .seen = seen);
-        break;
-    case OBSERVE_MSD:
-    case OBSERVE_VACF:
-        EMIT_SMALL(observe_lags_move, .ctl = s->d.ctl, .x = s->d.x, .v = s->d.v, .table = table, .seen = seen);
-        EMIT_GRID(observe_lags_add, LAG_BLOCKS, 1, CUDA_BLOCK, .ctl = s->d.ctl, .table = table, .seen = seen);
-        break;
-    case OBSERVE_COORDINATION:
-        if (coordination_ordered(&c))
-            EMIT_GRID(observe_order_coordination, 1, 1, ORDER_THREADS, .ctl = s->d.ctl, .x = s->d.x, .table = table,
-                      .seen = seen, .work = work);
-        EMIT_GRID(observe_coordination, blocks_of(WARP * coordination_tiles(&c), CUDA_BLOCK), 1, CUDA_BLOCK,
-                  .ctl = s->d.ctl, .x = s->d.x, .table = table, .seen = seen, .work = work,
-                  .tiles = coordination_tiles(&c));
-        EMIT_GRID(observe_coordination_end, 1, 1, WARP, .ctl = s->d.ctl, .table = table, .seen = seen);
-        break;
-    case OBSERVE_SAXS:
-        cuda_saxs_emit(s, s->model->observe_plan[number], work, table, seen, t);
-        break;
-    case OBSERVE_DIELECTRIC:
-        EMIT_BLOCK(observe_dielectric, .ctl = s->d.ctl, .x = s->d.x, .table = table, .seen = seen);
-        break;
-    case OBSERVE_PRESSURE:
-        EMIT_BLOCK(observe_pressure, .ctl = s->d.ctl, .v = s->d.v_out, .motion = s->model->motion, .table = table,
-                   .seen = seen, .freedom = center.freedom, .kt = center.kt, .regain = center.regain,
-                   .every = center.every);
-        break;
-    case OBSERVE_KINDS:
-        break;
-    }
-}
-
 void cuda_observe(const struct sim *s, struct tape *t)
 {
     const struct model *m = s->model;
     size_t at = 0;
     for (int i = 0; i < m->sys->nobservables; i++) {
-        observe_one(s, i, (unsigned char *)s->d.observe_work + at, m->observed[i], sim_observed(s, i), t);
+        const struct observe_frame f = sim_observe_frame(s, i, (unsigned char *)s->d.observe_work + at);
+        EMIT_SMALL(observe_begin, .ctl = f.ctl, .table = f.table, .seen = f.seen);
+        launches_of(m, i)->emit(&f, t);
         at += work_of(m, i);
     }
     EMIT_SMALL(observe_end, .ctl = s->d.ctl);

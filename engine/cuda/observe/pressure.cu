@@ -16,7 +16,7 @@ KERNEL(observe_pressure, a, __launch_bounds__(CUDA_ONE_BLOCK))
         return;
     const struct masses masses = masses_of(m, c);
     BLOCK_LOOP(i, m->natoms)
-    pressure_kinetic(&masses, (int)i, ((const double(*)[3])a.v)[i], kinetic);
+    pressure_kinetic(&masses, (int)i, ((const double(*)[3])a.v_out)[i], kinetic);
     for (int k = 0; k < PRESSURE_REALS; k++)
         kinetic[k] = block_sum(kinetic[k]);
     const struct center_rule center = {a.freedom, a.kt, a.regain, a.every, 0};

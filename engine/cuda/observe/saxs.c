@@ -36,10 +36,15 @@ static struct work lay_out(const struct saxs_plan *p, struct arena *a)
     return w;
 }
 
-size_t cuda_saxs_work(const struct saxs_plan *p)
+uint32_t cuda_saxs_launches(const struct observable *o, const void *plan)
+{
+    return saxs_plan_launches(plan, 4);
+}
+
+size_t cuda_saxs_work(const struct observable *o, const void *plan)
 {
     struct arena a = {0};
-    lay_out(p, &a);
+    lay_out(plan, &a);
     return a.used;
 }
 
@@ -57,10 +62,11 @@ static uint32_t blocks_for(uint64_t threads, uint32_t block, uint32_t most)
                                   .after = AFTER_PREVIOUS},                                                            \
                   &(struct args_##kernel){__VA_ARGS__})
 
-/* The module that a transform's kernels come from is loaded by their first launch, which cannot happen in a capture. Its memory is
+/* The first transform of a plan that has just been made: work on the lane, of nothing. table: a device address.
+ * The module that a transform's kernels come from is loaded by their first launch, which cannot happen in a capture. Its memory is
  * the pool's, and nobody waits: what goes wrong on the GPU is met by poll, as of any work. (Loading a module, cuFFT's tables of a
  * plan and their end may hold up the GPU once for a model: that is how the driver and cuFFT do it.) */
-int cuda_saxs_warm(struct dev *dev, struct lane *lane, const struct saxs_plan *p, const void *table, struct err *e)
+static int warm(struct dev *dev, struct lane *lane, const struct saxs_plan *p, const void *table, struct err *e)
 {
     struct tape tape = {0}, *t = &tape;
     struct arena size = {0}, at = {0};
@@ -78,36 +84,57 @@ int cuda_saxs_warm(struct dev *dev, struct lane *lane, const struct saxs_plan *p
     return rc;
 }
 
-static void emit_species(const struct saxs_plan *p, uint32_t k, const struct work *w, const void *table, void *seen,
-                         struct tape *t)
+int cuda_saxs_open(struct dev *dev, struct lane *lane, void *plan, const void *table, struct err *e)
 {
+    struct saxs_plan *p = plan;
+    int rc = p->has_fft ? 0 : saxs_fft_new(dev, &p->fft, p->table.size, &p->fft_bytes, e);
+    if (rc || p->has_fft)
+        return rc;
+    p->has_fft = true;
+    rc = warm(dev, lane, p, table, e);
+    if (rc)
+        cuda_saxs_close(p);
+    return rc;
+}
+
+void cuda_saxs_close(void *plan)
+{
+    struct saxs_plan *p = plan;
+    if (p->has_fft)
+        saxs_fft_free(p->fft);
+    p->has_fft = false;
+}
+
+static void emit_species(const struct observe_frame *f, uint32_t k, const struct work *w, struct tape *t)
+{
+    const struct saxs_plan *p = f->plan;
     const struct saxs_table *own = &p->table;
     const uint64_t threads = (uint64_t)p->species[k].count * (uint64_t)own->order;
     if (!threads)
         return;
-    EMIT(saxs_spread, blocks_for(threads, SAXS_BLOCK, BLOCKS_MAX), SAXS_BLOCK, 0, .table = table, .seen = seen,
+    EMIT(saxs_spread, blocks_for(threads, SAXS_BLOCK, BLOCKS_MAX), SAXS_BLOCK, 0, .table = f->table, .seen = f->seen,
          .place = w->place, .mesh = w->mesh, .species = k);
     EMIT(saxs_round, blocks_for((uint64_t)own->size[0] * (uint64_t)own->size[1], 1, BLOCKS_MAX), SAXS_BLOCK, 0,
-         .table = table, .seen = seen, .mesh = w->mesh, .spectrum = w->spectrum);
-    EMIT(saxs_forward, 1, 1, 0, .table = table, .spectrum = w->spectrum, .work = w->fft, .fft = p->fft);
+         .table = f->table, .seen = f->seen, .mesh = w->mesh, .spectrum = w->spectrum);
+    EMIT(saxs_forward, 1, 1, 0, .table = f->table, .spectrum = w->spectrum, .work = w->fft, .fft = p->fft);
 }
 
-void cuda_saxs_emit(const struct sim *s, const struct saxs_plan *p, void *memory, const void *table, void *seen,
-                    struct tape *t)
+void cuda_saxs_emit(const struct observe_frame *f, struct tape *t)
 {
-    struct arena a = {.base = memory};
+    const struct saxs_plan *p = f->plan;
+    struct arena a = {.base = f->work};
     const struct work w = lay_out(p, &a);
     const struct saxs_table *own = &p->table;
     const uint64_t waves = saxs_plan_waves(p);
     EMIT(saxs_place,
          blocks_for((uint64_t)(own->nchains > own->nbins ? own->nchains : own->nbins), CUDA_BLOCK, BLOCKS_MAX),
-         CUDA_BLOCK, 0, .ctl = s->d.ctl, .x = s->d.x, .table = table, .seen = seen, .place = w.place, .bins = w.bins);
+         CUDA_BLOCK, 0, .ctl = f->ctl, .x = f->x, .table = f->table, .seen = f->seen, .place = w.place, .bins = w.bins);
     for (uint32_t k = 0; k < (uint32_t)own->nspecies; k++) {
-        emit_species(p, k, &w, table, seen, t);
-        EMIT(saxs_add, blocks_for(waves, SAXS_BLOCK, BLOCKS_MAX), SAXS_BLOCK, 0, .ctl = s->d.ctl, .table = table,
-             .seen = seen, .spectrum = w.spectrum, .sum = w.sum, .species = k);
+        emit_species(f, k, &w, t);
+        EMIT(saxs_add, blocks_for(waves, SAXS_BLOCK, BLOCKS_MAX), SAXS_BLOCK, 0, .ctl = f->ctl, .table = f->table,
+             .seen = f->seen, .spectrum = w.spectrum, .sum = w.sum, .species = k);
     }
     EMIT(saxs_bin, blocks_for(waves, SAXS_BLOCK, BIN_BLOCKS), SAXS_BLOCK, (size_t)own->nbins * sizeof(struct saxs_bin),
-         .ctl = s->d.ctl, .table = table, .seen = seen, .sum = w.sum, .bins = w.bins);
-    EMIT(saxs_keep, 1, CUDA_ONE_BLOCK, 0, .ctl = s->d.ctl, .table = table, .seen = seen, .bins = w.bins);
+         .ctl = f->ctl, .table = f->table, .seen = f->seen, .sum = w.sum, .bins = w.bins);
+    EMIT(saxs_keep, 1, CUDA_ONE_BLOCK, 0, .ctl = f->ctl, .table = f->table, .seen = f->seen, .bins = w.bins);
 }

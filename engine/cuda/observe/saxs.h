@@ -13,7 +13,8 @@
 
 struct dev;
 struct lane;
-struct sim;
+struct observable;
+struct observe_frame;
 struct tape;
 
 #define SAXS_MESH_SCALE 16777216.0f /* 2^24 per atom: a point of the mesh may hold up to 127 */
@@ -28,13 +29,14 @@ extern "C" {
 int saxs_fft_new(struct dev *dev, int32_t *fft, const int32_t size[3], size_t *bytes, struct err *e);
 void saxs_fft_free(int32_t fft);
 
-/* The first transform of a plan that has just been made: work on the lane, of nothing. table: a device address. ERR_DEVICE,
- * ERR_MEMORY. */
-int cuda_saxs_warm(struct dev *dev, struct lane *lane, const struct saxs_plan *p, const void *table, struct err *e);
-/* Bytes of working memory, whose mesh is zero at first and stays so between frames; and the launches of one frame; table, seen: device addresses. The plan has a transform. */
-size_t cuda_saxs_work(const struct saxs_plan *p);
-void cuda_saxs_emit(const struct sim *s, const struct saxs_plan *p, void *memory, const void *table, void *seen,
-                    struct tape *t);
+/* Of struct observe_launches. plan: struct saxs_plan, with a transform. The mesh in the working memory is zero at first and stays so
+ * between frames. */
+void cuda_saxs_emit(const struct observe_frame *f, struct tape *t);
+uint32_t cuda_saxs_launches(const struct observable *o, const void *plan);
+size_t cuda_saxs_work(const struct observable *o, const void *plan);
+/* Makes the transform, unless the plan has one. ERR_DEVICE, ERR_MEMORY. */
+int cuda_saxs_open(struct dev *dev, struct lane *lane, void *plan, const void *table, struct err *e);
+void cuda_saxs_close(void *plan);
 #ifdef __cplusplus
 }
 #endif

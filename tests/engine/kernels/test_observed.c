@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What is observed of one molecule, one state, one pair: dipoles, the pressure tensor, distances.
+ * What is observed of one molecule, one state, one pair, one value: dipoles, the pressure tensor, distances, coordinations.
  */
 #undef NDEBUG
 #include <setjmp.h>
@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "engine/kernels/biases.h"
 #include "engine/kernels/dielectric.h"
 #include "engine/kernels/rdf.h"
 #include "tests/engine/kernels/term_check.h"
@@ -106,12 +107,61 @@ static void test_bins(void **state)
     }
 }
 
+/* A frame each: a bin has the values from its lower edge on, the last count those of no bin. */
+static void test_coordinations(void **state)
+{
+    enum { BINS = 7 };
+    static struct {
+        struct observed s;
+        int64_t counts[OBSERVE_BLOCKS][BINS + 1];
+        double reals[OBSERVE_BLOCKS][2];
+    } seen;
+    const struct coordination_table own = {.bin = 0.25, .bins = BINS};
+    const struct observe_table t = {.counts = BINS + 1, .reals = 2};
+    int64_t expected[BINS + 1] = {0}, found[BINS + 1] = {0};
+    long double sums[2] = {0};
+    double reals[2] = {0};
+    for (int k = 0; k < FORMULA_POINTS; k++) {
+        const double value = k % 10 ? 2.2 * formula_spread(k, 0) : 0.025 * k; /* every tenth is an edge or a middle */
+        int bin = 0;
+        if (observe_full(&seen.s)) {
+            for (uint64_t i = 0; i < t.counts; i++)
+                observe_fold_counts(observed_counts(&t, &seen.s, 0), t.counts, i);
+            for (uint64_t i = 0; i < t.reals; i++)
+                observe_fold_reals(observed_reals(&t, &seen.s, 0), t.reals, i);
+            observe_folded(&seen.s);
+        }
+        observe_count(&seen.s);
+        coordination_observe(&t, &own, &seen.s, value);
+        while (bin < BINS && value >= (bin + 1) * 0.25L)
+            bin++;
+        expected[bin]++;
+        sums[0] += value;
+        sums[1] += (long double)value * value;
+    }
+    for (int b = 0; b < OBSERVE_BLOCKS; b++) {
+        for (int i = 0; i <= BINS; i++)
+            found[i] += seen.counts[b][i];
+        for (int i = 0; i < 2; i++)
+            reals[i] += seen.reals[b][i];
+    }
+    for (int i = 0; i <= BINS; i++) {
+        assert_true(expected[i]);
+        assert_int_equal(found[i], expected[i]);
+    }
+    for (int i = 0; i < 2; i++)
+        near(reals[i], (double)sums[i], 1e-14 * (double)sums[i]);
+    assert_int_equal(seen.s.frames, FORMULA_POINTS);
+    assert_int_equal(seen.s.per_block, 16);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_dipole),
         cmocka_unit_test(test_pressure),
         cmocka_unit_test(test_bins),
+        cmocka_unit_test(test_coordinations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

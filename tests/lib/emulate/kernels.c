@@ -31,12 +31,12 @@ static void note(uint32_t kernel)
         note(KERNEL_##kernel);                                                                                         \
         emulate_launch(launch, cuda_most_##kernel, thread_of_##kernel, args);                                          \
     }
-#define K(kernel, fields_)                                                                                             \
-    FIELDS_OF(kernel, fields_)                                                                                         \
+#define K(kernel, ...)                                                                                                 \
+    FIELDS_OF(kernel, __VA_ARGS__)                                                                                     \
     V(kernel, kernel)
 /* A library's function: there is another for the CPU. */
-#define L(kernel, fields_)                                                                                             \
-    FIELDS_OF(kernel, fields_)                                                                                         \
+#define L(kernel, ...)                                                                                                 \
+    FIELDS_OF(kernel, __VA_ARGS__)                                                                                     \
     extern void emulate_##kernel(const struct args_##kernel *args);                                                    \
     static void run_##kernel(const struct launch *launch, const void *args)                                            \
     {                                                                                                                  \
