@@ -13,6 +13,7 @@
 #include "engine/base/statistics/allocate.h"
 #include "engine/base/number.h"
 #include "engine/observe/observe.h"
+#include "engine/system/vdw_modifiers.h"
 
 static void read_system(struct spec *s, struct view v)
 {
@@ -50,6 +51,16 @@ static int check_replicas(struct reader *r, const struct spec *s, struct view re
                     s->settings.alchemy.nwindows, s->repeats, s->settings.replicas, SPEC_REPLICAS_MAX);
 }
 
+static int no_switch(struct reader *r, struct view start, struct view modifier)
+{
+    struct buf switching = {0};
+    vdw_modifiers_that_switch(&switching);
+    int rc = spec_bad(r, start, "nonbonded.vdw.switch-start", "%s: only %s begin somewhere, not %s", view_text(start),
+                      switching.data, view_text(modifier));
+    buf_free(&switching);
+    return rc;
+}
+
 static int read_vdw(struct reader *r, struct nonbonded_settings *nb, struct view v)
 {
     struct view cutoff = view_key(v, "cutoff"), start = view_key(v, "switch-start"), modifier = view_key(v, "modifier");
@@ -57,11 +68,9 @@ static int read_vdw(struct reader *r, struct nonbonded_settings *nb, struct view
         nb->vdw_cutoff = view_quantity(cutoff).value;
     nb->vdw_modifier = (enum vdw_modifier)view_choice(modifier);
     nb->dispersion = (enum dispersion_correction)view_choice(view_key(v, "dispersion-correction"));
-    bool switches = nb->vdw_modifier == VDW_POTENTIAL_SWITCH || nb->vdw_modifier == VDW_FORCE_SWITCH;
+    const bool switches = vdw_modifiers[nb->vdw_modifier].switches;
     if (!switches && view_given(start))
-        return spec_bad(r, start, "nonbonded.vdw.switch-start",
-                        "%s: only potential-switch and force-switch begin somewhere, not %s", view_text(start),
-                        view_text(modifier));
+        return no_switch(r, start, modifier);
     if (switches && !view_given(start))
         return spec_bad(r, modifier, "nonbonded.vdw.switch-start",
                         "missing; %s needs it, below the cut-off of %.15g nm", view_text(modifier), nb->vdw_cutoff);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "engine/base/number.h"
+#include "engine/system/vdw_modifiers.h"
 
 static struct buf *begin(struct methods *m, const char *topic)
 {
@@ -69,21 +70,16 @@ static void take_system(struct methods *m, const struct system *sys)
 
 static void take_vdw(struct methods *m, const struct nonbonded_settings *nb)
 {
-    static const char *const modifiers[] = {
-        [VDW_CUTOFF] = "plain cut-off",
-        [VDW_POTENTIAL_SHIFT] = "potential shifted to zero at the cut-off",
-        [VDW_POTENTIAL_SWITCH] = "potential switched to zero",
-        [VDW_FORCE_SWITCH] = "force switched to zero",
-    };
     static const char *const corrections[] = {
         [DISPERSION_NONE] = "no long-range dispersion correction",
         [DISPERSION_ENERGY] = "long-range dispersion correction of the energy",
         [DISPERSION_ENERGY_PRESSURE] = "long-range dispersion correction of energy and pressure",
         [DISPERSION_ALL] = "long-range correction of dispersion and repulsion, of energy and pressure",
     };
+    const struct vdw_modifier_info *modifier = &vdw_modifiers[nb->vdw_modifier];
     struct buf *out = begin(m, "Lennard-Jones");
-    buf_printf(out, "cut-off %.6g nm, %s", nb->vdw_cutoff, modifiers[nb->vdw_modifier]);
-    if (nb->vdw_modifier == VDW_POTENTIAL_SWITCH || nb->vdw_modifier == VDW_FORCE_SWITCH)
+    buf_printf(out, "cut-off %.6g nm, %s", nb->vdw_cutoff, modifier->text);
+    if (modifier->switches)
         buf_printf(out, " from %.6g nm on", nb->vdw_switch);
     buf_printf(out, "; %s", corrections[nb->dispersion]);
 }
