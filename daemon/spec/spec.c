@@ -146,14 +146,12 @@ static int read_integrator(struct reader *r, struct integrator_settings *in, str
     in->temperature = view_quantity(view_key(v, "temperature")).value;
     in->friction = view_quantity(friction).value;
     in->seed = (uint64_t)view_integer(view_key(v, "seed"));
-    if (in->kind == INTEGRATOR_VELOCITY_VERLET && view_given(friction))
-        return spec_no_friction(r, friction, "integrator.friction");
     uint64_t every = 0;
-    if (!(view_quantity(com).steps && view_quantity(com).value == 0)) {
-        int rc = spec_steps_of(r, com, "integrator.com-removal", &every);
-        if (rc)
-            return rc;
-    }
+    int rc = spec_check_friction(r, in->kind, friction, "integrator.friction");
+    if (!rc && !(view_quantity(com).steps && view_quantity(com).value == 0))
+        rc = spec_steps_of(r, com, "integrator.com-removal", &every);
+    if (rc)
+        return rc;
     if (every > INT32_MAX)
         return spec_bad(r, com, "integrator.com-removal", "%s: expected at most %d steps", view_text(com), INT32_MAX);
     in->com_every = (int)every;
@@ -250,15 +248,24 @@ static int read_allocate(struct reader *r, struct spec *s, struct view v)
     return 0;
 }
 
+static int no_thermostat(struct reader *r, enum integrator kind, struct view exchange)
+{
+    struct buf others = {0};
+    integrators_with_thermostat(true, &others);
+    int rc = spec_bad(r, exchange, "exchange", "%s has no thermostat; expected integrator.method %s",
+                      integrators[kind].word, others.data);
+    buf_free(&others);
+    return rc;
+}
+
 /* What a replica that changes its window takes along must be as good there: positions, and velocities at one temperature. */
 static int check_exchange(struct reader *r, const struct spec *s, struct view v)
 {
     const struct alchemy_settings *a = &s->settings.alchemy;
     if (a->nwindows == 1)
         return spec_bad(r, v, "exchange", "a single window; expected two or more");
-    if (s->settings.integrator.kind != INTEGRATOR_LANGEVIN_MIDDLE)
-        return spec_bad(r, v, "exchange",
-                        "velocity-verlet has no thermostat; expected integrator.method langevin-middle");
+    if (integrator_conserves_energy(s->settings.integrator.kind))
+        return no_thermostat(r, s->settings.integrator.kind, v);
     if (a->given[LAMBDA_MASS])
         return spec_bad(
             r, v, "exchange",

@@ -18,8 +18,8 @@ ROOT = Path(__file__).resolve().parents[2]
 WORKER = os.path.abspath(sys.argv[1])
 
 
-def kernels(path):
-    return set(re.findall(r"^[KVL]\((\w+),", (ROOT / path).read_text(), re.M))
+def kernels(path, row=r"[KVL]\((\w+),"):
+    return set(re.findall("^" + row, (ROOT / path).read_text(), re.M))
 
 
 def rows():
@@ -37,8 +37,9 @@ def launches(folder, name, command):
 
 
 def main():
-    declared, toys = kernels("engine/cuda/kernels.def"), kernels("tests/graphs/toy_kernels.def")
-    assert declared and toys
+    steps = kernels("engine/system/integrators.def", r'INTEGRATOR\(\w+, "[\w-]+", (\w+),')
+    declared, toys = kernels("engine/cuda/kernels.def") | steps, kernels("tests/graphs/toy_kernels.def")
+    assert steps and declared > steps and toys
     sources = "".join(path.read_text() for path in (ROOT / "tests/graphs").glob("*.c"))
     missing = {f"toy {kernel}" for kernel in toys if f" emit_{kernel}(" not in sources}
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
