@@ -146,8 +146,7 @@ int campaign_main(struct client *c, int argc, char **argv)
             return check_options(c, argv[0], &e) ? client_fail(c, &e) : actions[i].run(c, argv[1]);
         known[i] = actions[i].name;
     }
-    for (int i = 0; i < ACTIONS; i++)
-        buf_printf(&all, "%s%s", !i ? "" : i + 1 < ACTIONS ? ", " : " or ", known[i]);
+    buf_words(&all, known, ACTIONS, "or");
     const char *near = suggest_nearest(argv[0], known, ACTIONS);
     err_set(&e, ERR_USAGE, "%.60s: expected %s%s%s%s", argv[0], all.data, near ? "; did you mean " : "",
             near ? near : "", near ? "?" : "");

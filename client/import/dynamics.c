@@ -7,7 +7,61 @@
 #include "engine/base/number.h"
 
 #define PUT_IN_PLACE "1 ns" /* of production, where the file has no length */
-static const char minimizers[] = "steep|cg|l-bfgs", dynamics[] = "md|md-vv|md-vv-avek|sd";
+static const char minimizers[] = "steep|cg|l-bfgs";
+
+/* ---- integrators ---- */
+
+enum method {
+#define INTEGRATOR(name, ...) METHOD_##name,
+#include "engine/system/integrators.def"
+    METHODS
+};
+static const struct {
+    const char *word;
+    enum { NONE, FRICTION } thermostat;
+} methods[METHODS] = {
+#define INTEGRATOR(name, word, kernel, thermostat, ...) {word, thermostat},
+#include "engine/system/integrators.def"
+};
+static const struct dynamics {
+    const char *theirs;
+    enum method ours;
+    const char *why;
+} dynamics[] = {
+#define GROMACS(word, name, why) {word, METHOD_##name, why},
+#include "engine/system/integrators.def"
+};
+enum { DYNAMICS = sizeof dynamics / sizeof *dynamics };
+
+/* NULL: the option is none of dynamics. */
+static const struct dynamics *dynamics_of(const struct mdp *m)
+{
+    for (const struct dynamics *d = dynamics; d < dynamics + DYNAMICS; d++)
+        if (mdp_is(m, "integrator", "md", d->theirs))
+            return d;
+    return NULL;
+}
+
+/* What takes the place of GROMACS' thermostats. */
+static enum method thermostat_method(void)
+{
+    enum method k = 0;
+    while (methods[k].thermostat != FRICTION)
+        k++;
+    return k;
+}
+
+static const char *our_thermostat(void)
+{
+    return methods[thermostat_method()].word;
+}
+
+/* Whether the integrator is a thermostat itself. */
+static bool is_thermostat(const struct mdp *m)
+{
+    const struct dynamics *d = dynamics_of(m);
+    return d && methods[d->ours].thermostat == FRICTION;
+}
 
 static bool minimizes(const struct mdp *m)
 {
@@ -16,7 +70,16 @@ static bool minimizes(const struct mdp *m)
 
 static bool has_thermostat(const struct mdp *m)
 {
-    return mdp_is(m, "integrator", "md", "sd") || !mdp_is(m, "tcoupl", "no", "no") || minimizes(m);
+    return is_thermostat(m) || !mdp_is(m, "tcoupl", "no", "no") || minimizes(m);
+}
+
+/* The row for what a spec has. */
+static struct dynamics what_runs(const struct mdp *m)
+{
+    const struct dynamics *d = dynamics_of(m);
+    if (has_thermostat(m) && !is_thermostat(m))
+        return (struct dynamics){NULL, thermostat_method(), "its friction and noise are the thermostat"};
+    return d ? *d : dynamics[0];
 }
 
 /* ---- temperature ---- */
@@ -34,21 +97,21 @@ static double one_of_groups(struct mdp *m, const char *name, double otherwise)
 
 static void say_thermostat(struct mdp *m)
 {
-    static const char ours[] = "langevin-middle with a friction of 1 /ps";
+    const bool berendsen = mdp_is(m, "tcoupl", "no", "berendsen|yes");
     if (minimizes(m))
         mdp_say(m, "tcoupl", MDP_IDLE, "of dynamics");
-    else if (mdp_is(m, "tcoupl", "no", "berendsen|yes"))
-        mdp_say(m, "tcoupl", MDP_CHANGED, "%s: the canonical ensemble; Berendsen's thermostat samples none", ours);
     else
-        mdp_say(m, "tcoupl", MDP_CHANGED, "%s: the same ensemble, other motion", ours);
+        mdp_say(m, "tcoupl", MDP_CHANGED, "%s with a friction of 1 /ps: %s", our_thermostat(),
+                berendsen ? "the canonical ensemble; Berendsen's thermostat samples none"
+                          : "the same ensemble, other motion");
 }
 
-/* Of sd, 1/tau-t; any other thermostat has none. */
+/* Of an integrator that is a thermostat, 1/tau-t; any other thermostat has none. */
 static double friction(struct mdp *m)
 {
-    if (!mdp_is(m, "integrator", "md", "sd")) {
+    if (!is_thermostat(m)) {
         if (mdp_value(m, "tau-t"))
-            mdp_say(m, "tau-t", MDP_DROPPED, "langevin-middle has a friction, 1 /ps");
+            mdp_say(m, "tau-t", MDP_DROPPED, "%s has a friction, 1 /ps", our_thermostat());
         if (mdp_value(m, "tcoupl"))
             say_thermostat(m);
         return 1;
@@ -57,7 +120,7 @@ static double friction(struct mdp *m)
     if (!(tau > 0))
         mdp_say(m, "tau-t", MDP_REFUSED, "expected one above 0 for all atoms");
     if (mdp_value(m, "tcoupl"))
-        mdp_say(m, "tcoupl", MDP_IDLE, "sd is a thermostat itself");
+        mdp_say(m, "tcoupl", MDP_IDLE, "%s is a thermostat itself", dynamics_of(m)->theirs);
     return 1 / tau;
 }
 
@@ -101,24 +164,33 @@ static void start_velocities(struct mdp *m, bool thermostat, double temperature)
         mdp_say(m, "gen-temp", MDP_CHANGED, "velocities are drawn at ref-t, %.10g K", temperature);
 }
 
+static void say_integrator(struct mdp *m, const struct dynamics *runs)
+{
+#define GROMACS(word, ...) word ", "
+    static const char expected[] =
+        "expected "
+#include "engine/system/integrators.def"
+        "or steep, cg or l-bfgs";
+    if (!dynamics_of(m) && !minimizes(m))
+        mdp_say(m, "integrator", MDP_REFUSED, "%s", expected);
+    else if (runs->why)
+        mdp_say(m, "integrator", MDP_CHANGED, "%s: %s", methods[runs->ours].word, runs->why);
+}
+
 static void integrator(struct mdp *m, struct buf *out)
 {
+    const struct dynamics runs = what_runs(m);
     bool thermostat = has_thermostat(m);
     double temperature = thermostat && !minimizes(m) ? one_of_groups(m, "ref-t", 0) : mdp_number(m, "gen-temp", 298.15);
-    if (!mdp_is(m, "integrator", "md", dynamics) && !minimizes(m))
-        mdp_say(m, "integrator", MDP_REFUSED, "expected md, md-vv, md-vv-avek, sd, or steep, cg or l-bfgs");
-    else if (mdp_is(m, "integrator", "md", "sd"))
-        mdp_say(m, "integrator", MDP_CHANGED, "langevin-middle: the same equation, other steps");
-    else if (thermostat)
-        mdp_say(m, "integrator", MDP_CHANGED, "langevin-middle: its friction and noise are the thermostat");
-    else if (mdp_is(m, "integrator", "md", "md"))
-        mdp_say(m, "integrator", MDP_CHANGED, "velocity-verlet: the same positions as leap-frog's");
+    say_integrator(m, &runs);
+    if (mdp_value(m, "nsttcouple"))
+        mdp_say(m, "nsttcouple", MDP_DROPPED, "%s acts in every step", our_thermostat());
     if (!(temperature > 0))
         mdp_say(m, "ref-t", MDP_REFUSED, "expected a temperature above 0 K");
     if (mdp_value(m, "tc-grps"))
         mdp_say(m, "tc-grps", MDP_DROPPED, "all atoms have one thermostat");
-    buf_printf(out, "integrator: {method: %s, timestep: %.10g ps, temperature: %.10g K",
-               thermostat ? "langevin-middle" : "velocity-verlet", mdp_number(m, "dt", 0.001), temperature);
+    buf_printf(out, "integrator: {method: %s, timestep: %.10g ps, temperature: %.10g K", methods[runs.ours].word,
+               mdp_number(m, "dt", 0.001), temperature);
     if (thermostat)
         buf_printf(out, ", friction: %.10g /ps", friction(m));
     seed(m, out);

@@ -31,28 +31,73 @@ static double cutoff(struct mdp *m, const char *name)
     return r;
 }
 
+/* ---- van der Waals ---- */
+
+enum start { WHOLE, SWITCHES };
+static const struct vdw_word {
+    const char *ours, *type, *modifier; /* GROMACS' words, separated by |; type: NULL if there is none */
+    enum start start;
+} vdw_words[] = {
+#define VDW(name, word, start, force, text, type, modifier) {word, type, modifier, start},
+#include "engine/math/vdw_modifiers.def"
+};
+enum { VDW_WORDS = sizeof vdw_words / sizeof *vdw_words };
+
+static const struct vdw_word *vdw_of_type(const struct mdp *m)
+{
+    for (const struct vdw_word *w = vdw_words; w < vdw_words + VDW_WORDS; w++)
+        if (w->type && mdp_is(m, "vdwtype", "Cut-off", w->type))
+            return w;
+    return NULL;
+}
+
+static const struct vdw_word *vdw_of_modifier(const struct mdp *m)
+{
+    for (const struct vdw_word *w = vdw_words; w < vdw_words + VDW_WORDS; w++)
+        if (mdp_is(m, "vdw-modifier", "Potential-shift", w->modifier))
+            return w;
+    return NULL;
+}
+
+static void refuse_vdw_type(struct mdp *m)
+{
+    const char *types[1 + VDW_WORDS] = {"Cut-off"};
+    struct buf expected = {0};
+    int n = 1;
+    for (int i = 0; i < VDW_WORDS; i++)
+        if (vdw_words[i].type)
+            types[n++] = vdw_words[i].type;
+    buf_words(&expected, types, n, "or");
+    mdp_say(m, "vdwtype", MDP_REFUSED, "expected %s: there is no lattice sum of dispersion", expected.data);
+    buf_free(&expected);
+}
+
+static void refuse_vdw_modifier(struct mdp *m)
+{
+    struct buf expected = {0};
+    for (int i = 0; i < VDW_WORDS; i++) {
+        const char *words = vdw_words[i].modifier;
+        buf_printf(&expected, "%s%.*s", !i ? "" : i + 1 < VDW_WORDS ? ", " : " or ", (int)strcspn(words, "|"), words);
+    }
+    mdp_say(m, "vdw-modifier", MDP_REFUSED, "expected %s", expected.data);
+    buf_free(&expected);
+}
+
 static void vdw_modifier(struct mdp *m, struct buf *out)
 {
-    static const struct word types[] = {{"Switch", "potential-switch"}, {"Shift", "force-switch"}, {NULL, NULL}};
-    static const struct word modifiers[] = {{"Potential-shift|Potential-shift-Verlet", "potential-shift"},
-                                            {"None|Exact-cutoff", "none"},
-                                            {"Potential-switch", "potential-switch"},
-                                            {"Force-switch", "force-switch"},
-                                            {NULL, NULL}};
-    const char *modifier = translate(m, "vdwtype", "Cut-off", types);
+    const struct vdw_word *modifier = vdw_of_type(m);
     if (modifier)
-        mdp_say(m, "vdwtype", MDP_KEPT, "as grompp takes it too: Cut-off with vdw-modifier = %s", modifier);
-    else
-        refuse_unless(m, "vdwtype", "Cut-off", "Cut-off",
-                      "expected Cut-off, Switch or Shift: there is no lattice sum of dispersion");
+        mdp_say(m, "vdwtype", MDP_KEPT, "as grompp takes it too: Cut-off with vdw-modifier = %s", modifier->ours);
+    else if (!mdp_is(m, "vdwtype", "Cut-off", "Cut-off"))
+        refuse_vdw_type(m);
     if (!modifier)
-        modifier = translate(m, "vdw-modifier", "Potential-shift", modifiers);
+        modifier = vdw_of_modifier(m);
     if (!modifier) {
-        mdp_say(m, "vdw-modifier", MDP_REFUSED, "expected None, Potential-shift, Potential-switch or Force-switch");
+        refuse_vdw_modifier(m);
         return;
     }
-    buf_printf(out, "    modifier: %s\n", modifier);
-    if (strstr(modifier, "switch"))
+    buf_printf(out, "    modifier: %s\n", modifier->ours);
+    if (modifier->start == SWITCHES)
         buf_printf(out, "    switch-start: %.10g nm\n", mdp_number(m, "rvdw-switch", 0));
 }
 

@@ -13,6 +13,7 @@
 #include "engine/base/statistics/allocate.h"
 #include "engine/base/number.h"
 #include "engine/observe/observe.h"
+#include "engine/system/vdw_modifiers.h"
 
 static void read_system(struct spec *s, struct view v)
 {
@@ -50,6 +51,16 @@ static int check_replicas(struct reader *r, const struct spec *s, struct view re
                     s->settings.alchemy.nwindows, s->repeats, s->settings.replicas, SPEC_REPLICAS_MAX);
 }
 
+static int no_switch(struct reader *r, struct view start, struct view modifier)
+{
+    struct buf switching = {0};
+    vdw_modifiers_that_switch(&switching);
+    int rc = spec_bad(r, start, "nonbonded.vdw.switch-start", "%s: only %s begin somewhere, not %s", view_text(start),
+                      switching.data, view_text(modifier));
+    buf_free(&switching);
+    return rc;
+}
+
 static int read_vdw(struct reader *r, struct nonbonded_settings *nb, struct view v)
 {
     struct view cutoff = view_key(v, "cutoff"), start = view_key(v, "switch-start"), modifier = view_key(v, "modifier");
@@ -57,11 +68,9 @@ static int read_vdw(struct reader *r, struct nonbonded_settings *nb, struct view
         nb->vdw_cutoff = view_quantity(cutoff).value;
     nb->vdw_modifier = (enum vdw_modifier)view_choice(modifier);
     nb->dispersion = (enum dispersion_correction)view_choice(view_key(v, "dispersion-correction"));
-    bool switches = nb->vdw_modifier == VDW_POTENTIAL_SWITCH || nb->vdw_modifier == VDW_FORCE_SWITCH;
+    const bool switches = vdw_modifiers[nb->vdw_modifier].switches;
     if (!switches && view_given(start))
-        return spec_bad(r, start, "nonbonded.vdw.switch-start",
-                        "%s: only potential-switch and force-switch begin somewhere, not %s", view_text(start),
-                        view_text(modifier));
+        return no_switch(r, start, modifier);
     if (switches && !view_given(start))
         return spec_bad(r, modifier, "nonbonded.vdw.switch-start",
                         "missing; %s needs it, below the cut-off of %.15g nm", view_text(modifier), nb->vdw_cutoff);
@@ -137,14 +146,12 @@ static int read_integrator(struct reader *r, struct integrator_settings *in, str
     in->temperature = view_quantity(view_key(v, "temperature")).value;
     in->friction = view_quantity(friction).value;
     in->seed = (uint64_t)view_integer(view_key(v, "seed"));
-    if (in->kind == INTEGRATOR_VELOCITY_VERLET && view_given(friction))
-        return spec_no_friction(r, friction, "integrator.friction");
     uint64_t every = 0;
-    if (!(view_quantity(com).steps && view_quantity(com).value == 0)) {
-        int rc = spec_steps_of(r, com, "integrator.com-removal", &every);
-        if (rc)
-            return rc;
-    }
+    int rc = spec_check_friction(r, in->kind, friction, "integrator.friction");
+    if (!rc && !(view_quantity(com).steps && view_quantity(com).value == 0))
+        rc = spec_steps_of(r, com, "integrator.com-removal", &every);
+    if (rc)
+        return rc;
     if (every > INT32_MAX)
         return spec_bad(r, com, "integrator.com-removal", "%s: expected at most %d steps", view_text(com), INT32_MAX);
     in->com_every = (int)every;
@@ -241,15 +248,24 @@ static int read_allocate(struct reader *r, struct spec *s, struct view v)
     return 0;
 }
 
+static int no_thermostat(struct reader *r, enum integrator kind, struct view exchange)
+{
+    struct buf others = {0};
+    integrators_with_thermostat(true, &others);
+    int rc = spec_bad(r, exchange, "exchange", "%s has no thermostat; expected integrator.method %s",
+                      integrators[kind].word, others.data);
+    buf_free(&others);
+    return rc;
+}
+
 /* What a replica that changes its window takes along must be as good there: positions, and velocities at one temperature. */
 static int check_exchange(struct reader *r, const struct spec *s, struct view v)
 {
     const struct alchemy_settings *a = &s->settings.alchemy;
     if (a->nwindows == 1)
         return spec_bad(r, v, "exchange", "a single window; expected two or more");
-    if (s->settings.integrator.kind != INTEGRATOR_LANGEVIN_MIDDLE)
-        return spec_bad(r, v, "exchange",
-                        "velocity-verlet has no thermostat; expected integrator.method langevin-middle");
+    if (integrator_conserves_energy(s->settings.integrator.kind))
+        return no_thermostat(r, s->settings.integrator.kind, v);
     if (a->given[LAMBDA_MASS])
         return spec_bad(
             r, v, "exchange",

@@ -157,6 +157,17 @@ int buf_write_file(const char *path, const void *data, size_t len, struct err *e
     return bad ? err_errno(e, "write %s", path) : 0;
 }
 
+void buf_words(struct buf *b, const char *const *words, int n, const char *last)
+{
+    for (int i = 0; i < n; i++) {
+        if (i && i + 1 == n)
+            buf_printf(b, " %s ", last);
+        else if (i)
+            buf_printf(b, ", ");
+        buf_printf(b, "%s", words[i]);
+    }
+}
+
 void buf_free(struct buf *b)
 {
     free(b->data);

@@ -25,6 +25,8 @@ void buf_reserve(struct buf *b, size_t more);
 void *buf_extend(struct buf *b, size_t len);
 void buf_printf(struct buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void buf_vprintf(struct buf *b, const char *fmt, va_list ap) __attribute__((format(printf, 2, 0)));
+/* Appends words as people list them: "a", "a LAST b", "a, b LAST c"; last: "and" or "or". */
+void buf_words(struct buf *b, const char *const *words, int n, const char *last);
 /* The rest of a stream into b (appended); `name` is for messages. ERR_IO. */
 int buf_read_stream(struct buf *b, FILE *f, const char *name, struct err *e);
 /* Whole file into b (appended). ERR_IO names the path. */

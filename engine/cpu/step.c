@@ -58,14 +58,12 @@ static void timestep(const struct sim *s, struct tape *t)
     const void *motion = s->model->motion;
     evaluate(s, EVALUATE_STEP, t);
     switch (in->kind) {
-    case INTEGRATOR_VELOCITY_VERLET:
-        EMIT(verlet, .ctl = s->d.ctl, .x = s->d.x, .v = s->d.v, .f = s->d.f, .x_old = s->d.x_old, .motion = motion,
-             .timestep = in->timestep);
+#define INTEGRATOR(name, word, kernel, ...)                                                                            \
+    case INTEGRATOR_##name:                                                                                            \
+        EMIT(kernel, .ctl = s->d.ctl, .x = s->d.x, .v = s->d.v, .f = s->d.f, .x_old = s->d.x_old, .w = s->d.w,         \
+             .motion = motion, .timestep = in->timestep, .friction = in->friction, .kt = kt(s));                       \
         break;
-    case INTEGRATOR_LANGEVIN_MIDDLE:
-        EMIT(langevin, .ctl = s->d.ctl, .x = s->d.x, .v = s->d.v, .f = s->d.f, .x_old = s->d.x_old, .w = s->d.w,
-             .motion = motion, .timestep = in->timestep, .friction = in->friction, .kt = kt(s));
-        break;
+#include "engine/system/integrators.def"
     }
     place_sites(s, t);
     if (s->model->center.every)

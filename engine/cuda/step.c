@@ -153,6 +153,10 @@ static bool in_gangs(const struct nonbonded *nb)
     return cuda_nonbonded_tiny(nb) != NULL;
 }
 
+/* Further arguments of kernels, of integrators with such a thermostat. */
+#define FRICTION_OF_NONE(s)
+#define FRICTION_OF_FRICTION(s) , .friction = (s)->model->set->integrator.friction, .kt = kt(s)
+
 static void timestep(const struct sim *s, struct tape *t)
 {
     const struct integrator_settings *in = &s->model->set->integrator;
@@ -160,19 +164,15 @@ static void timestep(const struct sim *s, struct tape *t)
     const void *motion = s->model->motion;
     evaluate(s, EVALUATE_STEP, t);
     switch (in->kind) {
-    case INTEGRATOR_VELOCITY_VERLET:
-        EMIT_BLOCKS(verlet, step_blocks(s->model), CUDA_BLOCK, tape_sinks(t), .ctl = s->d.ctl, .x = s->d.x, .v = s->d.v,
-                    .x_old = s->d.x_old, .motion = motion, .tail = tail_of(s), PLACING(place), .charges = place.charges,
-                    .timestep = in->timestep, .com_every = s->model->center.every, .waters = step_waters(s->model),
-                    .water_blocks = step_water_blocks(s->model), .points = place.points);
+#define INTEGRATOR(name, word, kernel, thermostat, ...)                                                                \
+    case INTEGRATOR_##name:                                                                                            \
+        EMIT_BLOCKS(kernel, step_blocks(s->model), CUDA_BLOCK, tape_sinks(t), .ctl = s->d.ctl, .x = s->d.x,            \
+                    .v = s->d.v, .x_old = s->d.x_old, .motion = motion, .tail = tail_of(s), PLACING(place),            \
+                    .charges = place.charges, .timestep = in->timestep FRICTION_OF_##thermostat(s),                    \
+                    .com_every = s->model->center.every, .waters = step_waters(s->model),                              \
+                    .water_blocks = step_water_blocks(s->model), .points = place.points);                              \
         break;
-    case INTEGRATOR_LANGEVIN_MIDDLE:
-        EMIT_BLOCKS(langevin, step_blocks(s->model), CUDA_BLOCK, tape_sinks(t), .ctl = s->d.ctl, .x = s->d.x,
-                    .v = s->d.v, .x_old = s->d.x_old, .motion = motion, .tail = tail_of(s), PLACING(place),
-                    .charges = place.charges, .timestep = in->timestep, .friction = in->friction, .kt = kt(s),
-                    .com_every = s->model->center.every, .waters = step_waters(s->model),
-                    .water_blocks = step_water_blocks(s->model), .points = place.points);
-        break;
+#include "engine/system/integrators.def"
     }
     place_sites(s, t);
 }

@@ -31,7 +31,7 @@ static void repeat(const struct estimate_ensemble *q, struct result *r, const st
     r->forecasts = q->production != NULL;
     r->wants_profiles = q->umbrella;
     r->before = index ? r - 1 : NULL;
-    r->bath = (struct bath){.thermostat = q->set->integrator.kind == INTEGRATOR_LANGEVIN_MIDDLE,
+    r->bath = (struct bath){.thermostat = !integrator_conserves_energy(q->set->integrator.kind),
                             .pressure = q->npt ? q->set->barostat.pressure : NAN};
     sampling_init(&s, l);
     for (int k = 0; k < l->nstates; k++) {

@@ -8,6 +8,7 @@
 #include "engine/kernels/constraints.h"
 #include "engine/math/fixed.h"
 #include "engine/math/philox.h"
+#include "engine/system/integrators.h"
 
 #define VELOCITY_TOLERANCE 1e-10 /* nm/ps left along a constraint */
 
@@ -19,25 +20,55 @@ MATH_FN void motion_kick(const struct masses *masses, int i, const int64_t f[3],
         v[d] += s * (double)f[d];
 }
 
-/* Friction and noise of one step of Langevin-middle (Zhang et al. 2019, doi 10.1021/acs.jpca.9b02771). */
-struct langevin_rule {
+/* ---- integrators (engine/system/integrators.def) ----
+ *
+ * In a step the velocity of an atom is kicked and put onto the constraints. Then it gets a push, the atom drifts, and its
+ * position is put onto the constraints.
+ *   velocity Verlet   The kick is the half that the step before left (ctl.pending), the push is the other half.
+ *   Langevin-middle   The kick is a whole one. The push is friction and noise, in the middle of the drift
+ *                     (Zhang et al. 2019, doi 10.1021/acs.jpca.9b02771).
+ */
+
+/* Friction and noise of one step. A pointer to it is NULL for an integrator that has none, which is velocity Verlet. */
+struct motion_rule {
     double keep;   /* of the velocity */
     double spread; /* kT (1 - keep^2) */
     double half;   /* half a timestep, ps */
 };
 
-MATH_FN struct langevin_rule langevin_rule_of(double timestep, double friction, double kt)
+MATH_FN struct motion_rule motion_rule_of(double timestep, double friction, double kt)
 {
-    struct langevin_rule r;
+    struct motion_rule r;
     r.keep = exp(-friction * timestep);
     r.spread = kt * (1 - r.keep * r.keep);
     r.half = 0.5 * timestep;
     return r;
 }
 
-/* Half a drift, friction and noise, half a drift. noise: three standard normal deviates. */
-MATH_FN void motion_langevin(const struct langevin_rule *r, double mass, const double noise[3], double x[3],
-                             double v[3])
+/* Whether an integrator has such a rule. kind: enum integrator. */
+MATH_FN bool motion_has_rule(uint32_t kind)
+{
+    switch (kind) {
+#define INTEGRATOR(name, word, kernel, thermostat, ...)                                                                \
+    case INTEGRATOR_##name:                                                                                            \
+        return THERMOSTAT_##thermostat == THERMOSTAT_FRICTION;
+#include "engine/system/integrators.def"
+    }
+    return false;
+}
+
+/* The push and the drift, without a rule. f: of the atom, in fixed point. */
+MATH_FN void motion_verlet(double timestep, double mass, const int64_t f[3], double x[3], double v[3])
+{
+    double s = 0.5 * timestep / (FIXED_SCALE * mass);
+    for (int d = 0; d < 3; d++) {
+        v[d] += s * (double)f[d];
+        x[d] += timestep * v[d];
+    }
+}
+
+/* The push and the drift, with a rule. noise: three standard normal deviates. */
+MATH_FN void motion_langevin(const struct motion_rule *r, double mass, const double noise[3], double x[3], double v[3])
 {
     double s = sqrt(r->spread / mass);
     for (int d = 0; d < 3; d++) {

@@ -16,8 +16,9 @@
 
 #include "engine/math/fn.h"
 
-/* Every use of random numbers in the engine. Numbers are part of a replica's bits: append only. */
-enum stream { STREAM_LANGEVIN, STREAM_THERMALIZE, STREAM_BAROSTAT, STREAM_EXCHANGE, STREAM_COUNT };
+/* Every use of random numbers in the engine. Numbers are part of a replica's bits: append only. STREAM_TIMESTEP serves every
+ * integrator, as a replica has one. */
+enum stream { STREAM_TIMESTEP, STREAM_THERMALIZE, STREAM_BAROSTAT, STREAM_EXCHANGE, STREAM_COUNT };
 static_assert(STREAM_COUNT <= 65536, "a stream has 16 bits of the counter");
 
 struct philox {

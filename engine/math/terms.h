@@ -65,7 +65,10 @@ enum clamped { CLAMPED_DVDL = TERM_COUNT, CLAMPED_VIRIAL, CLAMPED_FORCE, CLAMPED
 /* Ways in which pairs lose their repulsion (potentials/softcore.h). The third is not chosen: it is Beutler's in a reaction field. */
 enum soft_function { SOFT_BEUTLER, SOFT_GAPSYS, SOFT_BEUTLER_FIELD };
 
-enum vdw_modifier { VDW_CUTOFF, VDW_POTENTIAL_SHIFT, VDW_POTENTIAL_SWITCH, VDW_FORCE_SWITCH };
+enum vdw_modifier {
+#define VDW(name, ...) VDW_##name,
+#include "engine/math/vdw_modifiers.def"
+};
 
 /* Where the numbers of a box stand (box.h). */
 enum { BOX_XX, BOX_YY, BOX_ZZ, BOX_YX, BOX_ZX, BOX_ZY, BOX_SIZE };

@@ -3,10 +3,12 @@
 
 #include <math.h>
 
+#include "engine/system/vdw_modifiers.h"
+
 int cutoffs_check(const struct nonbonded_settings *set, double limit, const char *where, struct err *e)
 {
     const double cutoff = fmax(set->coulomb_cutoff, set->vdw_cutoff);
-    const bool switched = set->vdw_modifier == VDW_POTENTIAL_SWITCH || set->vdw_modifier == VDW_FORCE_SWITCH;
+    const bool switched = vdw_modifiers[set->vdw_modifier].switches;
     if (!(set->coulomb_cutoff > 0 && set->vdw_cutoff > 0))
         return err_set(e, ERR_SPEC, "nonbonded: cut-offs %g and %g nm: positive ones are needed", set->coulomb_cutoff,
                        set->vdw_cutoff);

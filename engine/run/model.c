@@ -213,10 +213,10 @@ static void make_whole(struct model *m, const struct topology *t)
 static struct center_rule center_rule_of(const struct system *sys, const struct settings *set, const struct topology *t)
 {
     const struct integrator_settings *in = &set->integrator;
-    const bool thermostat = in->kind == INTEGRATOR_LANGEVIN_MIDDLE;
+    const enum thermostat thermostat = integrators[in->kind].thermostat;
     return (struct center_rule){.freedom = 3.0 * (sys->natoms - sys->nsites - t->nwaters) - t->ndistances,
-                                .kt = thermostat ? UNIT_R * in->temperature : 0,
-                                .regain = thermostat ? 2 * in->friction * in->timestep : 0,
+                                .kt = thermostat != THERMOSTAT_NONE ? UNIT_R * in->temperature : 0,
+                                .regain = thermostat == THERMOSTAT_FRICTION ? 2 * in->friction * in->timestep : 0,
                                 .every = system_held_in_space(sys) ? 0 : (uint32_t)in->com_every};
 }
 

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "engine/math/terms.h"
+#include "engine/system/integrators.h"
 
 enum dispersion_correction { DISPERSION_NONE, DISPERSION_ENERGY, DISPERSION_ENERGY_PRESSURE, DISPERSION_ALL };
 enum coulomb_method { COULOMB_PME, COULOMB_REACTION_FIELD };
@@ -102,8 +103,6 @@ static inline enum lambda alchemy_ladder(const struct alchemy_settings *set, enu
 {
     return component == LAMBDA_RESTRAINT && !set->given[LAMBDA_RESTRAINT] ? LAMBDA_BONDED : component;
 }
-
-enum integrator { INTEGRATOR_VELOCITY_VERLET, INTEGRATOR_LANGEVIN_MIDDLE };
 
 struct integrator_settings {
     enum integrator kind;

@@ -18,8 +18,8 @@ ROOT = Path(__file__).resolve().parents[2]
 WORKER = os.path.abspath(sys.argv[1])
 
 
-def kernels(path):
-    return set(re.findall(r"^[KVL]\((\w+),", (ROOT / path).read_text(), re.M))
+def kernels(path, row=r"[KVL]\((\w+),"):
+    return set(re.findall("^" + row, (ROOT / path).read_text(), re.M))
 
 
 def rows():
@@ -37,9 +37,10 @@ def launches(folder, name, command):
 
 
 def main():
-    declared, toys = kernels("engine/cuda/kernels.def"), kernels("tests/graphs/toy_kernels.def")
-    declared |= {f"observe_{block}" for block in re.findall(r"BLOCK\((\w+), F", (ROOT / "engine/system/observables.def").read_text())}
-    assert declared and toys
+    steps = kernels("engine/system/integrators.def", r'INTEGRATOR\(\w+, "[\w-]+", (\w+),')
+    frames = {f"observe_{block}" for block in kernels("engine/system/observables.def", r"BLOCK\((\w+), F")}
+    declared, toys = kernels("engine/cuda/kernels.def") | steps | frames, kernels("tests/graphs/toy_kernels.def")
+    assert steps and frames and toys and declared > steps | frames
     sources = "".join(path.read_text() for path in (ROOT / "tests/graphs").glob("*.c"))
     missing = {f"toy {kernel}" for kernel in toys if f" emit_{kernel}(" not in sources}
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:

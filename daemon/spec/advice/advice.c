@@ -174,7 +174,7 @@ static void advise_volume_moves(const struct advising *a)
 static void advise_protocol(const struct advising *a)
 {
     const struct spec *s = a->s;
-    bool verlet = s->settings.integrator.kind == INTEGRATOR_VELOCITY_VERLET;
+    const enum integrator kind = s->settings.integrator.kind;
     uint64_t rows = 0;
     for (int i = 0; i < s->nstages; i++)
         if (s->stages[i].kind == STAGE_PRODUCE && s->stages[i].sample_every)
@@ -184,12 +184,11 @@ static void advise_protocol(const struct advising *a)
             a, "minimization", s->protocol_line,
             "protocol: begins without minimize, and %s has no velocities of an earlier run; a bad contact ends the run",
             s->coordinates);
-    if (verlet && s->settings.alchemy.nwindows > 1)
-        advice_say(
-            a, "ensemble", s->integrator_line,
-            "integrator.method: velocity-verlet samples at constant energy; the estimators take every window for one "
-            "at "
-            "constant temperature");
+    if (integrator_conserves_energy(kind) && s->settings.alchemy.nwindows > 1)
+        advice_say(a, "ensemble", s->integrator_line,
+                   "integrator.method: %s samples at constant energy; the estimators take every window for one at "
+                   "constant temperature",
+                   integrators[kind].word);
     if (s->nstages && rows < SAMPLES)
         advice_say(a, "sampling", s->protocol_line,
                    "protocol: %llu %s of every window; expected %d at the least, and hundreds that are independent",

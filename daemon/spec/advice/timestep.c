@@ -16,9 +16,6 @@
 
 #define PERIOD_STEPS 10 /* timesteps that the fastest motion should have for one swing */
 #define HEAVY_STEPS 8   /* an angle where masses are repartitioned: 4 fs, shown by tests/physics/heavy_hydrogens.py */
-/* A bond where masses are repartitioned: langevin-middle samples a harmonic motion exactly at any stable timestep. Of a hybrid of TYK2 in the
- * gas phase with a C=O of 5.6 timesteps of 4 fs, means of all terms are those of 2 fs (bonds 30.9 +- 0.1 kJ/mol beside 30.6 +- 0.1). */
-#define HEAVY_BOND_STEPS 5
 #define HEAVY_HYDROGEN 1.5 /* u, beyond which a hydrogen has mass that was its neighbour's */
 
 /* A harmonic motion and how long one swing takes, ps. */
@@ -200,8 +197,7 @@ static const char *remedy(const struct advising *a, const struct fast_motion *m,
 /* The bond or angle that has the smallest part of the timesteps that one swing should have, and how many these are. */
 static struct fast_motion worst_motion(const struct advising *a, const struct topology *t, bool heavy, int *wanted)
 {
-    const bool langevin = a->s->settings.integrator.kind == INTEGRATOR_LANGEVIN_MIDDLE;
-    const int of_bond = heavy && langevin ? HEAVY_BOND_STEPS : PERIOD_STEPS,
+    const int of_bond = heavy ? integrators[a->s->settings.integrator.kind].bond_steps : PERIOD_STEPS,
               of_angle = heavy ? HEAVY_STEPS : PERIOD_STEPS;
     struct fast_motion bond = {.period = INFINITY}, angle = {.period = INFINITY};
     look_at_bonds(a->sys, t, &bond);

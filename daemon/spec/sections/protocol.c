@@ -9,23 +9,30 @@
 #include "daemon/spec/sections/reader.h"
 #include "engine/base/buf.h"
 
+/* It is none that the integrator samples. */
+static int other_ensemble(struct reader *r, enum integrator kind, struct view v, const char *place)
+{
+    const bool conserves = integrator_conserves_energy(kind);
+    struct buf others = {0};
+    integrators_with_thermostat(conserves, &others);
+    int rc =
+        spec_bad(r, v, place, "%s: %s %s; expected %s, or integrator.method %s", view_text(v), integrators[kind].word,
+                 conserves ? "has no thermostat" : "is a thermostat", conserves ? "nve" : "nvt or npt", others.data);
+    buf_free(&others);
+    return rc;
+}
+
 /* Which statistical ensemble a stage runs in; it must fit integrator and barostat. */
 static int read_ensemble(struct reader *r, const struct settings *set, struct stage *stage, struct view v,
                          const char *place)
 {
     enum { NVE, NVT, NPT };
-    bool verlet = set->integrator.kind == INTEGRATOR_VELOCITY_VERLET;
+    const bool conserves = integrator_conserves_energy(set->integrator.kind);
     int choice = view_choice(v);
     if (!view_given(v))
-        choice = verlet ? NVE : set->barostat.on ? NPT : NVT;
-    if (choice == NVE && !verlet)
-        return spec_bad(r, v, place,
-                        "nve: langevin-middle is a thermostat; expected nvt or npt, or integrator.method "
-                        "velocity-verlet");
-    if (choice != NVE && verlet)
-        return spec_bad(r, v, place,
-                        "%s: velocity-verlet has no thermostat; expected nve, or integrator.method langevin-middle",
-                        view_text(v));
+        choice = conserves ? NVE : set->barostat.on ? NPT : NVT;
+    if ((choice == NVE) != conserves)
+        return other_ensemble(r, set->integrator.kind, v, place);
     if (choice == NPT && !set->barostat.on)
         return spec_bad(r, v, place, "npt: needs a barostat; the spec has none");
     stage->npt = choice == NPT;
@@ -133,8 +140,8 @@ static int read_dynamics(struct reader *r, const struct settings *set, struct st
     if (!rc && view_given(pressure) && !stage->npt)
         rc = spec_bad(r, pressure, PLACE("pressure"), "%s: only with ensemble npt is there a pressure to keep",
                       view_text(pressure));
-    if (!rc && view_given(friction) && set->integrator.kind == INTEGRATOR_VELOCITY_VERLET)
-        rc = spec_no_friction(r, friction, PLACE("friction"));
+    if (!rc)
+        rc = spec_check_friction(r, set->integrator.kind, friction, PLACE("friction"));
 #undef PLACE
     return rc;
 }

@@ -39,9 +39,15 @@ void spec_read_defines(struct phase *p, struct view v)
     }
 }
 
-int spec_no_friction(struct reader *r, struct view v, const char *place)
+int spec_check_friction(struct reader *r, enum integrator kind, struct view v, const char *place)
 {
-    return spec_bad(r, v, place, "%s: velocity-verlet has no friction; langevin-middle has", view_text(v));
+    if (!view_given(v) || integrators[kind].thermostat == THERMOSTAT_FRICTION)
+        return 0;
+    struct buf others = {0};
+    integrators_with(THERMOSTAT_FRICTION, &others);
+    int rc = spec_bad(r, v, place, "%s: %s has no friction; %s has", view_text(v), integrators[kind].word, others.data);
+    buf_free(&others);
+    return rc;
 }
 
 void spec_phase_close(struct phase *p)

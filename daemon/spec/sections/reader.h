@@ -22,8 +22,8 @@ int spec_bad(struct reader *r, struct view v, const char *place, const char *fmt
 int spec_steps_of(struct reader *r, struct view v, const char *place, uint64_t *out);
 /* seed.c: the byte of a text at which character number `at` begins; a byte order mark counts as one. */
 size_t spec_byte_of(const char *text, size_t len, size_t at);
-/* ERR_SPEC: a friction with an integrator that has none. */
-int spec_no_friction(struct reader *r, struct view v, const char *place);
+/* ERR_SPEC: a friction is given, and the integrator has none. */
+int spec_check_friction(struct reader *r, enum integrator kind, struct view v, const char *place);
 void spec_read_defines(struct phase *p, struct view v);
 void spec_phase_close(struct phase *p);
 

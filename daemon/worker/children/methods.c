@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "engine/base/number.h"
+#include "engine/system/vdw_modifiers.h"
 
 static struct buf *begin(struct methods *m, const char *topic)
 {
@@ -69,21 +70,16 @@ static void take_system(struct methods *m, const struct system *sys)
 
 static void take_vdw(struct methods *m, const struct nonbonded_settings *nb)
 {
-    static const char *const modifiers[] = {
-        [VDW_CUTOFF] = "plain cut-off",
-        [VDW_POTENTIAL_SHIFT] = "potential shifted to zero at the cut-off",
-        [VDW_POTENTIAL_SWITCH] = "potential switched to zero",
-        [VDW_FORCE_SWITCH] = "force switched to zero",
-    };
     static const char *const corrections[] = {
         [DISPERSION_NONE] = "no long-range dispersion correction",
         [DISPERSION_ENERGY] = "long-range dispersion correction of the energy",
         [DISPERSION_ENERGY_PRESSURE] = "long-range dispersion correction of energy and pressure",
         [DISPERSION_ALL] = "long-range correction of dispersion and repulsion, of energy and pressure",
     };
+    const struct vdw_modifier_info *modifier = &vdw_modifiers[nb->vdw_modifier];
     struct buf *out = begin(m, "Lennard-Jones");
-    buf_printf(out, "cut-off %.6g nm, %s", nb->vdw_cutoff, modifiers[nb->vdw_modifier]);
-    if (nb->vdw_modifier == VDW_POTENTIAL_SWITCH || nb->vdw_modifier == VDW_FORCE_SWITCH)
+    buf_printf(out, "cut-off %.6g nm, %s", nb->vdw_cutoff, modifier->text);
+    if (modifier->switches)
         buf_printf(out, " from %.6g nm on", nb->vdw_switch);
     buf_printf(out, "; %s", corrections[nb->dispersion]);
 }
@@ -141,10 +137,9 @@ static void take_masses(struct methods *m, const struct mass_settings *masses)
 static void take_integrator(struct methods *m, const struct integrator_settings *i)
 {
     struct buf *out = begin(m, "Integrator");
-    if (i->kind == INTEGRATOR_LANGEVIN_MIDDLE)
-        buf_printf(out, "Langevin dynamics (middle scheme), friction %.6g /ps", i->friction);
-    else
-        buf_printf(out, "velocity Verlet");
+    buf_printf(out, "%s", integrators[i->kind].text);
+    if (integrators[i->kind].thermostat == THERMOSTAT_FRICTION)
+        buf_printf(out, ", friction %.6g /ps", i->friction);
     buf_printf(out, ", timestep %.6g fs", 1000 * i->timestep);
     if (i->com_every > 0)
         buf_printf(out, "; motion of the center of mass removed every %d %s", i->com_every,
@@ -160,7 +155,7 @@ static void take_bath(struct methods *m, const struct spec *s)
     const struct barostat_settings *b = &s->settings.barostat;
     const struct stage *last = s->nstages ? &s->stages[s->nstages - 1] : NULL;
     buf_printf(begin(m, "Temperature"), "%.6g K%s", s->settings.integrator.temperature,
-               s->settings.integrator.kind == INTEGRATOR_VELOCITY_VERLET ? " at the start (constant energy)" : "");
+               integrator_conserves_energy(s->settings.integrator.kind) ? " at the start (constant energy)" : "");
     if (last && last->npt)
         buf_printf(begin(m, "Pressure"), "%.6g bar, Monte Carlo barostat, %s, a volume move every %d %s", b->pressure,
                    couplings[b->coupling], b->every, number_word(b->every, "step", "steps"));
@@ -277,9 +272,9 @@ static void take_stages(struct methods *m, const struct spec *s)
             buf_printf(out, "steepest descent, at most %llu steps", (unsigned long long)stage->steps);
         else
             buf_printf(out, "%.6g ps at constant %s", (double)stage->steps * stage->timestep,
-                       stage->npt                                                  ? "pressure"
-                       : s->settings.integrator.kind == INTEGRATOR_VELOCITY_VERLET ? "energy"
-                                                                                   : "volume");
+                       stage->npt                                                 ? "pressure"
+                       : integrator_conserves_energy(s->settings.integrator.kind) ? "energy"
+                                                                                  : "volume");
         take_own(out, s, stage);
     }
 }

@@ -61,18 +61,11 @@ INLINE void compute_by(struct pair_batch *b, const struct nb_params *p, const do
 {
     double coulomb = lambda[LAMBDA_COULOMB], vdw = lambda[LAMBDA_VDW];
     switch (p->modifier) {
-    case VDW_CUTOFF:
-        compute(b, p, coulomb, vdw, function, VDW_CUTOFF);
+#define VDW(name, ...)                                                                                                 \
+    case VDW_##name:                                                                                                   \
+        compute(b, p, coulomb, vdw, function, VDW_##name);                                                             \
         break;
-    case VDW_POTENTIAL_SHIFT:
-        compute(b, p, coulomb, vdw, function, VDW_POTENTIAL_SHIFT);
-        break;
-    case VDW_POTENTIAL_SWITCH:
-        compute(b, p, coulomb, vdw, function, VDW_POTENTIAL_SWITCH);
-        break;
-    case VDW_FORCE_SWITCH:
-        compute(b, p, coulomb, vdw, function, VDW_FORCE_SWITCH);
-        break;
+#include "engine/math/vdw_modifiers.def"
     }
 }
 

@@ -182,18 +182,11 @@ INLINE void all_kinds(struct plain_pass *pass, const struct args_pairs *a, const
 {
     bool energy = a->mode != EVALUATE_STEP;
     switch (pass->p->modifier) {
-    case VDW_CUTOFF:
-        BY_ENERGY(VDW_CUTOFF, VDW_CUTOFF);
+#define VDW(name, word, start, force, ...)                                                                             \
+    case VDW_##name:                                                                                                   \
+        BY_ENERGY(VDW_##name, VDW_##force);                                                                            \
         break;
-    case VDW_POTENTIAL_SHIFT: /* its forces are those of the plain cut-off */
-        BY_ENERGY(VDW_POTENTIAL_SHIFT, VDW_CUTOFF);
-        break;
-    case VDW_POTENTIAL_SWITCH:
-        BY_ENERGY(VDW_POTENTIAL_SWITCH, VDW_POTENTIAL_SWITCH);
-        break;
-    case VDW_FORCE_SWITCH:
-        BY_ENERGY(VDW_FORCE_SWITCH, VDW_FORCE_SWITCH);
-        break;
+#include "engine/math/vdw_modifiers.def"
     }
 }
 

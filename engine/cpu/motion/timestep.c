@@ -74,49 +74,57 @@ static void finish(struct ctl *c, const struct motion_table *m, const struct mas
     motion_end(c);
 }
 
-/* Velocity Verlet with the second half kick put off to the next force evaluation (ctl.pending), so that a timestep needs
- * one evaluation, at its start. Constraints as in RATTLE. */
-void cpu_verlet(const struct launch *launch, const struct args_verlet *a)
+/* What a kernel of a timestep works on: its arguments. */
+struct moving {
+    struct ctl *c;
+    const struct motion_table *m;
+    const int64_t (*f)[3];
+    double (*x)[3], (*v)[3], (*x_old)[3], (*noise)[3];
+    double timestep;
+};
+
+/* The push and the drift of all atoms (engine/kernels/motion.h). */
+static void drift(const struct moving *a, const struct masses *masses, const struct motion_rule *rule)
 {
-    struct ctl *c = a->ctl;
-    const struct motion_table *m = a->motion;
-    double(*x)[3] = a->x, (*v)[3] = a->v, (*x_old)[3] = a->x_old;
-    if (!forces_good(c))
-        return;
-    struct masses masses = masses_of(m, c);
-    if (c->pending)
-        kick(m, &masses, a->f, v, 0.5 * a->timestep);
-    if (!project(c, m, &masses, x, v))
-        return;
-    kick(m, &masses, a->f, v, 0.5 * a->timestep);
-    memcpy(x_old, x, m->natoms * sizeof *x);
-    for (uint32_t i = 0; i < m->natoms; i++)
-        vec_add(x[i], a->timestep, v[i]);
-    c->pending = 1;
-    finish(c, m, &masses, x_old, x, v, a->timestep);
+    for (uint32_t i = 0; i < a->m->natoms; i++) {
+        const double mass = mass_of(masses, (int)i);
+        if (!moves(masses, i))
+            continue;
+        if (rule)
+            motion_langevin(rule, mass, a->noise[i], a->x[i], a->v[i]);
+        else
+            motion_verlet(a->timestep, mass, a->f[i], a->x[i], a->v[i]);
+    }
 }
 
-/* Langevin-middle: kick, half drift, friction and noise, half drift; with
- * constraints on v after the kick and on x at the end. */
-void cpu_langevin(const struct launch *launch, const struct args_langevin *a)
+/* One evaluation of forces, at the start of the step. Constraints as in RATTLE: on v after the first kick, on x at the end. */
+static void step(const struct moving *a, const struct motion_rule *rule)
 {
-    struct ctl *c = a->ctl;
-    const struct motion_table *m = a->motion;
-    double(*x)[3] = a->x, (*v)[3] = a->v, (*x_old)[3] = a->x_old, (*noise)[3] = a->w;
+    struct ctl *c = a->c;
+    const struct motion_table *m = a->m;
     if (!forces_good(c))
         return;
     struct masses masses = masses_of(m, c);
-    kick(m, &masses, a->f, v, a->timestep);
-    if (!project(c, m, &masses, x, v))
+    if (rule || c->pending)
+        kick(m, &masses, a->f, a->v, (rule ? 1 : 0.5) * a->timestep);
+    if (!project(c, m, &masses, a->x, a->v))
         return;
-    noise_fill(c->seed, c->replica, c->step, STREAM_LANGEVIN, 3 * m->natoms, a->w);
-    memcpy(x_old, x, m->natoms * sizeof *x);
-    struct langevin_rule rule = langevin_rule_of(a->timestep, a->friction, a->kt);
-    for (uint32_t i = 0; i < m->natoms; i++)
-        if (moves(&masses, i))
-            motion_langevin(&rule, mass_of(&masses, (int)i), noise[i], x[i], v[i]);
-    finish(c, m, &masses, x_old, x, v, a->timestep);
+    if (rule)
+        noise_fill(c->seed, c->replica, c->step, STREAM_TIMESTEP, 3 * m->natoms, &a->noise[0][0]);
+    memcpy(a->x_old, a->x, m->natoms * sizeof *a->x);
+    drift(a, &masses, rule);
+    c->pending = rule ? c->pending : 1;
+    finish(c, m, &masses, a->x_old, a->x, a->v, a->timestep);
 }
+
+#define INTEGRATOR(name, word, kernel, ...)                                                                            \
+    void cpu_##kernel(const struct launch *launch, const struct args_##kernel *a)                                      \
+    {                                                                                                                  \
+        const struct moving moving = {a->ctl, a->motion, a->f, a->x, a->v, a->x_old, a->w, a->timestep};               \
+        const struct motion_rule rule = motion_rule_of(a->timestep, a->friction, a->kt);                               \
+        step(&moving, motion_has_rule(INTEGRATOR_##name) ? &rule : NULL);                                              \
+    }
+#include "engine/system/integrators.def"
 
 static void take_off_com(const struct motion_table *m, const struct masses *masses, double (*v)[3])
 {

@@ -223,8 +223,8 @@ using star = star_of<STAR_ARMS>;
 
 /* x and v after the step; rule: NULL for velocity Verlet. False, and a halt: the constraints have no solution. */
 template <class BODY, class HELD>
-static __device__ __forceinline__ bool advance(const struct motion *s, const struct langevin_rule *rule,
-                                               const BODY &body, HELD *h)
+static __device__ __forceinline__ bool advance(const struct motion *s, const struct motion_rule *rule, const BODY &body,
+                                               HELD *h)
 {
     struct BODY::before old;
     struct constrain_failure bad;
@@ -250,36 +250,36 @@ static __device__ inline bool is_quick(const struct motion_table *m, uint32_t i)
     return i < m->nwaters || i - m->nwaters >= m->nclusters || in_global(m->clusters)[i - m->nwaters].star;
 }
 
-/* What Langevin's noise adds to the velocity of an atom in a step. */
-static __device__ __forceinline__ void noise_of_mass(const struct motion *s, const struct langevin_rule *rule,
+/* What noise adds to the velocity of an atom in a step. */
+static __device__ __forceinline__ void noise_of_mass(const struct motion *s, const struct motion_rule *rule,
                                                      uint64_t step, int32_t i, double mass, double noise[3])
 {
-    deviates(s->c, step, STREAM_LANGEVIN, (uint32_t)i, noise);
+    deviates(s->c, step, STREAM_TIMESTEP, (uint32_t)i, noise);
     const double spread = sqrt(rule->spread / mass);
     for (int d = 0; d < 3; d++)
         noise[d] *= spread;
 }
 
-static __device__ __forceinline__ void noise_of(const struct motion *s, const struct langevin_rule *rule, uint64_t step,
+static __device__ __forceinline__ void noise_of(const struct motion *s, const struct motion_rule *rule, uint64_t step,
                                                 int32_t i, double noise[3])
 {
     noise_of_mass(s, rule, step, i, mass_of(&s->masses, i), noise);
 }
 
 /* By what forces, as they are summed, become the velocity of a kick. */
-static __device__ __forceinline__ double kick_of_mass(const struct motion *s, const struct langevin_rule *rule,
+static __device__ __forceinline__ double kick_of_mass(const struct motion *s, const struct motion_rule *rule,
                                                       double mass)
 {
     return (rule ? 1 : 0.5) * s->timestep / (FIXED_SCALE * mass);
 }
 
-static __device__ __forceinline__ double kick_of(const struct motion *s, const struct langevin_rule *rule, int32_t i)
+static __device__ __forceinline__ double kick_of(const struct motion *s, const struct motion_rule *rule, int32_t i)
 {
     return kick_of_mass(s, rule, mass_of(&s->masses, i));
 }
 
-/* Along one axis of an atom: kicked. noise: of Langevin alone. */
-static __device__ __forceinline__ void hold_along(const struct motion *s, const struct langevin_rule *rule, double kick,
+/* Along one axis of an atom: kicked. noise: where there is a rule. */
+static __device__ __forceinline__ void hold_along(const struct motion *s, const struct motion_rule *rule, double kick,
                                                   double noise, double x, double v, int64_t f, struct held_atom to,
                                                   uint32_t d)
 {
@@ -306,7 +306,7 @@ static __device__ __forceinline__ bool store_atom(const struct motion *s, int32_
 /* ---- any other body, in memory ---- */
 
 /* False: halted. */
-static __device__ bool advance_slowly(const struct motion *s, const struct langevin_rule *rule, uint32_t i)
+static __device__ bool advance_slowly(const struct motion *s, const struct motion_rule *rule, uint32_t i)
 {
     const struct body b = body_at(s->m, i);
     if (rule || s->c->pending)
@@ -320,7 +320,7 @@ static __device__ bool advance_slowly(const struct motion *s, const struct lange
         const int32_t atom = b.atom[k];
         double noise[3];
         if (rule) {
-            deviates(s->c, s->c->step, STREAM_LANGEVIN, (uint32_t)atom, noise);
+            deviates(s->c, s->c->step, STREAM_TIMESTEP, (uint32_t)atom, noise);
             motion_langevin(rule, mass_of(&s->masses, atom), noise, s->x[atom], s->v[atom]);
         } else {
             vec_add(s->x[atom], s->timestep, s->v[atom]);

@@ -117,7 +117,7 @@ static __device__ __forceinline__ struct arrived arrive(const struct motion *s, 
     return a;
 }
 
-static __device__ __forceinline__ void hold(const struct motion *s, const struct langevin_rule *rule,
+static __device__ __forceinline__ void hold(const struct motion *s, const struct motion_rule *rule,
                                             const struct rows &rows, const struct arrived &a, union room *room)
 {
     double noise[3];
@@ -132,7 +132,7 @@ static __device__ __forceinline__ void hold(const struct motion *s, const struct
 }
 
 /* The k-th body of the block. False: it cannot be moved. */
-static __device__ __forceinline__ bool move(const struct motion *s, const struct langevin_rule *rule,
+static __device__ __forceinline__ bool move(const struct motion *s, const struct motion_rule *rule,
                                             const struct placing *placing, const struct rows &rows, uint32_t k,
                                             union room *room)
 {
@@ -178,7 +178,7 @@ static __device__ __forceinline__ bool settle(const struct motion *s, const stru
 
 /* ---- the kernels ---- */
 
-template <bool langevin, class A> static __device__ __forceinline__ void step(const A &a, double friction, double kt)
+template <integrator KIND, class A> static __device__ __forceinline__ void step(const A &a, double friction, double kt)
 {
     __shared__ union room room;
     __shared__ struct placing placing;
@@ -196,9 +196,10 @@ template <bool langevin, class A> static __device__ __forceinline__ void step(co
     const struct rows rows = rows_of(m, a.waters, a.water_blocks);
     const uint32_t places = rows.count * (rows.waters ? water::ATOMS : star::ATOMS);
     struct arrived next = arrive(&s, rows, threadIdx.x); /* under way while what stands below is found */
-    const struct langevin_rule the_rule = langevin ? langevin_rule_of(a.timestep, friction, kt) : langevin_rule{};
-    const struct langevin_rule *rule = langevin ? &the_rule : NULL;
-    const uint32_t pending = langevin ? c->pending : 1;
+    const bool has_rule = motion_has_rule(KIND);
+    const struct motion_rule the_rule = has_rule ? motion_rule_of(a.timestep, friction, kt) : motion_rule{};
+    const struct motion_rule *rule = has_rule ? &the_rule : NULL;
+    const uint32_t pending = has_rule ? c->pending : 1;
     bool good = true;
     if (threadIdx.x == CUDA_BLOCK - 1) {
         com = com_is_due(c->step, a.com_every);
@@ -225,15 +226,13 @@ template <bool langevin, class A> static __device__ __forceinline__ void step(co
     end_step(&s, (struct motion_tail *)a.tail, com, __syncthreads_or(!good), pending);
 }
 
-KERNEL(langevin, a, __launch_bounds__(CUDA_BLOCK, 4))
-{
-    ECHO(a);
-    step<true>(a, a.friction, a.kt);
-}
-
-/* The second half kick of a step comes with the forces of the next (ctl.pending), as on the CPU device. */
-KERNEL(verlet, a, __launch_bounds__(CUDA_BLOCK, 4))
-{
-    ECHO(a);
-    step<false>(a, 0, 0);
-}
+/* Friction and kT among the arguments, of integrators with such a thermostat. */
+#define FRICTION_OF_NONE(a) 0, 0
+#define FRICTION_OF_FRICTION(a) a.friction, a.kt
+#define INTEGRATOR(name, word, kernel, thermostat, ...)                                                                \
+    KERNEL(kernel, a, __launch_bounds__(CUDA_BLOCK, 4))                                                                \
+    {                                                                                                                  \
+        ECHO(a);                                                                                                       \
+        step<INTEGRATOR_##name>(a, FRICTION_OF_##thermostat(a));                                                       \
+    }
+#include "engine/system/integrators.def"

@@ -25,8 +25,8 @@ struct tiny_here {
     uint32_t natoms, ncolumns, stride, quads, groups; /* as in the table; no columns while no atom has a charge */
     uint32_t taken;                                   /* chunks of this step */
     bool charged;                                     /* some atom is, now */
-    bool langevin;                                    /* else velocity Verlet */
-    struct langevin_rule langevin_rule;
+    bool has_rule;                                    /* the integrator has one */
+    struct motion_rule its_rule;
     double timestep;
     double inverse[BOX_SIZE]; /* of the box, 1/nm */
 
@@ -82,10 +82,9 @@ struct tiny_here {
     {
         return {c(), motion_table, masses_of(motion_table, c()), x(), v(), x_old(), f(), timestep};
     }
-    /* NULL for velocity Verlet */
-    __device__ __forceinline__ const struct langevin_rule *rule() const
+    __device__ __forceinline__ const struct motion_rule *rule() const
     {
-        return langevin ? &langevin_rule : NULL;
+        return has_rule ? &its_rule : NULL;
     }
 };
 
@@ -111,8 +110,8 @@ static __device__ inline void tiny_begin(const struct tiny_row &a)
     h.motion_table = (const struct motion_table *)a.motion;
     h.at = t->places;
     h.natoms = t->natoms, h.ncolumns = t->ncolumns, h.stride = t->stride, h.quads = t->quads, h.groups = t->groups;
-    h.langevin = a.integrator == INTEGRATOR_LANGEVIN_MIDDLE;
-    h.langevin_rule = langevin_rule_of(a.timestep, a.friction, a.kt);
+    h.has_rule = motion_has_rule(a.integrator);
+    h.its_rule = motion_rule_of(a.timestep, a.friction, a.kt);
     h.timestep = a.timestep;
     box_invert(((const struct ctl *)a.ctl)->box, h.inverse);
 }

@@ -131,8 +131,8 @@ TINY_TERMS tiny_noise(uint32_t i, uint64_t step)
 {
     const struct tiny_here &h = here();
     const struct motion s = h.motion();
-    if (h.langevin)
-        noise_of(&s, &h.langevin_rule, step, (int32_t)i, h.noise()[i]);
+    if (h.has_rule)
+        noise_of(&s, &h.its_rule, step, (int32_t)i, h.noise()[i]);
 }
 
 /* One chunk, for its whole warp. */

@@ -254,7 +254,7 @@ static __device__ void steps(const struct tiny_row &a)
         step++;
         if (threadIdx.x == 0) { /* nobody reads these before the next barrier */
             motion_end(h.c());
-            h.c()->pending = h.langevin ? h.c()->pending : 1;
+            h.c()->pending = h.has_rule ? h.c()->pending : 1;
         }
     }
     __syncthreads();

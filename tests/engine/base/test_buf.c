@@ -73,11 +73,25 @@ static void test_nowhere(void **state)
     assert_string_equal(e.msg, "write /tmp/shoal-no-such-folder/file: No such file or directory");
 }
 
+/* Words as people list them. */
+static void test_words(void **state)
+{
+    static const char *const words[] = {"none", "energy", "all"};
+    static const char *const listed[] = {NULL, "none", "none or energy", "none, energy or all"};
+    for (int n = 1; n <= 3; n++) {
+        struct buf b = {0};
+        buf_words(&b, words, n, "or");
+        assert_string_equal(b.data, listed[n]);
+        buf_free(&b);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_writers_at_once),
         cmocka_unit_test(test_nowhere),
+        cmocka_unit_test(test_words),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

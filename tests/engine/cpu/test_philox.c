@@ -38,14 +38,14 @@ static void test_vectors(void **state)
 /* Each of seed, replica, step (beyond 32 bits too), stream and index changes the block. */
 static void test_counter(void **state)
 {
-    struct philox base = philox_at(1, 2, 3, STREAM_LANGEVIN, 4);
-    struct philox other[] = {philox_at(1 + (1ull << 32), 2, 3, STREAM_LANGEVIN, 4),
-                             philox_at(2, 2, 3, STREAM_LANGEVIN, 4),
-                             philox_at(1, 3, 3, STREAM_LANGEVIN, 4),
-                             philox_at(1, 2, 4, STREAM_LANGEVIN, 4),
-                             philox_at(1, 2, 3 + (1ull << 32), STREAM_LANGEVIN, 4),
+    struct philox base = philox_at(1, 2, 3, STREAM_TIMESTEP, 4);
+    struct philox other[] = {philox_at(1 + (1ull << 32), 2, 3, STREAM_TIMESTEP, 4),
+                             philox_at(2, 2, 3, STREAM_TIMESTEP, 4),
+                             philox_at(1, 3, 3, STREAM_TIMESTEP, 4),
+                             philox_at(1, 2, 4, STREAM_TIMESTEP, 4),
+                             philox_at(1, 2, 3 + (1ull << 32), STREAM_TIMESTEP, 4),
                              philox_at(1, 2, 3, STREAM_THERMALIZE, 4),
-                             philox_at(1, 2, 3, STREAM_LANGEVIN, 5)};
+                             philox_at(1, 2, 3, STREAM_TIMESTEP, 5)};
     for (size_t i = 0; i < sizeof other / sizeof other[0]; i++)
         assert_memory_not_equal(base.word, other[i].word, sizeof base.word);
 }
@@ -70,7 +70,7 @@ static void test_normal(void **state)
 {
     enum { N = 1000000 };
     double *g = malloc((N + 1) * sizeof *g), sum[5] = {0}, next = 0;
-    noise_fill(11, 3, 5, STREAM_LANGEVIN, N, g);
+    noise_fill(11, 3, 5, STREAM_TIMESTEP, N, g);
     for (int i = 0; i < N; i++) {
         double p = 1;
         for (int k = 1; k < 5; k++)
@@ -90,8 +90,8 @@ static void test_normal(void **state)
 static void test_fill_prefix(void **state)
 {
     double many[102], few[32];
-    noise_fill(11, 3, 5, STREAM_LANGEVIN, 101, many);
-    noise_fill(11, 3, 5, STREAM_LANGEVIN, 31, few);
+    noise_fill(11, 3, 5, STREAM_TIMESTEP, 101, many);
+    noise_fill(11, 3, 5, STREAM_TIMESTEP, 31, few);
     assert_memory_equal(many, few, 31 * sizeof *few);
 }
 

@@ -90,7 +90,7 @@ static void test_langevin(void **state)
 {
     for (int k = 0; k < FORMULA_POINTS; k++) {
         const double dt = 0.004 * formula_spread(k, 0), friction = 10 * formula_spread(k, 1), kt = 2.5, mass = 12;
-        const struct langevin_rule r = langevin_rule_of(dt, friction, kt);
+        const struct motion_rule r = motion_rule_of(dt, friction, kt);
         const double quiet[3] = {0, 0, 0}, one[3] = {1, -1, 0.5};
         double x[3] = {1, 2, 3}, v[3] = {3, -2, 1}, still[3] = {0, 0, 0}, here[3] = {0, 0, 0};
         motion_langevin(&r, mass, quiet, x, v);
@@ -103,12 +103,33 @@ static void test_langevin(void **state)
     }
 }
 
+/* The second half of the kick, and a whole drift with the velocity that it leaves. */
+static void test_verlet(void **state)
+{
+    for (int k = 0; k < FORMULA_POINTS; k++) {
+        const double dt = 0.004 * formula_spread(k, 0), mass = 1 + 20 * formula_spread(k, 1);
+        const double force[3] = {1000, -500, 0};
+        double x[3] = {1, 2, 3}, v[3] = {3, -2, 1};
+        int64_t f[3];
+        for (int d = 0; d < 3; d++)
+            f[d] = (int64_t)(force[d] * FIXED_SCALE);
+        motion_verlet(dt, mass, f, x, v);
+        for (int d = 0; d < 3; d++) {
+            const long double after =
+                (long double[]){3, -2, 1}[d] + (long double)force[d] * dt / (2 * (long double)mass);
+            near(v[d], (double)after, 1e-14);
+            near(x[d], (double)((long double)(d + 1) + dt * after), 1e-14);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_energies),
         cmocka_unit_test(test_sums),
         cmocka_unit_test(test_langevin),
+        cmocka_unit_test(test_verlet),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
