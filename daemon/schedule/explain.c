@@ -146,7 +146,7 @@ static int by_value(const void *a, const void *b)
 
 static bool counts(const struct sched_worker *k)
 {
-    return k->up && !sched_sick(k);
+    return health_is_up(&k->health) && !health_is_sick(&k->health);
 }
 
 /* Of its turn among its ensemble's, or of its slice. */
@@ -206,9 +206,9 @@ static enum wait_kind device_kind(const struct sched *s, const struct sched_set 
     bool sick = false;
     for (int w = 0; w < s->nworkers; w++) {
         const struct sched_worker *k = &s->workers[w];
-        if (!k->up || !pack_fits(s, w, set) || pack_shuns(s, w, set))
+        if (!health_is_up(&k->health) || !pack_fits(s, w, set) || pack_shuns(s, w, set))
             continue;
-        if (!sched_sick(k))
+        if (!health_is_sick(&k->health))
             return WAIT_TURN;
         sick = true;
     }
@@ -239,7 +239,7 @@ void sched_queue_open(struct sched_queue *q, const struct ensemble *e, int64_t n
     *q = (struct sched_queue){.s = s, .ensemble = e, .now = now};
     q->place = xcalloc((size_t)e->nsets, sizeof *q->place);
     for (int w = 0; w < s->nworkers && e->nwaiting; w++)
-        if (s->workers[w].up)
+        if (health_is_up(&s->workers[w].health))
             q->turn[w] = pack_whose_turn(s, w, now);
     find_places(q);
     find_slots(q);

@@ -120,8 +120,6 @@ void forgive_progress(struct sched_set *set);
 
 /* A crash, or a failure of the device itself. */
 void strike(struct step *st, int worker, const char *message);
-/* A checkpoint was made there. */
-void device_is_well(struct sched_worker *w);
 
 /* ---- devices.c ---- */
 int on_worker_up(struct step *st, const struct sched_event *ev, struct err *err);

@@ -88,7 +88,7 @@ bool service_ready(const struct service *sv, struct err *e)
 {
     bool up = false;
     for (int w = 0; w < sv->sched.nworkers; w++)
-        up |= sv->sched.workers[w].up;
+        up |= health_is_up(&sv->sched.workers[w].health);
     if (sv->missed_since)
         err_set(e, ERR_BUSY, "the database was removed or replaced: nothing can be stored");
     else if (sv->draining)
