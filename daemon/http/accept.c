@@ -158,7 +158,7 @@ void server_cut_slow(struct server *s)
     for (struct connection *c = s->connections; c; c = c->all_next) {
         const struct request *r = c->request;
         uint64_t ms = 2000 * (uint64_t)s->config.idle_seconds + (r ? r->body.len / BODY_BYTES_PER_MS : 0);
-        if (c->cut || (r && (r->dispatched || r->answered)) || uv_now(s->loop) - c->since < ms)
+        if (c->cut || (r && r->sm.state != REQUEST_READING) || uv_now(s->loop) - c->since < ms)
             continue;
         c->cut = true;
         shutdown(c->fd, SHUT_RDWR); /* libmicrohttpd sees its end, and closes it */
