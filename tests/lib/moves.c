@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,8 +20,35 @@
 static FILE *trace;
 static int stderr_before = -1;
 
+/* A test that ends in between says why in the file. */
+static void show(void)
+{
+    char text[4000];
+    ssize_t n;
+    if (!trace)
+        return;
+    fflush(stderr);
+    dup2(stderr_before, 2);
+    lseek(fileno(trace), 0, SEEK_SET);
+    while ((n = read(fileno(trace), text, sizeof text)) > 0 && write(2, text, (size_t)n) == n)
+        continue;
+    fclose(trace);
+    trace = NULL;
+}
+
+static void on_abort(int sig)
+{
+    show();
+}
+
 void moves_begin(void)
 {
+    static bool once;
+    show();
+    if (!once)
+        atexit(show);
+    once = true;
+    signal(SIGABRT, on_abort);
     trace = tmpfile();
     assert_non_null(trace);
     fflush(stderr);
@@ -49,6 +77,7 @@ void moves_end(const char *kind, char *to, size_t size)
         assert_true(len < size);
     }
     fclose(trace);
+    trace = NULL;
 }
 
 void assert_table(const struct sm_kind *kind, const char *moves)
