@@ -43,17 +43,17 @@ enum stream_state { STREAM_IDLE, STREAM_FILLING, STREAM_ENDED, STREAM_BROKEN };
 extern const struct sm_kind stream_states;
 
 /* One that was accepted; libmicrohttpd's socket context. */
-struct connection {
+struct server_connection {
     struct server *server;
     int fd;
     uint32_t uid;
     struct quota_charge charge;
-    struct err refused;                      /* code: over a limit, only told so */
-    struct connection *next;                 /* among those that libmicrohttpd has not begun with */
-    struct request *request;                 /* NULL: it is waited for, or is on its way */
-    uint64_t since;                          /* ms of the loop when it began to be waited for */
-    bool cut;                                /* it took too long */
-    struct connection *all_next, **all_link; /* all of the server's */
+    struct err refused;                             /* code: over a limit, only told so */
+    struct server_connection *next;                 /* among those that libmicrohttpd has not begun with */
+    struct request *request;                        /* NULL: it is waited for, or is on its way */
+    uint64_t since;                                 /* ms of the loop when it began to be waited for */
+    bool cut;                                       /* it took too long */
+    struct server_connection *all_next, **all_link; /* all of the server's */
 };
 
 struct stream {
@@ -72,7 +72,7 @@ struct stream {
 
 struct request {
     struct server *server;
-    struct connection *from;           /* NULL once libmicrohttpd has finished, as `connection` is */
+    struct server_connection *from;    /* NULL once libmicrohttpd has finished, as `connection` is */
     struct MHD_Connection *connection; /* NULL once libmicrohttpd has finished */
     uint32_t uid;
     char *method, *path;
@@ -98,14 +98,14 @@ struct server {
     int handles;
     struct stream *streams;
     struct request *requests;
-    struct connection *connections;
-    struct connection *pending; /* handed to libmicrohttpd, which has not begun with them */
-    int refused;                /* connections that are only told that they are too many */
-    bool paused;                /* no descriptors: accepting waits */
+    struct server_connection *connections;
+    struct server_connection *pending; /* handed to libmicrohttpd, which has not begun with them */
+    int refused;                       /* connections that are only told that they are too many */
+    bool paused;                       /* no descriptors: accepting waits */
 };
 
 /* drive.c */
-void connection_free(struct connection *c);
+void connection_free(struct server_connection *c);
 void server_on_poll(uv_poll_t *p, int status, int events);
 /* For connections that libmicrohttpd gave up before it began with them. */
 void server_forget_pending(struct server *s);

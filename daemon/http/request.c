@@ -34,7 +34,7 @@ const struct sm_kind request_states = {"request", states, sizeof states / sizeof
 struct request *request_new(struct server *s, struct MHD_Connection *c, const char *method, const char *path)
 {
     const union MHD_ConnectionInfo *who = MHD_get_connection_info(c, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-    struct connection *from = who->socket_context;
+    struct server_connection *from = who->socket_context;
     struct request *r = xcalloc(1, sizeof *r);
     *r = (struct request){.server = s,
                           .connection = c,

@@ -102,7 +102,7 @@ static void change_noise(struct step *st, struct sched_set *set, struct sched_re
          (long long)r->failed_step, r->reason ? r->reason : "", set->salt);
 }
 
-static void try_again(struct step *st, struct sched_set *set, struct sched_replica *r, enum fault fault)
+static void try_set_again(struct step *st, struct sched_set *set, struct sched_replica *r, enum fault fault)
 {
     bool alike = r->failed_alike;
     if (++set->failures > set->ensemble->retries) {
@@ -115,7 +115,7 @@ static void try_again(struct step *st, struct sched_set *set, struct sched_repli
         change_noise(st, set, r);
     /* The folder may have been damaged: make sure of its inputs before the next start. */
     if (waiting_state(set->ensemble) == REPLICA_QUEUED && (r->code == ERR_IO || r->code == ERR_MISSING_FILE))
-        prepare(st, set->ensemble);
+        prepare_input(st, set->ensemble);
 }
 
 void set_failed(struct step *st, struct sched_set *set, bool alone)
@@ -136,7 +136,7 @@ void set_failed(struct step *st, struct sched_set *set, bool alone)
         return;
     case FAULT_MEMORY:
         if (alone)
-            try_again(st, set, r, fault);
+            try_set_again(st, set, r, fault);
         else
             excuse(st, set);
         return;
@@ -145,7 +145,7 @@ void set_failed(struct step *st, struct sched_set *set, bool alone)
         return;
     case FAULT_PHYSICS:
     case FAULT_OTHER:
-        try_again(st, set, r, fault);
+        try_set_again(st, set, r, fault);
         return;
     }
 }

@@ -73,7 +73,7 @@ static void on_space(struct step *st)
         if (e->finish_after)
             finish_again(st, e);
         if (ensemble_wants(e) && !e->prepared)
-            prepare(st, e);
+            prepare_input(st, e);
     }
 }
 
@@ -82,7 +82,7 @@ static void on_add(struct step *st, struct ensemble *e)
     struct sched *s = st->s;
     s->ensembles = sched_grown(s->ensembles, s->nensembles, &s->cap, sizeof *s->ensembles);
     s->ensembles[s->nensembles++] = e;
-    e->user = user_of(s, e->owner);
+    e->user = user_index(s, e->owner);
     e->sched = s;
     ensemble_count_waiting(e);
     if (!ensemble_ended(e))
@@ -95,7 +95,7 @@ static void on_add(struct step *st, struct ensemble *e)
     if (e->sm.state == ENSEMBLE_FINISHING)
         finish_again(st, e);
     else if (!ensemble_ended(e) && e->sm.state != ENSEMBLE_PAUSED)
-        prepare(st, e);
+        prepare_input(st, e);
     finish_if_ended(st, e);
 }
 
@@ -122,7 +122,7 @@ static void on_tick(struct step *st)
     for (int i = 0; i < st->s->nactive; i++) {
         struct ensemble *e = st->s->active[i];
         if (ensemble_wants(e) && !e->prepared && !e->preparing && e->prepare_after <= st->now)
-            prepare(st, e);
+            prepare_input(st, e);
         if (e->finish_after && e->finish_after <= st->now)
             finish_again(st, e);
     }

@@ -142,7 +142,7 @@ static bool ends_with_report(enum sim_work work)
     return work == SIM_SAMPLE || work == SIM_OBSERVE;
 }
 
-static void emit(void *recorder, struct tape *t)
+static void emit_work(void *recorder, struct tape *t)
 {
     const struct sim_recorder *r = recorder;
     const struct program *program = r->sim->model->program;
@@ -165,7 +165,7 @@ static int new_recorder(struct sim *s, struct sim_recorder *r, struct err *e)
 {
     const struct recorder_setup setup = {.dev = s->model->dev,
                                          .lane = s->lane,
-                                         .emit = emit,
+                                         .emit = emit_work,
                                          .ctx = r,
                                          .clock = &s->clock,
                                          .echo = s->echo,
