@@ -68,7 +68,7 @@ static void on_stopped(void *arg)
     uv_stop(&d->loop);
 }
 
-static void on_extend(uv_timer_t *t)
+static void on_more_time(uv_timer_t *t)
 {
     notify("EXTEND_TIMEOUT_USEC=%d", 3 * EXTEND_MS * 1000);
 }
@@ -85,7 +85,7 @@ static void on_term(uv_signal_t *s, int number)
     }
     log_line(LOG_INFO, "signal %d: draining", number);
     notify("STOPPING=1");
-    uv_timer_start(&d->extend, on_extend, 0, EXTEND_MS);
+    uv_timer_start(&d->extend, on_more_time, 0, EXTEND_MS);
     check_stop(&d->api.checks);
     service_drain(&d->service);
 }

@@ -9,8 +9,6 @@
 #include "engine/base/buf.h"
 #include "engine/base/number.h"
 
-#define MEMBER "member of a gang"
-
 static const char *kernel_name(const struct kernel_table *kernels, uint32_t kernel)
 {
     return kernel < kernels->count ? kernels->kernels[kernel].name : "unknown kernel";
@@ -247,7 +245,7 @@ int check_pointers(const struct kernel_table *kernels, const struct tape *t, con
     for (uint32_t i = 0; i < t->count && !rc; i++) {
         const struct launch *l = &t->launches[i];
         const struct kernel *k = &kernels->kernels[l->kernel];
-        const struct row_kind args = {k->name, k->fields, k->nfields, k->args_size};
+        const struct row_kind args = {"arguments", k->name, k->fields, k->nfields, k->args_size};
         char where[32];
         snprintf(where, sizeof where, "launch %u", i);
         rc = check_fields(where, &args, tape_args(t, l), t->echo, spans, nspans, e);
@@ -258,7 +256,7 @@ int check_pointers(const struct kernel_table *kernels, const struct tape *t, con
 int check_row_pointers(const struct row_kind *kind, const void *row, const struct span *spans, uint32_t nspans,
                        struct err *e)
 {
-    return check_fields(MEMBER, kind, row, NULL, spans, nspans, e);
+    return check_fields(kind->what, kind, row, NULL, spans, nspans, e);
 }
 
 int check_rows(const struct row_kind *kind, const void *was, const void *is, struct err *e)
@@ -266,7 +264,7 @@ int check_rows(const struct row_kind *kind, const void *was, const void *is, str
     if (!memcmp(was, is, kind->bytes))
         return 0;
     struct buf b = {0};
-    buf_printf(&b, MEMBER " (%s)", kind->name);
+    buf_printf(&b, "%s (%s)", kind->what, kind->name);
     differ_fields(&b, kind->fields, kind->nfields, was, is);
     return drift(&b, e);
 }

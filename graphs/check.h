@@ -26,7 +26,8 @@ int check_pointers(const struct kernel_table *kernels, const struct tape *t, con
 
 /* A row of a table in device memory that a kernel reads arguments from, one for each of its blocks. */
 struct row_kind {
-    const char *name;
+    const char *what; /* a row is, in messages: "member of a gang" */
+    const char *name; /* of the kind */
     const struct field *fields;
     uint32_t nfields, bytes;
 };

@@ -17,7 +17,6 @@
 #include "graphs/tape.h"
 
 struct dev;
-struct gang;
 struct lane;
 struct graph;
 
@@ -112,10 +111,10 @@ struct dev {
     const char *model;           /* "cpu avx512", "NVIDIA H200": results are bitwise reproducible within one model */
     struct dev_limits limits;
     struct build_cost build_cost;
-    bool eager;        /* for recorders: graphs are not to be made */
-    uint32_t lanes;    /* there are */
-    struct gang *gang; /* not the device's: launches that the engine collects for it (engine/run/gang.h), or NULL */
-    struct err lost;   /* code ERR_NONE, or why the device cannot be used any more: every call fails with this then */
+    bool eager;      /* for recorders: graphs are not to be made */
+    uint32_t lanes;  /* there are */
+    void *collector; /* not the device's: what its user collects launches in (engine/run/gang.h); NULL at first */
+    struct err lost; /* code ERR_NONE, or why the device cannot be used any more: every call fails with this then */
 };
 
 /* The failure is the device's: no replica is to blame, the process that holds the device should end. */

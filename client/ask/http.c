@@ -146,7 +146,7 @@ int http_request(struct http *h, const char *method, const char *path, const str
 
 /* ---- many at once ---- */
 
-struct lane {
+struct transfer {
     CURL *curl;
     struct curl_slist *headers;
     struct buf url, body, reply;
@@ -161,7 +161,7 @@ struct many {
     struct err *e;
 };
 
-static void lane_start(struct many *m, struct lane *l)
+static void lane_start(struct many *m, struct transfer *l)
 {
     struct buf path = {0};
     l->number = -1;
@@ -179,7 +179,7 @@ static void lane_start(struct many *m, struct lane *l)
     buf_free(&path);
 }
 
-static void lane_end(struct many *m, struct lane *l, CURLcode rc)
+static void lane_end(struct many *m, struct transfer *l, CURLcode rc)
 {
     struct err e = {0};
     long status = 0;
@@ -199,7 +199,7 @@ static void lane_end(struct many *m, struct lane *l, CURLcode rc)
 int http_batch(struct http *h, const struct http_batch *batch, struct err *e)
 {
     enum { LANES = 4 };
-    struct lane lanes[LANES] = {0};
+    struct transfer lanes[LANES] = {0};
     struct many m = {.h = h, .multi = curl_multi_init(), .batch = batch, .e = e};
     int running = 1, left;
     for (int i = 0; i < LANES; i++) {
@@ -210,7 +210,7 @@ int http_batch(struct http *h, const struct http_batch *batch, struct err *e)
         CURLMsg *message;
         curl_multi_perform(m.multi, &running);
         while ((message = curl_multi_info_read(m.multi, &left))) {
-            struct lane *l = NULL;
+            struct transfer *l = NULL;
             CURLcode rc = message->data.result;
             curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, (char **)&l);
             lane_end(&m, l, rc);
@@ -271,7 +271,7 @@ int http_download(struct http *h, const char *path, FILE *file, long long *bytes
     return rc ? fail(h, rc, e) : 0;
 }
 
-struct stream {
+struct line_stream {
     struct http *h;
     http_line_fn *on_line;
     void *arg;
@@ -282,7 +282,7 @@ struct stream {
 
 static size_t take_lines(char *data, size_t size, size_t n, void *arg)
 {
-    struct stream *s = arg;
+    struct line_stream *s = arg;
     long status = 0;
     curl_easy_getinfo(s->h->curl, CURLINFO_RESPONSE_CODE, &status);
     if (status != 200)
@@ -305,7 +305,7 @@ int http_lines(struct http *h, const char *path, double timeout_s, http_line_fn 
                struct buf *reply, struct err *e)
 {
     struct buf url = {0};
-    struct stream s = {.h = h, .on_line = on_line, .arg = arg, .reply = reply};
+    struct line_stream s = {.h = h, .on_line = on_line, .arg = arg, .reply = reply};
     struct curl_slist *headers = prepare(h, "GET", path, NULL, &url);
     if (timeout_s > 0)
         curl_easy_setopt(h->curl, CURLOPT_TIMEOUT_MS, (long)(timeout_s * 1000) + 1);

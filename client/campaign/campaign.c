@@ -17,7 +17,7 @@
 #include "engine/base/suggest.h"
 
 /* Their keys, as those of an object. */
-static json_t *keys_of(const struct campaign *k)
+static json_t *keys_of(const struct campaign_view *k)
 {
     json_t *keys = json_object();
     const json_t *one;
@@ -28,7 +28,7 @@ static json_t *keys_of(const struct campaign *k)
 }
 
 /* What the command chooses by the campaign's label, and of a part of the campaign. */
-static int labelled(struct client *c, const struct campaign *k, const char *command,
+static int labelled(struct client *c, const struct campaign_view *k, const char *command,
                     int (*run)(struct client *, int, char **))
 {
     struct buf label = {0};
@@ -45,7 +45,7 @@ static int labelled(struct client *c, const struct campaign *k, const char *comm
 /* As another command does it to what has the campaign's label. */
 static int each(struct client *c, const char *file, const char *command, int (*run)(struct client *, int, char **))
 {
-    struct campaign k;
+    struct campaign_view k;
     int rc = campaign_open(&k, c, file, true);
     if (rc == EXIT_OK)
         rc = labelled(c, &k, command, run);
@@ -86,7 +86,7 @@ static int extend_all(struct client *c, const char *file)
 /* Of all of it pilots too, which have another label: by their ids. */
 static int cancel_all(struct client *c, const char *file)
 {
-    struct campaign k;
+    struct campaign_view k;
     struct err e = {0};
     int rc = campaign_open(&k, c, file, true), n = 0;
     if (rc == EXIT_OK && campaign_look(&k, c, &e))

@@ -99,7 +99,7 @@ static bool first_difference(const char *there, const char *here, const char *na
     return false;
 }
 
-static bool files_differ(const struct client *c, const struct campaign *k, const json_t *one, const char *id,
+static bool files_differ(const struct client *c, const struct campaign_view *k, const json_t *one, const char *id,
                          struct buf *out)
 {
     struct err e = {0};
@@ -119,7 +119,7 @@ static bool files_differ(const struct client *c, const struct campaign *k, const
 }
 
 /* One that was submitted with other content. */
-static void say_difference(const struct client *c, const struct campaign *k, const json_t *one)
+static void say_difference(const struct client *c, const struct campaign_view *k, const json_t *one)
 {
     const char *id = answer_text(campaign_present(k, one), "id");
     struct buf out = {0};
@@ -133,7 +133,7 @@ static void say_difference(const struct client *c, const struct campaign *k, con
     buf_free(&out);
 }
 
-int campaign_say_differences(const struct client *c, const struct campaign *k)
+int campaign_say_differences(const struct client *c, const struct campaign_view *k)
 {
     const json_t *one;
     size_t i;

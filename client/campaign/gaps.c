@@ -24,7 +24,7 @@ enum { REPEATS_MOST = 100 };
 /* The repeats of one leg of a system or an edge. */
 struct family {
     const struct client *c;
-    const struct campaign *k;
+    const struct campaign_view *k;
     int n;
     const json_t *planned[REPEATS_MOST];
     json_t *results[REPEATS_MOST];
@@ -230,7 +230,7 @@ static int gather_family(struct family *f, const json_t *first, struct err *e)
     return 0;
 }
 
-int campaign_grow(const struct campaign *k, const struct client *c, struct err *e)
+int campaign_grow(const struct campaign_view *k, const struct client *c, struct err *e)
 {
     const json_t *one;
     size_t i;

@@ -28,7 +28,7 @@ enum { ROUNDS = 5 };
 
 struct pilot_placing {
     const struct client *c;
-    const struct campaign *k;
+    const struct campaign_view *k;
     json_t *ladders; /* LEG/ITEM -> what shoal-worker takes */
     int waiting;     /* pilots that are missing, or have not ended */
 };
@@ -156,7 +156,7 @@ static int place_item(struct pilot_placing *p, const json_t *planned, struct err
 }
 
 /* Entries of the ladders, from the pilots that have ended. */
-static int place_all(struct campaign *k, const struct client *c, struct err *e)
+static int place_all(struct campaign_view *k, const struct client *c, struct err *e)
 {
     struct pilot_placing p = {.c = c, .k = k, .ladders = json_object()};
     const json_t *one;
@@ -171,7 +171,7 @@ static int place_all(struct campaign *k, const struct client *c, struct err *e)
     return rc;
 }
 
-int campaign_place(struct campaign *k, const struct client *c, struct err *e)
+int campaign_place(struct campaign_view *k, const struct client *c, struct err *e)
 {
     if (!json_is_object(json_object_get(k->plan, "ladder")) || json_array_size(json_object_get(k->plan, "errors")))
         return EXIT_OK;
@@ -182,7 +182,7 @@ int campaign_place(struct campaign *k, const struct client *c, struct err *e)
 
 /* ---- what was chosen ---- */
 
-void campaign_say_ladders(const struct campaign *k, const struct client *c)
+void campaign_say_ladders(const struct campaign_view *k, const struct client *c)
 {
     const char *name, *component;
     const json_t *entry, *ladder, *value;

@@ -19,7 +19,7 @@ struct sum {
     double ns, bytes;
 };
 
-static void sum_add(struct sum *s, const struct campaign *k, const json_t *one)
+static void sum_add(struct sum *s, const struct campaign_view *k, const json_t *one)
 {
     s->ensembles++;
     s->replicas += answer_whole(one, "replicas");
@@ -32,7 +32,7 @@ static void sum_add(struct sum *s, const struct campaign *k, const json_t *one)
     s->wrong += !right;
 }
 
-static struct sum sum_of(const struct campaign *k, const char *leg)
+static struct sum sum_of_leg(const struct campaign_view *k, const char *leg)
 {
     struct sum s = {0};
     const json_t *one;
@@ -43,8 +43,8 @@ static struct sum sum_of(const struct campaign *k, const char *leg)
     return s;
 }
 
-static void put_sum(const struct campaign *k, struct table *t, const char *leg, const char *of, const struct sum *s,
-                    bool any_wrong)
+static void put_sum(const struct campaign_view *k, struct table *t, const char *leg, const char *of,
+                    const struct sum *s, bool any_wrong)
 {
     struct buf bytes = {0};
     number_bytes(&bytes, s->bytes);
@@ -70,7 +70,7 @@ static void put_sum(const struct campaign *k, struct table *t, const char *leg, 
     buf_free(&bytes);
 }
 
-static void print_plan(const struct client *c, const struct campaign *k)
+static void print_plan(const struct client *c, const struct campaign_view *k)
 {
     static const char *const heads[] = {"leg",  "of",        "ensembles", "replicas", "ns",
                                         "disk", "submitted", "missing",   "differ",   "wrong"};
@@ -80,9 +80,9 @@ static void print_plan(const struct client *c, const struct campaign *k)
     table_setup(&t, "l l r r r r4 r r r r");
     for (size_t h = 0; h < sizeof heads / sizeof *heads; h++)
         table_cell(&t, "%s", heads[h]);
-    struct sum all = sum_of(k, NULL);
+    struct sum all = sum_of_leg(k, NULL);
     json_array_foreach (json_object_get(k->plan, "legs"), i, leg) {
-        struct sum s = sum_of(k, answer_text(leg, "name"));
+        struct sum s = sum_of_leg(k, answer_text(leg, "name"));
         if (s.ensembles || !campaign_is_part(c))
             put_sum(k, &t, answer_text(leg, "name"), answer_text(leg, "of"), &s, all.wrong > 0);
     }
@@ -91,15 +91,15 @@ static void print_plan(const struct client *c, const struct campaign *k)
 }
 
 /* "missing", "differs" or the state it is in; NULL: not known. */
-static const char *state_of(const struct campaign *k, const json_t *one)
+static const char *state_of(const struct campaign_view *k, const json_t *one)
 {
     const json_t *there = campaign_present(k, one);
     return !k->present ? NULL : !there ? "missing" : campaign_differs(k, one) ? "differs" : answer_text(there, "state");
 }
 
-static void print_plan_json(const struct campaign *k)
+static void print_plan_json(const struct campaign_view *k)
 {
-    struct sum all = sum_of(k, NULL);
+    struct sum all = sum_of_leg(k, NULL);
     json_t *ensembles = json_array(), *one;
     size_t i;
     json_array_foreach (json_object_get(k->plan, "ensembles"), i, one) {
@@ -117,7 +117,7 @@ static void print_plan_json(const struct campaign *k)
     json_decref(out);
 }
 
-static void say_budget(const struct client *c, const struct campaign *k)
+static void say_budget(const struct client *c, const struct campaign_view *k)
 {
     const json_t *budget = json_object_get(k->plan, "budget"), *one;
     double first = 0;
@@ -132,7 +132,7 @@ static void say_budget(const struct client *c, const struct campaign *k)
 
 int campaign_plan(struct client *c, const char *file)
 {
-    struct campaign k;
+    struct campaign_view k;
     struct err e = {0};
     const json_t *one;
     size_t i;
@@ -165,7 +165,7 @@ int campaign_plan(struct client *c, const char *file)
 
 /* ---- status ---- */
 
-static void status_row(const struct campaign *k, struct table *t, const json_t *one)
+static void status_row(const struct campaign_view *k, struct table *t, const json_t *one)
 {
     const json_t *there = campaign_present(k, one);
     struct buf so_far = {0};
@@ -185,7 +185,7 @@ static void status_row(const struct campaign *k, struct table *t, const json_t *
     buf_free(&so_far);
 }
 
-static void status_table(const struct client *c, const struct campaign *k)
+static void status_table(const struct client *c, const struct campaign_view *k)
 {
     static const char *const heads[] = {"item", "leg", "repeat", "id", "state", "progress", "so far", "reason"};
     struct table t;
@@ -199,7 +199,7 @@ static void status_table(const struct client *c, const struct campaign *k)
     client_table(c, &t);
 }
 
-static void print_status_json(const struct campaign *k)
+static void print_status_json(const struct campaign_view *k)
 {
     json_t *ensembles = json_array(), *one;
     size_t i;
@@ -215,7 +215,7 @@ static void print_status_json(const struct campaign *k)
     json_decref(out);
 }
 
-void campaign_status_print(const struct client *c, const struct campaign *k)
+void campaign_status_print(const struct client *c, const struct campaign_view *k)
 {
     if (c->json)
         print_status_json(k);
@@ -224,7 +224,7 @@ void campaign_status_print(const struct client *c, const struct campaign *k)
 }
 
 /* Of pilots that have not ended, whose legs have no repeats yet. */
-static void say_pilots(const struct client *c, const struct campaign *k)
+static void say_pilots(const struct client *c, const struct campaign_view *k)
 {
     const json_t *one;
     const char *key;
@@ -238,7 +238,7 @@ static void say_pilots(const struct client *c, const struct campaign *k)
 
 int campaign_status(struct client *c, const char *file)
 {
-    struct campaign k;
+    struct campaign_view k;
     struct err e = {0};
     int rc = campaign_open(&k, c, file, true);
     if (rc == EXIT_OK && campaign_look(&k, c, &e))

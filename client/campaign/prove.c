@@ -90,7 +90,7 @@ int ladder_of_spec(struct client *c, const char *file)
 {
     struct err e = {0};
     struct buf path = {0};
-    struct campaign k = {0};
+    struct campaign_view k = {0};
     int rc = write_campaign(c, file, &path, &e) ? client_fail(c, &e) : campaign_prove(&k, c, path.data);
     if (rc == EXIT_OK)
         print_windows(c, json_object_get(k.ladders, "ladder/spec"));

@@ -29,7 +29,7 @@
 
 struct running {
     const struct client *c;
-    struct campaign *k;
+    struct campaign_view *k;
     double deadline; /* 0: none */
 };
 
@@ -41,7 +41,7 @@ struct states {
 };
 
 /* Of pilots alone while there are some. */
-static struct states states_of(const struct campaign *k)
+static struct states states_of(const struct campaign_view *k)
 {
     struct states s = {0};
     const json_t *one;
@@ -230,7 +230,7 @@ static int extend(struct running *r, const json_t *planned, const struct shares_
     return answer ? 0 : -(int)e->code;
 }
 
-static double sum_of(const struct shares_part *p, size_t n, bool targets)
+static double sum_of_steps(const struct shares_part *p, size_t n, bool targets)
 {
     double sum = 0;
     for (size_t i = 0; i < n; i++)
@@ -266,11 +266,11 @@ static int round_next(struct running *r, struct err *e)
     if (!rc)
         round = shares_round(p, (int)n, &b);
     if (round) {
-        client_say(r->c, "round %d of %d: from %.6g to %.6g of %.6g ns", round, b.rounds, sum_of(p, n, false),
-                   sum_of(p, n, true), b.time);
+        client_say(r->c, "round %d of %d: from %.6g to %.6g of %.6g ns", round, b.rounds, sum_of_steps(p, n, false),
+                   sum_of_steps(p, n, true), b.time);
         rc = hand_out(r, p, e);
     } else if (!rc) {
-        client_say(r->c, "%.6g of %.6g ns were handed out", sum_of(p, n, false), b.time);
+        client_say(r->c, "%.6g of %.6g ns were handed out", sum_of_steps(p, n, false), b.time);
     }
     free(p);
     return rc;
@@ -356,7 +356,7 @@ static int send_all(struct running *r, const char *file, struct err *e)
     return rc;
 }
 
-int campaign_prove(struct campaign *k, struct client *c, const char *file)
+int campaign_prove(struct campaign_view *k, struct client *c, const char *file)
 {
     struct client silent = *c;
     struct err e = {0};
@@ -386,7 +386,7 @@ int campaign_prove(struct campaign *k, struct client *c, const char *file)
 
 int campaign_run(struct client *c, const char *file)
 {
-    struct campaign k;
+    struct campaign_view k;
     struct err e = {0};
     struct running r = {.c = c, .k = &k, .deadline = client_deadline(c)};
     struct err over = {0};

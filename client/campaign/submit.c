@@ -20,7 +20,7 @@ enum { REMOVE_TRIES = 300, REMOVE_US = 200000 };
 
 struct submitting {
     const struct client *c;
-    const struct campaign *k;
+    const struct campaign_view *k;
     json_t *missing; /* planned ensembles */
     json_t *made;    /* what the service answered */
     json_t *files;   /* of inputs number `inputs` */
@@ -53,7 +53,7 @@ static void fill(void *arg, int i, struct buf *path, struct buf *body)
 }
 
 /* One that was there, as another command may have submitted it just now. */
-static bool is_ours(const struct campaign *k, const json_t *there)
+static bool is_ours(const struct campaign_view *k, const json_t *there)
 {
     const json_t *labels = json_object_get(there, "labels");
     const char *kind = json_object_get(labels, "pilot") ? "pilot" : "campaign";
@@ -104,7 +104,7 @@ static int remove_one(const struct client *c, const json_t *there, struct err *e
 }
 
 /* Those that differ are no longer present. ERR_CONFLICT: the answer to the question was no, or one does not stop. */
-static int replace(const struct client *c, struct campaign *k, struct err *e)
+static int replace(const struct client *c, struct campaign_view *k, struct err *e)
 {
     json_t *old = json_array(), *one;
     size_t i;
@@ -132,7 +132,7 @@ static bool is_right(const json_t *planned)
     return json_is_string(json_object_get(planned, "spec"));
 }
 
-static int count_wrong(const struct campaign *k)
+static int count_wrong(const struct campaign_view *k)
 {
     const json_t *one;
     size_t i;
@@ -158,7 +158,7 @@ static int send_missing(struct submitting *s)
 }
 
 /* Which ensembles have a hole; the errors before say why. */
-static void say_wrong(const struct campaign *k, int wrong)
+static void say_wrong(const struct campaign_view *k, int wrong)
 {
     const json_t *one;
     struct buf keys = {0};
@@ -176,7 +176,7 @@ static void say_wrong(const struct campaign *k, int wrong)
     buf_free(&keys);
 }
 
-static int submit_all(const struct client *c, const struct campaign *k, json_t **answer)
+static int submit_all(const struct client *c, const struct campaign_view *k, json_t **answer)
 {
     struct submitting s = {.c = c, .k = k, .missing = json_array(), .made = json_array(), .inputs = -1};
     size_t planned = json_array_size(json_object_get(k->plan, "ensembles"));
@@ -196,7 +196,7 @@ static int submit_all(const struct client *c, const struct campaign *k, json_t *
 }
 
 /* Whether what is wrong keeps all of it from being submitted: it is wrong with no ensemble alone, or nothing else is left. */
-static bool is_hopeless(const struct campaign *k, bool holes, bool part)
+static bool is_hopeless(const struct campaign_view *k, bool holes, bool part)
 {
     const json_t *budget = json_object_get(k->plan, "budget"), *all = json_object_get(k->plan, "ensembles"), *one;
     const int wrong = count_wrong(k);
@@ -211,7 +211,7 @@ static bool is_hopeless(const struct campaign *k, bool holes, bool part)
 }
 
 /* Those that are not in `said` (an object, its keys), which gets them; NULL: all. */
-static void say_warnings(const struct campaign *k, const struct client *c, json_t *said)
+static void say_warnings(const struct campaign_view *k, const struct client *c, json_t *said)
 {
     const json_t *one;
     size_t i;
@@ -225,7 +225,7 @@ static void say_warnings(const struct campaign *k, const struct client *c, json_
 }
 
 /* holes: what is right is submitted, also where not all of it is. */
-static int send(struct campaign *k, struct client *c, const char *file, bool holes, json_t *said, json_t **answer)
+static int send(struct campaign_view *k, struct client *c, const char *file, bool holes, json_t *said, json_t **answer)
 {
     struct err e = {0};
     const json_t *one;
@@ -256,14 +256,14 @@ static int send(struct campaign *k, struct client *c, const char *file, bool hol
     return submit_all(c, k, answer);
 }
 
-int campaign_send(struct campaign *k, struct client *c, const char *file, json_t *said, json_t **answer)
+int campaign_send(struct campaign_view *k, struct client *c, const char *file, json_t *said, json_t **answer)
 {
     return send(k, c, file, false, said, answer);
 }
 
 int campaign_submit(struct client *c, const char *file)
 {
-    struct campaign k;
+    struct campaign_view k;
     json_t *answer;
     int rc = send(&k, c, file, true, NULL, &answer);
     if (answer)

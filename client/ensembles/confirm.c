@@ -19,7 +19,7 @@ static const char *name_of(const json_t *ensemble)
     return name;
 }
 
-bool ask(const struct client *c, const char *question)
+bool ask_yes(const struct client *c, const char *question)
 {
     char answer[16] = "";
     if (c->yes || !isatty(STDIN_FILENO) || !isatty(STDERR_FILENO))
@@ -38,7 +38,7 @@ bool ask_about(const struct client *c, const char *what, const json_t *ensembles
         buf_printf(&question, i + 1 < n ? ", " : "");
     }
     buf_printf(&question, "%s", n > NAMED ? ".." : "");
-    bool yes = ask(c, question.data);
+    bool yes = ask_yes(c, question.data);
     buf_free(&question);
     if (!yes)
         client_say(c, "nothing is removed; --yes removes without asking");

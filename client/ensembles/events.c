@@ -34,7 +34,7 @@ static void print_event(const json_t *event)
     buf_free(&time);
 }
 
-static int on_line(void *arg, const char *line)
+static int on_event_line(void *arg, const char *line)
 {
     struct telling *t = arg;
     json_t *event = json_loads(line, 0, NULL);
@@ -87,7 +87,7 @@ int events_main(struct client *c, int argc, char **argv)
     long status = 0;
     client_path(&path, argv[0], "/events");
     buf_printf(&path, "?since=%" PRId64 "%s", c->since, c->follow ? "&follow=1" : "");
-    int rc = http_lines(c->http, path.data, 0, on_line, &t, &status, &reply, &e);
+    int rc = http_lines(c->http, path.data, 0, on_event_line, &t, &status, &reply, &e);
     if (rc == HTTP_REFUSED)
         json_decref(answer_object(status, &reply, &e));
     if (!rc && c->json) {

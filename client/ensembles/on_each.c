@@ -108,7 +108,7 @@ static void say_extended(const struct client *c, const json_t *ensemble)
                    number_word(windows, "window", "windows"));
 }
 
-static int post(const struct client *c, const json_t *item, struct on_each *m, struct err *e)
+static int post_action(const struct client *c, const json_t *item, struct on_each *m, struct err *e)
 {
     const char *id = answer_text(item, "id");
     const json_t *share = json_object_get(m->times, id);
@@ -144,31 +144,31 @@ static int post(const struct client *c, const json_t *item, struct on_each *m, s
 int cancel_main(struct client *c, int argc, char **argv)
 {
     struct on_each m = {.next = "retry", .does = "goes on with it; `shoal results` shows what finished"};
-    return on_each(c, argc, argv, "queued,running,paused,finishing", post, &m);
+    return on_each(c, argc, argv, "queued,running,paused,finishing", post_action, &m);
 }
 
 int pause_main(struct client *c, int argc, char **argv)
 {
     struct on_each m = {.next = "resume", .does = "goes on with it"};
-    return on_each(c, argc, argv, "queued,running", post, &m);
+    return on_each(c, argc, argv, "queued,running", post_action, &m);
 }
 
 int resume_main(struct client *c, int argc, char **argv)
 {
     struct on_each m = {.next = "watch", .does = "follows it"};
-    return on_each(c, argc, argv, "paused", post, &m);
+    return on_each(c, argc, argv, "paused", post_action, &m);
 }
 
 int retry_main(struct client *c, int argc, char **argv)
 {
     struct on_each m = {.next = "watch", .does = "follows it"};
-    return on_each(c, argc, argv, "failed,cancelled", post, &m);
+    return on_each(c, argc, argv, "failed,cancelled", post_action, &m);
 }
 
 int reestimate_main(struct client *c, int argc, char **argv)
 {
     struct on_each m = {.next = "results", .does = "shows the new results once they are computed"};
-    return on_each(c, argc, argv, "done,failed,cancelled", post, &m);
+    return on_each(c, argc, argv, "done,failed,cancelled", post_action, &m);
 }
 
 #define EXTENDED "queued,running,paused,done,failed"
@@ -179,7 +179,7 @@ static int by_need(const struct client *c, int argc, char **argv, struct on_each
     json_t *chosen = ensembles_chosen(c, argc, argv, EXTENDED, &e);
     json_t *times = chosen ? shares_find(c, chosen, &e) : NULL;
     m->times = times;
-    int rc = times ? each(c, chosen, post, m) : client_fail(c, &e);
+    int rc = times ? each(c, chosen, post_action, m) : client_fail(c, &e);
     json_decref(times);
     json_decref(chosen);
     return rc;
@@ -205,5 +205,5 @@ int extend_main(struct client *c, int argc, char **argv)
                 "alike");
         return client_fail(c, &e);
     }
-    return c->by_need ? by_need(c, argc, argv, &m) : on_each(c, argc, argv, EXTENDED, post, &m);
+    return c->by_need ? by_need(c, argc, argv, &m) : on_each(c, argc, argv, EXTENDED, post_action, &m);
 }

@@ -159,7 +159,7 @@ static bool lacks_files(const json_t *answer)
 }
 
 /* Posts until nothing is missing. Each round adds a file, or ends. */
-static json_t *post(const struct client *c, const struct include_search *s, json_t *body, struct err *e)
+static json_t *post_all_files(const struct client *c, const struct include_search *s, json_t *body, struct err *e)
 {
     json_t *files = json_object_get(body, "files");
     for (;;) {
@@ -226,7 +226,7 @@ static json_t *submit(const struct client *c, const char *path, struct err *e)
         if (c->nlabels)
             json_object_set_new(body, "labels", labels_json(c));
         search_open(&s, c, path);
-        answer = post(c, &s, body, e);
+        answer = post_all_files(c, &s, body, e);
         search_close(&s);
         json_decref(body);
     } else {

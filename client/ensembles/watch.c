@@ -114,7 +114,7 @@ static void say_event(struct watch *w, const json_t *event)
     printable_line(stderr, "%s%s%s", what, *what && message ? ": " : "", message ? message : "");
 }
 
-static int on_line(void *arg, const char *line)
+static int on_watched_line(void *arg, const char *line)
 {
     struct watch *w = arg;
     json_t *event = json_loads(line, 0, NULL);
@@ -149,7 +149,7 @@ static int follow(struct watch *w, const char *id, double deadline, int *rc, str
     }
     client_path(&path, id, "/events");
     buf_printf(&path, "?follow=1&since=%lld", (long long)w->seq);
-    int end = http_lines(w->c->http, path.data, left, on_line, w, &status, &reply, e);
+    int end = http_lines(w->c->http, path.data, left, on_watched_line, w, &status, &reply, e);
     if (end == HTTP_REFUSED) {
         json_t *answer = answer_object(status, &reply, e);
         json_decref(answer);

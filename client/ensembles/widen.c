@@ -29,7 +29,7 @@ int widen_agree(const struct client *c, const char *path, struct on_each *m, str
         rc = 1;
     } else if (would && answer_whole(would, "kept") < answer_whole(would, "rows")) {
         client_say(c, "%s", text.data);
-        if (!ask(c, "add the windows"))
+        if (!ask_yes(c, "add the windows"))
             rc = err_set(e, ERR_CONFLICT, "no windows are added; --yes adds them without asking");
     }
     json_decref(would);

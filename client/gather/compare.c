@@ -88,10 +88,10 @@ void gather_comparison(struct gathered *g)
     shift_values(g);
     for (int group = ONE_SCALE; group < g->network.parts; group++)
         n = add_values(g, group, x, n);
-    g->absolute = compare(x, n);
+    g->absolute = compare_values(x, n);
     remark(g, &g->absolute, n, "value", "values");
     n = add_edges(g, x);
-    g->relative = compare(x, n);
+    g->relative = compare_values(x, n);
     remark(g, &g->relative, n, "edge", "edges");
     free(x);
 }

@@ -29,7 +29,7 @@ static void put_network(struct buf *out, const struct gathered *g)
     for (int i = 0; i < g->nsystems; i++)
         names[i] = gather_system(g, i);
     for (int k = 0; k < g->nmeasured; k++) {
-        const struct measured *m = &g->measured[k];
+        const struct measurement *m = &g->measured[k];
         if (m->j >= 0)
             edges[n++] = (struct plot_edge){
                 m->i, m->j, m->value / GATHER_KCAL, m->error / GATHER_KCAL, strain_of(g, k), g->of_item[k]->so_far};
@@ -111,7 +111,7 @@ static void scatter(struct buf *out, const char *title, const char *note, struct
     free(s->across);
 }
 
-static struct plot_series room_for(int n)
+static struct plot_series series_with_room(int n)
 {
     return (struct plot_series){.points = xcalloc((size_t)n, sizeof(struct plot_point)),
                                 .across = xcalloc((size_t)n, sizeof(double))};
@@ -119,7 +119,7 @@ static struct plot_series room_for(int n)
 
 static void put_experiment(struct buf *out, const struct gathered *g)
 {
-    struct plot_series systems = room_for(g->nsystems), edges = room_for(g->nitems);
+    struct plot_series systems = series_with_room(g->nsystems), edges = series_with_room(g->nitems);
     bool offset = false;
     for (int i = 0; i < g->nsystems; i++) {
         struct number x = gather_value(g, i);

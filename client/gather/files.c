@@ -49,7 +49,7 @@ static void line_end(struct buf *out, struct number experiment, bool so_far)
 static void rows_tsv(const struct gathered *g, struct buf *out)
 {
     for (int i = 0; i < g->nrows; i++) {
-        const struct row *r = &g->rows[i];
+        const struct gathered_ensemble *r = &g->rows[i];
         char repeat[24];
         snprintf(repeat, sizeof repeat, "%lld", answer_whole(r->planned, "repeat"));
         line(out, "ensemble", answer_text(r->planned, "item"), answer_text(r->planned, "leg"), repeat, r->estimate,
@@ -66,7 +66,7 @@ static void rows_tsv(const struct gathered *g, struct buf *out)
 static void items_tsv(const struct gathered *g, struct buf *out)
 {
     for (int i = 0; i < g->nitems; i++) {
-        const struct item *item = &g->items[i];
+        const struct gathered_item *item = &g->items[i];
         for (int k = 0; k < item->nlegs; k++) {
             line(out, "leg", item->name, answer_text(item->legs[k].leg, "name"), "", item->legs[k].mean,
                  verdict_word(item->legs[k].verdict));
@@ -126,7 +126,7 @@ static void so_far_cell(struct buf *out, bool so_far)
 static double *deviations_of_values(const struct gathered *g)
 {
     double *out = xcalloc((size_t)g->nsystems, sizeof *out);
-    struct measured *m = xcalloc((size_t)g->nmeasured, sizeof *m);
+    struct measurement *m = xcalloc((size_t)g->nmeasured, sizeof *m);
     struct network net;
     for (int k = 0; k < g->nmeasured; k++) {
         m[k] = g->measured[k];
@@ -160,7 +160,7 @@ static void ddg_tsv(const struct gathered *g, struct buf *out)
 {
     buf_printf(out, "ligand_i\tligand_j\tDDG(i->j) (kcal/mol)\tuncertainty (kcal/mol)" SO_FAR_HEADING);
     for (int i = 0; i < g->nitems; i++) {
-        const struct item *item = &g->items[i];
+        const struct gathered_item *item = &g->items[i];
         if (!item->is_edge)
             continue;
         buf_printf(out, "%s\t%s", gather_system(g, item->i), gather_system(g, item->j));
@@ -169,7 +169,7 @@ static void ddg_tsv(const struct gathered *g, struct buf *out)
     }
 }
 
-static double deviation_of_leg(const struct item *item, const char *leg)
+static double deviation_of_leg(const struct gathered_item *item, const char *leg)
 {
     for (int i = 0; i < item->nlegs; i++)
         if (!strcmp(answer_text(item->legs[i].leg, "name"), leg))
@@ -183,8 +183,8 @@ static void raw_tsv(const struct gathered *g, struct buf *out)
     buf_printf(out, "leg\t%s (kcal/mol)\tMBAR uncertainty (kcal/mol)" DEVIATION_HEADING SO_FAR_HEADING,
                g->nedges ? "ligand_i\tligand_j\tDG(i->j)" : "ligand\tDG");
     for (int k = 0; k < g->nrows; k++) {
-        const struct row *r = &g->rows[k];
-        const struct item *item = gather_item(g, r->planned);
+        const struct gathered_ensemble *r = &g->rows[k];
+        const struct gathered_item *item = gather_item(g, r->planned);
         if (item->is_edge != (g->nedges > 0))
             continue;
         buf_printf(out, "%s\t%s", answer_text(r->planned, "leg"), gather_system(g, item->i));
@@ -213,7 +213,7 @@ static void cinnabar_csv(const struct gathered *g, struct buf *out)
         buf_printf(out, "# so far: not all ensembles have ended\n");
     buf_printf(out, "# Calculated block\n# Ligand1, Ligand2, calc_DDG, calc_dDDG(MBAR), calc_dDDG(additional)\n");
     for (int i = 0; i < g->nitems; i++) {
-        const struct item *item = &g->items[i];
+        const struct gathered_item *item = &g->items[i];
         if (!item->is_edge || isnan(item->sum.value))
             continue;
         buf_printf(out, "%s,%s", gather_system(g, item->i), gather_system(g, item->j));

@@ -50,13 +50,13 @@ static double correction_of(const json_t *results, const char *part)
 }
 
 /* Behind what the service says of an ensemble that has not come to its end; of any other there is nothing else to say. */
-static void add_reason(struct row *r, const char *reason)
+static void add_reason(struct gathered_ensemble *r, const char *reason)
 {
     size_t n = strcmp(answer_text(r->present, "state"), "done") != 0 ? strlen(r->reason) : 0;
     snprintf(r->reason + n, sizeof r->reason - n, "%s%s", n && *reason ? "; " : "", reason);
 }
 
-static void take_results(struct row *r, const json_t *results)
+static void take_results(struct gathered_ensemble *r, const json_t *results)
 {
     r->estimate =
         (struct number){kj_of(json_object_get(results, "estimate")), kj_of(json_object_get(results, "uncertainty"))};
@@ -83,7 +83,7 @@ static void take_results(struct row *r, const json_t *results)
 static void done(void *arg, int i, long status, const struct buf *reply)
 {
     const struct fetching *f = arg;
-    struct row *r = &f->g->rows[f->wanted[i]];
+    struct gathered_ensemble *r = &f->g->rows[f->wanted[i]];
     struct err e = {0};
     /* a hundred kilobytes each, most of it about windows */
     static const char *const wanted[] = {"estimate",       "uncertainty", "verdict", "reason",
@@ -104,14 +104,14 @@ static void done(void *arg, int i, long status, const struct buf *reply)
 }
 
 /* What can be said of it without its results. */
-static void begin_row(struct row *r, const json_t *planned, const json_t *present)
+static void begin_row(struct gathered_ensemble *r, const json_t *planned, const json_t *present)
 {
-    *r = (struct row){.planned = planned,
-                      .present = present,
-                      .estimate = {NAN, NAN},
-                      .standard_state = NAN,
-                      .finite_size = NAN,
-                      .overlap = NAN};
+    *r = (struct gathered_ensemble){.planned = planned,
+                                    .present = present,
+                                    .estimate = {NAN, NAN},
+                                    .standard_state = NAN,
+                                    .finite_size = NAN,
+                                    .overlap = NAN};
     bool ended = present && ensemble_ended(answer_text(present, "state"));
     r->verdict = ended ? VERDICT_FAILED : VERDICT_PENDING;
     snprintf(r->reason, sizeof r->reason, "%s", present ? answer_text(present, "reason") : "not submitted");
@@ -128,7 +128,7 @@ static void begin_rows(struct gathered *g)
 }
 
 /* Takes a row's ensemble where this service has it, and no other had it before. Whether it may have results. */
-static bool find_row(struct gathered *g, struct row *r)
+static bool find_row(struct gathered *g, struct gathered_ensemble *r)
 {
     const json_t *present = campaign_present(g->campaign, r->planned);
     if (present && r->present)
@@ -140,7 +140,7 @@ static bool find_row(struct gathered *g, struct row *r)
 }
 
 /* What one service has of it. */
-static int fetch(const struct client *c, struct gathered *g, struct campaign *k, struct err *e)
+static int fetch(const struct client *c, struct gathered *g, struct campaign_view *k, struct err *e)
 {
     struct fetching f = {g, xcalloc((size_t)g->nrows, sizeof *f.wanted)};
     struct http_batch batch = {.method = "GET", .arg = &f, .fill = fill, .done = done};
@@ -159,7 +159,7 @@ static int fetch(const struct client *c, struct gathered *g, struct campaign *k,
 }
 
 /* What the service that works, or is started for it, on each folder has. */
-static int fetch_from_folders(const struct client *c, struct gathered *g, struct campaign *k, struct err *e)
+static int fetch_from_folders(const struct client *c, struct gathered *g, struct campaign_view *k, struct err *e)
 {
     int rc = 0;
     for (int i = 0; !rc && i < c->nheres; i++) {
@@ -210,7 +210,7 @@ static void print_gathered(const struct client *c, const struct gathered *g)
 static int gather(struct client *c, const char *file, bool detailed,
                   void (*use)(const struct client *c, const struct gathered *g, struct err *e))
 {
-    struct campaign k;
+    struct campaign_view k;
     struct gathered g = {.campaign = &k, .detailed = detailed};
     struct err e = {0};
     int rc = campaign_open(&k, c, file, true);

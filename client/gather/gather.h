@@ -31,7 +31,7 @@ const char *verdict_word(enum verdict v);
 const char *verdict_text(enum verdict v, bool so_far);
 
 /* One ensemble. */
-struct row {
+struct gathered_ensemble {
     const json_t *planned, *present;    /* present NULL: not submitted */
     struct number estimate;             /* of the last window less the first */
     double standard_state, finite_size; /* what is to be added to it; NAN: there is none */
@@ -59,7 +59,7 @@ struct leg_sum {
 };
 
 /* A system or an edge: the sum of its legs, each times its sign. */
-struct item {
+struct gathered_item {
     const char *name;
     bool is_edge;
     int i, j; /* systems; j -1: it is one */
@@ -73,19 +73,19 @@ struct item {
 };
 
 struct gathered {
-    const struct campaign *campaign;
+    const struct campaign_view *campaign;
     bool detailed;    /* with what pages show of every ensemble */
     json_t *services; /* what each service has of the campaign, which rows refer to; owned */
     int twice;        /* ensembles that a service has and one before has, too: they are left out */
-    struct row *rows;
+    struct gathered_ensemble *rows;
     int nrows;
-    struct item *items; /* systems that have legs in the sum, then edges */
+    struct gathered_item *items; /* systems that have legs in the sum, then edges */
     int nitems, nedges;
     int nsystems;
-    struct number *experiments; /* [nsystems] */
-    struct network network;     /* of all systems, where there are edges */
-    struct measured *measured;  /* what it is made of: edges, then systems */
-    struct item **of_item;      /* [nmeasured] whose sum it is */
+    struct number *experiments;     /* [nsystems] */
+    struct network network;         /* of all systems, where there are edges */
+    struct measurement *measured;   /* what it is made of: edges, then systems */
+    struct gathered_item **of_item; /* [nmeasured] whose sum it is */
     int nmeasured;
     struct loop *loops; /* of edges: numbers in measured */
     int nloops;
@@ -101,7 +101,7 @@ struct gathered {
 };
 
 /* The sum of what is to be added to a row's estimate; NAN: nothing is. */
-double gather_corrections(const struct row *r);
+double gather_corrections(const struct gathered_ensemble *r);
 /* sums.c: from rows that are filled. */
 void gather_sum(struct gathered *g);
 void gather_free(struct gathered *g);
@@ -111,7 +111,7 @@ void gather_comparison(struct gathered *g); /* compare.c: values and edges besid
 void gather_remark(struct gathered *g, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 const char *gather_system(const struct gathered *g, int i);
 /* The system or edge that a planned ensemble is of. */
-struct item *gather_item(const struct gathered *g, const json_t *planned);
+struct gathered_item *gather_item(const struct gathered *g, const json_t *planned);
 /* Whether not all ensembles have ended. */
 bool gather_so_far(const struct gathered *g);
 /* Whether not all that a loop goes through have. */

@@ -39,7 +39,7 @@ const char *gather_system(const struct gathered *g, int i)
 
 /* ---- legs ---- */
 
-double gather_corrections(const struct row *r)
+double gather_corrections(const struct gathered_ensemble *r)
 {
     bool none = isnan(r->standard_state) && isnan(r->finite_size);
     return none ? NAN
@@ -51,7 +51,7 @@ enum verdict gather_worse(enum verdict a, enum verdict b)
     return a > b ? a : b;
 }
 
-struct item *gather_item(const struct gathered *g, const json_t *planned)
+struct gathered_item *gather_item(const struct gathered *g, const json_t *planned)
 {
     bool is_edge = !strcmp(answer_text(planned, "of"), "edge");
     for (int i = 0; i < g->nitems; i++)

@@ -22,7 +22,7 @@ static json_t *rows_json(const struct gathered *g)
 {
     json_t *list = json_array();
     for (int i = 0; i < g->nrows; i++) {
-        const struct row *r = &g->rows[i];
+        const struct gathered_ensemble *r = &g->rows[i];
         json_t *one = json_pack("{s:O,s:O,s:O,s:O}", "key", json_object_get(r->planned, "key"), "item",
                                 json_object_get(r->planned, "item"), "leg", json_object_get(r->planned, "leg"),
                                 "repeat", json_object_get(r->planned, "repeat"));
@@ -39,7 +39,7 @@ static json_t *rows_json(const struct gathered *g)
     return list;
 }
 
-static json_t *legs_json(const struct item *item)
+static json_t *legs_json(const struct gathered_item *item)
 {
     json_t *list = json_array();
     for (int i = 0; i < item->nlegs; i++) {
@@ -55,7 +55,7 @@ static json_t *legs_json(const struct item *item)
     return list;
 }
 
-static json_t *item_json(const struct gathered *g, const struct item *item)
+static json_t *item_json(const struct gathered *g, const struct gathered_item *item)
 {
     json_t *one = item->is_edge ? json_pack("{s:s,s:s}", "ligand_i", gather_system(g, item->i), "ligand_j",
                                             gather_system(g, item->j))
@@ -84,7 +84,7 @@ static json_t *loops_json(const struct gathered *g)
         const struct loop *l = &g->loops[i];
         json_t *way = json_array();
         for (int k = 0; k < l->length; k++) {
-            const struct measured *m = &g->measured[l->edges[k]];
+            const struct measurement *m = &g->measured[l->edges[k]];
             json_array_append_new(way, json_string(gather_system(g, l->signs[k] > 0 ? m->i : m->j)));
         }
         json_array_append_new(list, json_pack("{s:o,s:o,s:b}", "systems", way, "closure",

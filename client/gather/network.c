@@ -42,12 +42,12 @@ static double exact_error(const struct gathered *g)
     return isfinite(least) ? EXACT_SHARE * least : EXACT_ALONE;
 }
 
-static const char *kind_of(const struct item *item)
+static const char *kind_of(const struct gathered_item *item)
 {
     return item->is_edge ? "edge" : "system";
 }
 
-static void measure_item(struct gathered *g, struct item *item)
+static void measure_item(struct gathered *g, struct gathered_item *item)
 {
     struct number x = item->sum;
     if (g->nedges && x.error == 0) {
@@ -58,10 +58,10 @@ static void measure_item(struct gathered *g, struct item *item)
                       item->name);
     }
     g->of_item[g->nmeasured] = item;
-    g->measured[g->nmeasured++] = (struct measured){item->i, item->j, x.value, x.error};
+    g->measured[g->nmeasured++] = (struct measurement){item->i, item->j, x.value, x.error};
 }
 
-static void measure(struct gathered *g)
+static void measure_edges(struct gathered *g)
 {
     g->measured = xcalloc((size_t)g->nitems, sizeof *g->measured);
     g->of_item = xcalloc((size_t)g->nitems, sizeof *g->of_item);
@@ -116,7 +116,7 @@ static void contradict(struct gathered *g)
         const struct contradiction *c = &g->contradictions[i];
         contradiction_remark(g, c);
         for (int k = 0; k < c->length; k++) {
-            struct item *item = g->of_item[c->edges[k]];
+            struct gathered_item *item = g->of_item[c->edges[k]];
             item->verdict = gather_worse(item->verdict, VERDICT_UNCONVERGED);
         }
     }
@@ -152,7 +152,7 @@ static void compare_spreads(struct gathered *g)
  * reach it is. */
 static bool depends_on(const struct gathered *g, int system, int k)
 {
-    const struct measured *m = &g->measured[k];
+    const struct measurement *m = &g->measured[k];
     int part = g->network.part[system];
     return part >= 0 ? measured_counts(m) && g->network.part[m->i] == part : m->i == system || m->j == system;
 }
@@ -174,7 +174,7 @@ static enum verdict verdict_of_value(const struct gathered *g, int system)
 
 void gather_network(struct gathered *g)
 {
-    measure(g);
+    measure_edges(g);
     g->verdicts = xcalloc((size_t)g->nsystems, sizeof *g->verdicts);
     g->values_so_far = xcalloc((size_t)g->nsystems, sizeof *g->values_so_far);
     if (!g->nedges)

@@ -108,7 +108,7 @@ static void answer(struct buf *out, const struct gathered *g)
 
 /* ---- every ensemble ---- */
 
-static void curves(struct buf *out, const struct row *r, const char *title)
+static void curves(struct buf *out, const struct gathered_ensemble *r, const char *title)
 {
     struct plot_series series[2];
     results_convergence(r->convergence, series);
@@ -117,7 +117,7 @@ static void curves(struct buf *out, const struct row *r, const char *title)
     free(series[1].points);
 }
 
-static void estimate_line(struct buf *out, const struct row *r)
+static void estimate_line(struct buf *out, const struct gathered_ensemble *r)
 {
     struct buf text = {0};
     if (isnan(r->estimate.value))
@@ -130,7 +130,7 @@ static void estimate_line(struct buf *out, const struct row *r)
 
 static void card(struct buf *out, const struct gathered *g, int row)
 {
-    const struct row *r = &g->rows[row];
+    const struct gathered_ensemble *r = &g->rows[row];
     enum { REASONS = 2 };
     const json_t *reason;
     size_t i;

@@ -40,7 +40,7 @@ static char *get_spec(const struct client *c, const char *id)
 void gather_specs(struct gathered *g, const struct client *c)
 {
     for (int i = 0; i < g->nrows; i++) {
-        struct row *r = &g->rows[i];
+        struct gathered_ensemble *r = &g->rows[i];
         bool here = r->present && campaign_present(g->campaign, r->planned) == r->present;
         if (here && !has_spec(g, answer_text(r->planned, "leg")))
             r->spec = get_spec(c, answer_text(r->present, "id"));
@@ -83,7 +83,7 @@ static struct leg_run leg_run_of(const struct gathered *g, const char *name)
                           .began = "",
                           .changed = ""};
     for (int i = 0; i < g->nrows; i++) {
-        const struct row *r = &g->rows[i];
+        const struct gathered_ensemble *r = &g->rows[i];
         if (!r->present || strcmp(answer_text(r->planned, "leg"), name) != 0)
             continue;
         long long windows = answer_whole(r->present, "windows");
@@ -158,7 +158,7 @@ static void legs_table(const struct gathered *g, struct buf *out)
     out_table(&s, &t);
 }
 
-static void put_spec(const struct row *r, struct buf *out)
+static void put_spec(const struct gathered_ensemble *r, struct buf *out)
 {
     char summary[300];
     snprintf(summary, sizeof summary, "Spec of leg %.60s, of %.120s", answer_text(r->planned, "leg"),
@@ -169,7 +169,7 @@ static void put_spec(const struct row *r, struct buf *out)
     buf_printf(out, "</details>\n");
 }
 
-static bool has_methods(const struct row *r)
+static bool has_methods(const struct gathered_ensemble *r)
 {
     return json_array_size(json_object_get(r->run, "methods")) > 0;
 }

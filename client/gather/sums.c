@@ -43,7 +43,7 @@ static void sum_leg(struct gathered *g, int *row, struct leg_sum *leg)
     double x[REPEATS_MAX], error[REPEATS_MAX];
     const char *item = answer_text(g->rows[*row].planned, "item"), *name = answer_text(g->rows[*row].planned, "leg");
     for (; *row < g->nrows && leg->planned < REPEATS_MAX; ++*row) {
-        const struct row *r = &g->rows[*row];
+        const struct gathered_ensemble *r = &g->rows[*row];
         if (strcmp(answer_text(r->planned, "item"), item) != 0 || strcmp(answer_text(r->planned, "leg"), name) != 0)
             break;
         leg->planned++;
@@ -78,7 +78,7 @@ static void sum_legs(struct gathered *g)
 {
     for (int row = 0; row < g->nrows;) {
         const json_t *planned = g->rows[row].planned;
-        struct item *item = gather_item(g, planned);
+        struct gathered_item *item = gather_item(g, planned);
         item->legs = xrealloc(item->legs, (size_t)item->nlegs + 1, sizeof *item->legs);
         struct leg_sum *leg = &item->legs[item->nlegs++];
         *leg = (struct leg_sum){.leg = find_leg(g, answer_text(planned, "leg")), .first = row};
@@ -86,7 +86,7 @@ static void sum_legs(struct gathered *g)
     }
 }
 
-static void sum_item(struct item *item)
+static void sum_item(struct gathered_item *item)
 {
     bool any = false;
     double squares = 0, deviations = 0;
@@ -136,22 +136,22 @@ static void add_items(struct gathered *g)
     size_t i;
     g->items = xcalloc((size_t)g->nsystems + json_array_size(edges), sizeof *g->items);
     for (int s = 0; s < g->nsystems && has_legs_of(g, "system"); s++)
-        g->items[g->nitems++] = (struct item){.name = gather_system(g, s),
-                                              .i = s,
-                                              .j = -1,
-                                              .experiment = g->experiments[s].value,
-                                              .experiment_error = g->experiments[s].error};
+        g->items[g->nitems++] = (struct gathered_item){.name = gather_system(g, s),
+                                                       .i = s,
+                                                       .j = -1,
+                                                       .experiment = g->experiments[s].value,
+                                                       .experiment_error = g->experiments[s].error};
     if (!has_legs_of(g, "edge"))
         return;
     json_array_foreach (edges, i, one) {
         int a = find_system(g, answer_text(one, "ligand_i")), b = find_system(g, answer_text(one, "ligand_j"));
         const struct number *x = &g->experiments[a], *y = &g->experiments[b];
-        g->items[g->nitems++] = (struct item){.name = answer_text(one, "name"),
-                                              .is_edge = true,
-                                              .i = a,
-                                              .j = b,
-                                              .experiment = y->value - x->value,
-                                              .experiment_error = hypot(x->error, y->error)};
+        g->items[g->nitems++] = (struct gathered_item){.name = answer_text(one, "name"),
+                                                       .is_edge = true,
+                                                       .i = a,
+                                                       .j = b,
+                                                       .experiment = y->value - x->value,
+                                                       .experiment_error = hypot(x->error, y->error)};
         g->nedges++;
     }
 }

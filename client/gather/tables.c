@@ -49,7 +49,7 @@ static void put_rows(const struct out *s, const struct gathered *g)
     struct table t;
     heads(&t, "l~ l r l4 l r r3 l l~5", words);
     for (int i = 0; i < g->nrows; i++) {
-        const struct row *r = &g->rows[i];
+        const struct gathered_ensemble *r = &g->rows[i];
         table_cell(&t, "%s", answer_text(r->planned, "item"));
         link_row(&t, i);
         table_cell(&t, "%s", answer_text(r->planned, "leg"));
@@ -73,7 +73,7 @@ static struct number difference(struct number x, struct number experiment)
     return (struct number){x.value - experiment.value, hypot(x.error, isnan(experiment.error) ? 0 : experiment.error)};
 }
 
-static void put_item(struct table *t, const struct item *item)
+static void put_item(struct table *t, const struct gathered_item *item)
 {
     for (int k = 0; k < item->nlegs; k++) {
         const struct leg_sum *leg = &item->legs[k];
@@ -110,10 +110,10 @@ static void loop_cell(struct table *t, const struct gathered *g, const struct lo
 {
     struct buf way = {0};
     for (int k = 0; k < l->length; k++) {
-        const struct measured *m = &g->measured[l->edges[k]];
+        const struct measurement *m = &g->measured[l->edges[k]];
         buf_printf(&way, "%s > ", gather_system(g, l->signs[k] > 0 ? m->i : m->j));
     }
-    const struct measured *last = &g->measured[l->edges[l->length - 1]];
+    const struct measurement *last = &g->measured[l->edges[l->length - 1]];
     buf_printf(&way, "%s", gather_system(g, last->j)); /* which it passes forward */
     table_cell(t, "%s", way.data);
     buf_free(&way);

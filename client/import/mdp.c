@@ -20,7 +20,7 @@ enum rule { RULE_KEPT, RULE_WORDS, RULE_DROPPED, RULE_OFF, RULE_RENAMED };
 
 /* A name that ends in '*' stands for all that begin so. `word`: of RULE_WORDS the values it can have, of RULE_OFF those that are no use
  * of it, of RULE_RENAMED the name it has now. */
-static const struct row {
+static const struct mdp_rule {
     const char *name;
     enum rule rule;
     const char *word, *why;
@@ -55,7 +55,7 @@ static bool same(const char *a, const char *b)
     return *a == '*' || (!*a && !*b);
 }
 
-static const struct row *find_row(const char *name)
+static const struct mdp_rule *find_row(const char *name)
 {
     for (int i = 0; i < ROWS; i++)
         if (same(rows[i].name, name))
@@ -216,7 +216,7 @@ static void suggest(struct mdp_option *o)
 /* GROMACS, too, skips a line without a value, whatever its name. */
 static void judge(struct mdp *m, const char *name, const char *value, int line)
 {
-    const struct row *row = find_row(name);
+    const struct mdp_rule *row = find_row(name);
     if (!*value) {
         add(m, name, value, line)->fate = MDP_IDLE;
         return;

@@ -148,7 +148,7 @@ static bool has_ended(struct here *h)
 }
 
 /* What the service said last, behind its time and its level. */
-static void last_words(const struct here *h, struct buf *out)
+static void put_last_words(const struct here *h, struct buf *out)
 {
     struct buf path = {0}, text = {0};
     struct err e = {0};
@@ -166,7 +166,7 @@ static void last_words(const struct here *h, struct buf *out)
 static int end_error(const struct here *h, struct err *e)
 {
     struct buf said = {0};
-    last_words(h, &said);
+    put_last_words(h, &said);
     if (WIFSIGNALED(h->status))
         err_set(e, ERR_BUSY,
                 "the service was ended by signal %d (%s): run the same command again, and it goes on from the last "

@@ -67,7 +67,7 @@ static void find_legs(struct spacing *s, const struct spacing_pilot *p)
 }
 
 /* Every interval more goes to the leg whose intervals are the longest. */
-static void share_out(struct spacing *s)
+static void share_out_windows(struct spacing *s)
 {
     for (int left = s->nwindows - 1 - s->nlegs; left > 0; left--) {
         struct spacing_leg *longest = s->legs;
@@ -133,7 +133,7 @@ static void lay_out(struct spacing *s, const struct spacing_pilot *p, int nwindo
         return;
     s->lambda = xcalloc((size_t)nwindows * (size_t)p->ncomponents, sizeof *s->lambda);
     s->at = xcalloc((size_t)nwindows, sizeof *s->at);
-    share_out(s);
+    share_out_windows(s);
     place(s, p);
     s->overlap = spacing_overlap(s->at, nwindows);
 }

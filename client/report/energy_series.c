@@ -17,9 +17,9 @@ const struct series_name series_names[SERIES_KINDS] = {[SERIES_TEMPERATURE] = {"
                                                        {"Coordination 2", "", false},
                                                        {"Coordination 3", "", false}};
 
-static void begin(struct series *s)
+static void begin(struct energy_series *s)
 {
-    *s = (struct series){.stride = 1};
+    *s = (struct energy_series){.stride = 1};
     for (int k = 0; k < SERIES_KINDS; k++) {
         s->least[k] = INFINITY;
         s->most[k] = -INFINITY;
@@ -42,7 +42,7 @@ static bool together(const struct series_bin *a, const struct series_bin *b)
     return (a->from < 0) == (b->from < 0);
 }
 
-static void halve(struct series *s)
+static void halve(struct energy_series *s)
 {
     int n = 0;
     for (int i = 0; i < s->n; i++) {
@@ -55,13 +55,13 @@ static void halve(struct series *s)
     s->stride *= 2;
 }
 
-void series_thin(struct series *s, int most)
+void series_thin(struct energy_series *s, int most)
 {
     while (s->n > most && s->n > 2)
         halve(s);
 }
 
-static void take_row(struct series *s, double time, const double value[SERIES_KINDS])
+static void take_row(struct energy_series *s, double time, const double value[SERIES_KINDS])
 {
     struct series_bin one = {.from = time, .to = time, .rows = 1};
     memcpy(one.least, value, sizeof one.least);
@@ -82,7 +82,7 @@ static void take_row(struct series *s, double time, const double value[SERIES_KI
 }
 
 /* @ s3 legend "Temperature" */
-static void take_legend(struct series *s, const char *line)
+static void take_legend(struct energy_series *s, const char *line)
 {
     int number;
     char legend[64];
@@ -93,7 +93,7 @@ static void take_legend(struct series *s, const char *line)
             s->column[k] = number + 1;
 }
 
-static bool is_whole(const struct series *s)
+static bool is_whole(const struct energy_series *s)
 {
     for (int k = 0; k < SERIES_KINDS; k++)
         if (series_names[k].always && !s->column[k])
@@ -102,7 +102,7 @@ static bool is_whole(const struct series *s)
 }
 
 /* Headings say where columns are; what is no whole row of finite numbers is passed over. */
-static void take_line(struct series *s, const char *line)
+static void take_line(struct energy_series *s, const char *line)
 {
     double value[SERIES_KINDS], time = NAN;
     int last = 0;
@@ -135,7 +135,7 @@ static int on_line(void *arg, const char *line)
     return 0;
 }
 
-int series_fetch(struct series *s, const struct client *c, const char *id, const char *path, struct err *e)
+int series_fetch(struct energy_series *s, const struct client *c, const char *id, const char *path, struct err *e)
 {
     struct buf url = {0}, reply = {0};
     long status = 0;

@@ -32,7 +32,7 @@ struct series_bin {
     double least[SERIES_KINDS], most[SERIES_KINDS], sum[SERIES_KINDS];
 };
 
-struct series {
+struct energy_series {
     struct series_bin bins[SERIES_BINS]; /* the least and the most of each are those of its rows: no spike is lost */
     int n;
     long stride; /* rows of a full bin */
@@ -42,8 +42,8 @@ struct series {
 };
 
 /* Joins bins until there are at most so many; of each pair both are of production or both are not. */
-void series_thin(struct series *s, int most);
+void series_thin(struct energy_series *s, int most);
 /* All lines of a file of an ensemble; one that is not there has none. */
-int series_fetch(struct series *s, const struct client *c, const char *id, const char *path, struct err *e);
+int series_fetch(struct energy_series *s, const struct client *c, const char *id, const char *path, struct err *e);
 
 #endif

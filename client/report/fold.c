@@ -22,7 +22,7 @@ static void take_points(struct plot_series *s, const json_t *points, const char 
                                                 number_from_json(json_object_get(one, key)), NAN, NULL};
 }
 
-static void put_group(struct buf *out, const json_t *fold, const char *group, bool repeats)
+static void put_fold_group(struct buf *out, const json_t *fold, const char *group, bool repeats)
 {
     const json_t *windows = json_object_get(fold, "windows"), *one;
     const size_t n = json_array_size(windows);
@@ -76,6 +76,6 @@ void report_fold(struct buf *out, const json_t *results)
     buf_printf(out, "<div class=\"figures\">\n");
     for (size_t g = 0; g < sizeof groups / sizeof *groups; g++)
         if (json_object_get(fold, groups[g]))
-            put_group(out, fold, groups[g], json_is_array(json_object_get(results, "repeats")));
+            put_fold_group(out, fold, groups[g], json_is_array(json_object_get(results, "repeats")));
     buf_printf(out, "</div>\n");
 }

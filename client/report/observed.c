@@ -128,8 +128,8 @@ static bool is_first(const json_t *observables, size_t i)
     return true;
 }
 
-static void put_group(struct plot_sheet *to, const struct client *c, const char *id, const json_t *results,
-                      size_t first, struct err *e)
+static void put_observed_group(struct plot_sheet *to, const struct client *c, const char *id, const json_t *results,
+                               size_t first, struct err *e)
 {
     const json_t *observables = json_object_get(results, "observables"), *one;
     const char *name = answer_text(json_array_get(observables, first), "name");
@@ -161,7 +161,7 @@ int report_observed(struct buf *out, const struct client *c, const json_t *ensem
     buf_printf(out, "<div class=\"figures\">\n");
     for (size_t i = 0; i < json_array_size(observables) && !e->code; i++)
         if (is_first(observables, i))
-            put_group(&to, c, answer_text(ensemble, "id"), results, i, e);
+            put_observed_group(&to, c, answer_text(ensemble, "id"), results, i, e);
     buf_printf(out, "</div>\n");
     return -(int)e->code;
 }

@@ -19,7 +19,7 @@
 struct table_of_series {
     const json_t *windows; /* of the results */
     bool repeats;
-    struct series *series; /* [n] */
+    struct energy_series *series; /* [n] */
     int n;
     double target[SERIES_KINDS]; /* NAN: none */
     struct plot_small axes[SERIES_KINDS];
@@ -47,7 +47,7 @@ static void find_axes(struct table_of_series *t)
         struct plot_small *axes = &t->axes[k];
         *axes = (struct plot_small){INFINITY, -INFINITY, INFINITY, -INFINITY, t->target[k]};
         for (int i = 0; i < t->n; i++) {
-            const struct series *s = &t->series[i];
+            const struct energy_series *s = &t->series[i];
             if (!s->n)
                 continue;
             axes->a = fmin(axes->a, s->bins[0].from);
@@ -92,7 +92,7 @@ static void put_mean(struct buf *out, const json_t *average, double target)
 
 static void put_row(struct buf *out, const struct table_of_series *t, int i)
 {
-    const struct series *s = &t->series[i];
+    const struct energy_series *s = &t->series[i];
     const json_t *window = json_array_get(t->windows, (size_t)i), *averages = json_object_get(window, "averages");
     char name[64], repeat[32] = "";
     if (t->repeats)

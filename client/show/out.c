@@ -54,7 +54,7 @@ void out_title(const struct out *s, const char *title, const char *note)
 }
 
 /* Without the colours of terminals. */
-static void put_cell(const struct out *s, const struct table *t, int i, bool heading)
+static void put_page_cell(const struct out *s, const struct table *t, int i, bool heading)
 {
     enum { LONG = 60 };
     int column = i % t->columns;
@@ -89,7 +89,7 @@ void out_table(const struct out *s, struct table *t)
         if (!column)
             buf_printf(s->out, "<tr>");
         if (!t->leaves[column] || !table_is_empty(t, column))
-            put_cell(s, t, i, i < t->columns);
+            put_page_cell(s, t, i, i < t->columns);
         if (column == t->columns - 1)
             buf_printf(s->out, "</tr>\n");
     }

@@ -168,7 +168,7 @@ static void put_wrapped(const char *text, int wide, int indent, struct buf *out)
 }
 
 /* The cell that begins in column `indent` of its line. */
-static void put_cell(const struct table *t, int i, int wide, int indent, bool last, struct buf *out)
+static void put_terminal_cell(const struct table *t, int i, int wide, int indent, bool last, struct buf *out)
 {
     const char *text = t->cells[i];
     int gap = wide - width_of(text);
@@ -199,7 +199,7 @@ void table_put(struct table *t, int width, struct buf *out)
     for (int i = 0; i < t->count; i++) {
         int column = i % t->columns;
         if (wide[column] >= 0) {
-            put_cell(t, i, wide[column], at, column == last, out);
+            put_terminal_cell(t, i, wide[column], at, column == last, out);
             at += wide[column] + 2;
         }
         if (column == t->columns - 1) {

@@ -202,7 +202,7 @@ static int prepare(struct compared *x, int n, double *pairs)
     return left;
 }
 
-struct comparison compare(struct compared *x, int n)
+struct comparison compare_values(struct compared *x, int n)
 {
     static const struct measure none = {NAN, NAN, NAN};
     struct comparison out = {.rmse = none, .mue = none, .tau = none};

@@ -18,7 +18,7 @@ struct residual {
     double off, variance; /* variance 0: nothing else says anything about it */
 };
 
-static struct residual residual_of(const struct network *net, const struct measured *m)
+static struct residual residual_of(const struct network *net, const struct measurement *m)
 {
     const double *c = net->covariance;
     size_t n = (size_t)net->nodes, i = (size_t)m->i, j = m->j < 0 ? i : (size_t)m->j;
@@ -34,8 +34,8 @@ static double deviate(const struct residual *r)
 }
 
 /* Those whose residuals are the largest of the part. */
-static void name_worst(struct contradiction *c, const struct measured *m, int count, const struct residual *residuals,
-                       double most)
+static void name_worst(struct contradiction *c, const struct measurement *m, int count,
+                       const struct residual *residuals, double most)
 {
     c->edges = xcalloc((size_t)count, sizeof *c->edges);
     for (int k = 0; k < count; k++)
@@ -47,7 +47,7 @@ static void name_worst(struct contradiction *c, const struct measured *m, int co
 }
 
 /* Fills [count] residuals, which are 0 outside the part. */
-static struct contradiction judge_part(const struct network *net, const struct measured *m, int count, int part,
+static struct contradiction judge_part(const struct network *net, const struct measurement *m, int count, int part,
                                        struct residual *residuals)
 {
     struct contradiction out = {.part = part};
@@ -77,9 +77,9 @@ static bool contradicts(const struct contradiction *c)
     return c->length || (c->loops > 0 && stats_chi_square_deviate(c->chi_square / c->loops, c->loops) > PART_DEVIATES);
 }
 
-int network_contradictions(int nodes, const struct measured *m, int count, struct contradiction **out)
+int network_contradictions(int nodes, const struct measurement *m, int count, struct contradiction **out)
 {
-    struct measured *left = xcalloc((size_t)count, sizeof *left);
+    struct measurement *left = xcalloc((size_t)count, sizeof *left);
     struct residual *residuals = xcalloc((size_t)count, sizeof *residuals);
     int n = 0, parts = 1;
     *out = NULL;

@@ -20,7 +20,7 @@ struct contradiction {
  * independent loops, a measurement to its residual over the residual's own error (W. Baarda, A Testing Procedure for Use in Geodetic
  * Networks, Delft (1968)): in a network with one bad measurement that is largest there. Measurements that only ever meet in the same
  * loops have the same, and no test can tell them apart. *out is the caller's. Returns how many. */
-int network_contradictions(int nodes, const struct measured *m, int count, struct contradiction **out);
+int network_contradictions(int nodes, const struct measurement *m, int count, struct contradiction **out);
 void contradictions_free(struct contradiction *list, int count);
 
 #endif

@@ -7,7 +7,7 @@
 
 #include "engine/base/buf.h"
 
-bool measured_counts(const struct measured *m)
+bool measured_counts(const struct measurement *m)
 {
     return isfinite(m->value) && isfinite(m->error) && m->error > 0;
 }
@@ -22,7 +22,7 @@ static int root_of(const int *up, int i)
 }
 
 /* Numbers the parts by their first nodes. */
-static void find_parts(struct network *net, const struct measured *m, int count)
+static void find_parts(struct network *net, const struct measurement *m, int count)
 {
     int *up = xcalloc((size_t)net->nodes, sizeof *up), *number = xcalloc((size_t)net->nodes, sizeof *number);
     bool *touched = xcalloc((size_t)net->nodes, sizeof *touched);
@@ -88,7 +88,7 @@ struct part {
     bool anchored;
 };
 
-static void add_information(struct part *p, const struct measured *m)
+static void add_information(struct part *p, const struct measurement *m)
 {
     double w = 1 / (m->error * m->error);
     int i = p->at[m->i], j = m->j < 0 ? -1 : p->at[m->j];
@@ -140,7 +140,7 @@ static void solve_part(struct network *net, struct part *p)
     free(column);
 }
 
-void network_solve(struct network *net, int nodes, const struct measured *m, int count)
+void network_solve(struct network *net, int nodes, const struct measurement *m, int count)
 {
     size_t n = (size_t)nodes;
     *net = (struct network){.nodes = nodes,
@@ -187,7 +187,7 @@ struct search {
 };
 
 /* The shortest way from one node to another along the edges before number `last`. False: there is none. */
-static bool find_way(struct search *s, int nodes, const struct measured *m, int last, int from, int to)
+static bool find_way(struct search *s, int nodes, const struct measurement *m, int last, int from, int to)
 {
     int head = 0, tail = 0;
     for (int i = 0; i < nodes; i++)
@@ -207,7 +207,7 @@ static bool find_way(struct search *s, int nodes, const struct measured *m, int 
     return s->by[to] != -1;
 }
 
-static void add_edge(struct loop *l, const struct measured *m, int edge, int sign)
+static void add_edge(struct loop *l, const struct measurement *m, int edge, int sign)
 {
     l->edges = xrealloc(l->edges, (size_t)l->length + 1, sizeof *l->edges);
     l->signs = xrealloc(l->signs, (size_t)l->length + 1, sizeof *l->signs);
@@ -217,7 +217,7 @@ static void add_edge(struct loop *l, const struct measured *m, int edge, int sig
     l->error = sqrt(l->error * l->error + m[edge].error * m[edge].error);
 }
 
-int network_loops(int nodes, const struct measured *m, int count, struct loop **loops)
+int network_loops(int nodes, const struct measurement *m, int count, struct loop **loops)
 {
     struct search s = {xcalloc((size_t)nodes, sizeof(int)), xcalloc((size_t)nodes, sizeof(int))};
     int n = 0;

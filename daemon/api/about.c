@@ -6,11 +6,11 @@
 
 static const char *device_state(const struct sched_worker *w)
 {
-    if (!w->heard)
+    if (!w->model)
         return "starting";
-    if (sched_sick(w))
+    if (health_is_sick(&w->health))
         return "sick";
-    return w->up ? "up" : "down";
+    return health_is_up(&w->health) ? "up" : "down";
 }
 
 /* Those of users that the caller does not see have no name. */
@@ -39,7 +39,7 @@ struct reply api_version(struct api_call *c)
     for (int w = 0; w < sv->sched.nworkers; w++) {
         const struct sched_worker *k = &sv->sched.workers[w];
         json_t *d = json_pack("{s:s,s:s,s:i,s:i,s:s?}", "device", supervisor_device(sv->supervisor, w), "state",
-                              device_state(k), "slots", k->slots, "running", k->nrunning, "trouble", k->trouble);
+                              device_state(k), "slots", k->slots, "running", k->nrunning, "trouble", k->health.trouble);
         if (k->model)
             json_object_set_new(d, "model", json_string(k->model));
         if (sv->loads[w]) {

@@ -157,7 +157,7 @@ static void send_next(struct events *v)
     }
 }
 
-static void on_fill(void *arg, struct stream *s)
+static void on_events_fill(void *arg, struct stream *s)
 {
     struct events *v = arg;
     v->stream = s;
@@ -182,7 +182,7 @@ static void on_progress(uv_timer_t *t)
     stream_push(v->stream, line, strlen(line));
 }
 
-static void on_over(void *arg)
+static void on_events_over(void *arg)
 {
     struct events *v = arg;
     v->closed = true;
@@ -194,7 +194,7 @@ static void on_over(void *arg)
 
 struct reply api_events(struct api_call *c)
 {
-    static const struct stream_ops ops = {on_fill, on_over};
+    static const struct stream_ops ops = {on_events_fill, on_events_over};
     struct quota_charge charge = {0};
     struct err e = {0};
     if (c->value[1] == 1 && quota_take(c->api->quota, request_uid(c->request), QUOTA_FOLLOWERS, 1, &charge, &e))

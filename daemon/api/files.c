@@ -114,7 +114,7 @@ static void chunk_done(void *arg)
     }
 }
 
-static void on_fill(void *arg, struct stream *s)
+static void on_files_fill(void *arg, struct stream *s)
 {
     struct sent_file *f = arg;
     f->stream = s;
@@ -122,7 +122,7 @@ static void on_fill(void *arg, struct stream *s)
     service_offload(f->service, chunk_work, chunk_done, f);
 }
 
-static void on_over(void *arg)
+static void on_files_over(void *arg)
 {
     struct sent_file *f = arg;
     f->closed = true;
@@ -138,7 +138,7 @@ static void open_work(void *arg)
 
 static void open_done(void *arg)
 {
-    static const struct stream_ops ops = {on_fill, on_over};
+    static const struct stream_ops ops = {on_files_fill, on_files_over};
     struct sent_file *f = arg;
     struct err e = {0};
     if (f->fd >= 0) {

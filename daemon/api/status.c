@@ -88,7 +88,7 @@ static bool add_slice(struct status *v)
     return v->next < en->nreplicas;
 }
 
-static void on_fill(void *arg, struct stream *s)
+static void on_status_fill(void *arg, struct stream *s)
 {
     struct status *v = arg;
     if (v->ladder != v->ensemble->ladder) { /* its windows are others now: the half that was sent is of none */
@@ -113,7 +113,7 @@ static void status_free(void *arg)
 
 struct reply api_reply_ensemble(struct request *r, int status, struct ensemble *en, json_t *more)
 {
-    static const struct stream_ops ops = {on_fill, status_free};
+    static const struct stream_ops ops = {on_status_fill, status_free};
     struct status *v = xcalloc(1, sizeof *v);
     *v = (struct status){.ensemble = ensemble_hold(en), .ladder = en->ladder};
     sched_queue_open(&v->queue, en, service_clock());

@@ -24,7 +24,7 @@ static void cells_free(struct delimited_cells *c)
 }
 
 /* Without blanks around it. */
-static void add(struct delimited_cells *c, const struct buf *raw)
+static void add_cell_text(struct delimited_cells *c, const struct buf *raw)
 {
     size_t from = strspn(raw->data, " \t\r"), to = raw->len;
     while (to > from && strchr(" \t\r", raw->data[to - 1]))
@@ -50,7 +50,7 @@ static bool split(const char *line, size_t len, char separator, struct delimited
         else if (c == '"')
             quoted = !quoted;
         else if (c == separator && !quoted) {
-            add(out, &cell);
+            add_cell_text(out, &cell);
             cell.len = 0;
             buf_add(&cell, "", 0);
         } else

@@ -62,7 +62,7 @@ struct list {
     int n;
 };
 
-static void add(struct list *l, const char *of, const char *name, const char *value)
+static void add_item(struct list *l, const char *of, const char *name, const char *value)
 {
     l->items = xrealloc(l->items, (size_t)l->n + 1, sizeof *l->items);
     l->items[l->n++] = (struct variable){of, name, value};
@@ -71,24 +71,24 @@ static void add(struct list *l, const char *of, const char *name, const char *va
 static void add_all(struct list *l, const char *of, const struct values *values)
 {
     for (int i = 0; i < values->n; i++)
-        add(l, of, values->items[i].name, values->items[i].value);
+        add_item(l, of, values->items[i].name, values->items[i].value);
 }
 
 struct variable *campaign_variables(const struct campaign *c, const struct campaign_leg *leg, int item, int *n)
 {
     struct list l = {0};
-    add(&l, NULL, "campaign", c->name);
-    add(&l, NULL, "leg", leg->name);
+    add_item(&l, NULL, "campaign", c->name);
+    add_item(&l, NULL, "leg", leg->name);
     if (leg->of_edges) {
         const struct campaign_edge *edge = &c->edges[item];
         const struct campaign_system *i = &c->systems[edge->ligand[0]], *j = &c->systems[edge->ligand[1]];
-        add(&l, NULL, "ligand_i", i->name);
-        add(&l, NULL, "ligand_j", j->name);
+        add_item(&l, NULL, "ligand_i", i->name);
+        add_item(&l, NULL, "ligand_j", j->name);
         add_all(&l, NULL, &edge->values);
         add_all(&l, "ligand_i", &i->values);
         add_all(&l, "ligand_j", &j->values);
     } else {
-        add(&l, NULL, "system", c->systems[item].name);
+        add_item(&l, NULL, "system", c->systems[item].name);
         add_all(&l, NULL, &c->systems[item].values);
     }
     *n = l.n;

@@ -19,7 +19,7 @@ static FILE *capture(void)
     return fd < 0 ? NULL : fdopen(fd, "r+");
 }
 
-static bool ask(const char *worker, FILE *names, FILE *said)
+static bool ask_devices(const char *worker, FILE *names, FILE *said)
 {
     int status;
     const pid_t pid = fork();
@@ -59,7 +59,7 @@ json_t *devices_choose(const char *worker, const char **devices, int *n)
 {
     json_t *left_out = json_array();
     FILE *names = *n ? NULL : capture(), *said = names ? capture() : NULL;
-    if (said && ask(worker, names, said))
+    if (said && ask_devices(worker, names, said))
         take_names(names, devices, n);
     if (said)
         take_reasons(said, left_out);

@@ -253,7 +253,7 @@ int paths_lock(int *fd, const char *state, struct err *e)
 }
 
 /* 0 where somebody listens there, else errno. */
-static int ask(const struct sockaddr_un *a)
+static int knock(const struct sockaddr_un *a)
 {
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     int why = fd < 0 || connect(fd, (const struct sockaddr *)a, sizeof *a) ? errno : 0;
@@ -271,7 +271,7 @@ static int remove_stale(const struct sockaddr_un *a, struct err *e)
         return err_set(e, ERR_CONFLICT, "%s is there already and is no socket: choose another path with --socket",
                        a->sun_path);
     int why;
-    for (int tries = 0; !(why = ask(a)) && wait_for_leftovers(&tries);)
+    for (int tries = 0; !(why = knock(a)) && wait_for_leftovers(&tries);)
         ;
     if (!why)
         return err_set(e, ERR_CONFLICT, "another service listens on %s", a->sun_path);

@@ -46,9 +46,9 @@ static uint32_t uid_of(int fd)
     return who.uid;
 }
 
-static void forget(struct server *s, struct connection *c)
+static void forget(struct server *s, struct server_connection *c)
 {
-    struct connection **at = &s->pending;
+    struct server_connection **at = &s->pending;
     while (*at != c)
         at = &(*at)->next;
     *at = c->next;
@@ -56,8 +56,9 @@ static void forget(struct server *s, struct connection *c)
 
 static void admit(struct server *s, int fd)
 {
-    struct connection *c = xcalloc(1, sizeof *c);
-    *c = (struct connection){.server = s, .fd = fd, .uid = uid_of(fd), .next = s->pending, .since = uv_now(s->loop)};
+    struct server_connection *c = xcalloc(1, sizeof *c);
+    *c = (struct server_connection){
+        .server = s, .fd = fd, .uid = uid_of(fd), .next = s->pending, .since = uv_now(s->loop)};
     if (quota_take(s->config.quota, c->uid, QUOTA_CONNECTIONS, 1, &c->charge, &c->refused)) {
         if (s->refused == REFUSED_MAX) {
             close(fd);
@@ -75,7 +76,7 @@ static void admit(struct server *s, int fd)
     struct sockaddr name = {.sa_family = AF_UNIX};
     if (MHD_add_connection(s->mhd, fd, &name, sizeof name.sa_family) == MHD_YES)
         return;
-    for (const struct connection *p = s->pending; p; p = p->next)
+    for (const struct server_connection *p = s->pending; p; p = p->next)
         if (p == c) {
             forget(s, c);
             connection_free(c);
@@ -144,7 +145,7 @@ void server_on_connection(void *arg, struct MHD_Connection *c, void **context, e
         return;
     }
     const union MHD_ConnectionInfo *fd = MHD_get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD);
-    struct connection *mine = s->pending;
+    struct server_connection *mine = s->pending;
     while (mine->fd != fd->connect_fd)
         mine = mine->next;
     forget(s, mine);
@@ -155,10 +156,10 @@ void server_on_connection(void *arg, struct MHD_Connection *c, void **context, e
 
 void server_cut_slow(struct server *s)
 {
-    for (struct connection *c = s->connections; c; c = c->all_next) {
+    for (struct server_connection *c = s->connections; c; c = c->all_next) {
         const struct request *r = c->request;
         uint64_t ms = 2000 * (uint64_t)s->config.idle_seconds + (r ? r->body.len / BODY_BYTES_PER_MS : 0);
-        if (c->cut || (r && (r->dispatched || r->answered)) || uv_now(s->loop) - c->since < ms)
+        if (c->cut || (r && r->sm.state != REQUEST_READING) || uv_now(s->loop) - c->since < ms)
             continue;
         c->cut = true;
         shutdown(c->fd, SHUT_RDWR); /* libmicrohttpd sees its end, and closes it */

@@ -6,7 +6,7 @@
 
 #include "daemon/http/internal.h"
 
-void connection_free(struct connection *c)
+void connection_free(struct server_connection *c)
 {
     *c->all_link = c->all_next;
     if (c->all_next)
@@ -20,7 +20,7 @@ void connection_free(struct connection *c)
 void server_forget_pending(struct server *s)
 {
     while (s->pending) {
-        struct connection *c = s->pending;
+        struct server_connection *c = s->pending;
         s->pending = c->next;
         connection_free(c);
     }

@@ -8,10 +8,33 @@
 #include "daemon/http/internal.h"
 #include "engine/base/json/err_json.h"
 
+#define TO(state) SM_TO(REQUEST_##state)
+
+/* By what each move is caused; "over": the connection is. */
+static const struct sm_state states[] = {
+    [REQUEST_READING] = {"reading", TO(HANDLED) | TO(ANSWERED) | TO(OVER)}, /* all is there; refused; over */
+    [REQUEST_HANDLED] = {"handled", TO(WAITING) | TO(ANSWERED) | TO(LEFT)}, /* not answered yet; answer; over */
+    [REQUEST_WAITING] = {"waiting", TO(HANDLED) | TO(ANSWERED) | TO(LEFT)}, /* the server closes; answer; over */
+    [REQUEST_ANSWERED] = {"answered", TO(SENT) | TO(OVER)},                 /* handed to libmicrohttpd; over */
+    [REQUEST_SENT] = {"sent", TO(OVER)},                                    /* over */
+    [REQUEST_LEFT] = {"left", TO(OVER)},                                    /* answer */
+    [REQUEST_OVER] = {"over", 0},
+};
+
+static bool holds(const void *owner, uint32_t state)
+{
+    const struct request *r = owner;
+    if ((r->connection == NULL) != (state == REQUEST_LEFT || state == REQUEST_OVER))
+        return false;
+    return state == REQUEST_OVER || (r->response != NULL) == (state == REQUEST_ANSWERED);
+}
+
+const struct sm_kind request_states = {"request", states, sizeof states / sizeof states[0], holds};
+
 struct request *request_new(struct server *s, struct MHD_Connection *c, const char *method, const char *path)
 {
     const union MHD_ConnectionInfo *who = MHD_get_connection_info(c, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-    struct connection *from = who->socket_context;
+    struct server_connection *from = who->socket_context;
     struct request *r = xcalloc(1, sizeof *r);
     *r = (struct request){.server = s,
                           .connection = c,
@@ -26,13 +49,12 @@ struct request *request_new(struct server *s, struct MHD_Connection *c, const ch
         r->next->link = &r->next;
     s->requests = r;
     from->request = r;
+    sm_init(&r->sm, &request_states, r, REQUEST_READING);
     return r;
 }
 
-static void free_if_over(struct request *r)
+static void request_free(struct request *r)
 {
-    if (r->connection || !r->answered)
-        return;
     if (r->response)
         MHD_destroy_response(r->response);
     quota_return(&r->body_charge);
@@ -52,9 +74,12 @@ void request_over(struct request *r)
     r->from->request = NULL;
     r->from->since = uv_now(r->server->loop);
     r->from = NULL;
-    if (!r->dispatched)
-        r->answered = true; /* nobody will */
-    free_if_over(r);
+    if (r->sm.state == REQUEST_HANDLED || r->sm.state == REQUEST_WAITING) {
+        sm_move(&r->sm, REQUEST_LEFT);
+        return;
+    }
+    sm_move(&r->sm, REQUEST_OVER);
+    request_free(r);
 }
 
 uint32_t request_uid(const struct request *r)
@@ -140,22 +165,21 @@ int request_charge(struct request *r, size_t bytes, struct err *e)
 
 struct reply request_answer(struct request *r, int status, struct MHD_Response *response)
 {
-    if (!response || r->answered)
-        abort(); /* out of memory, or two answers */
+    if (!response)
+        abort(); /* out of memory */
     if (r->refused.code)
         MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close");
     if (r->allow)
         MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, r->allow);
-    r->answered = true;
+    const bool waited = r->sm.state == REQUEST_WAITING, left = r->sm.state == REQUEST_LEFT;
     r->response = response;
     r->status = status;
+    sm_move(&r->sm, left ? REQUEST_OVER : REQUEST_ANSWERED); /* aborts at a second answer */
     struct reply done = {r};
-    if (r->suspended) {
-        r->suspended = false;
+    if (waited)
         server_resume(r->server, r->connection);
-    } else if (!r->connection) {
-        free_if_over(r);
-    }
+    if (left)
+        request_free(r);
     return done;
 }
 
@@ -201,5 +225,6 @@ enum MHD_Result request_queue(struct request *r)
     enum MHD_Result rc = MHD_queue_response(r->connection, (unsigned)r->status, r->response);
     MHD_destroy_response(r->response);
     r->response = NULL;
+    sm_move(&r->sm, REQUEST_SENT);
     return rc;
 }

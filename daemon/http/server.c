@@ -36,13 +36,13 @@ static void on_hangup(uv_timer_t *t)
     server_cut_slow(s);
     for (struct stream *st = s->streams; st; st = st->next)
         if (st->suspended && (server_peer_left(st->request->connection, true) || stopped_reading(s, st))) {
-            st->broken = true;
+            stream_break(st);
             st->suspended = false;
             server_resume(s, st->request->connection);
         }
     for (struct request *r = s->requests, *next; r; r = next) {
         next = r->next;
-        if (!r->suspended || !r->gone || !server_peer_left(r->connection, false))
+        if (r->sm.state != REQUEST_WAITING || !r->gone || !server_peer_left(r->connection, false))
             continue;
         void (*gone)(void *) = r->gone;
         r->gone = NULL;
@@ -77,16 +77,16 @@ static enum MHD_Result on_request(void *arg, struct MHD_Connection *c, const cha
         *len = 0;
         return MHD_YES;
     }
-    if (!r->dispatched) {
-        r->dispatched = true;
+    if (r->sm.state == REQUEST_READING) {
+        sm_move(&r->sm, REQUEST_HANDLED);
         if (r->refused.code)
             reply_error(r, &r->refused);
         else
             s->config.handler(s->config.arg, r);
     }
-    if (r->response)
+    if (r->sm.state == REQUEST_ANSWERED)
         return request_queue(r);
-    r->suspended = true;
+    sm_move(&r->sm, REQUEST_WAITING);
     MHD_suspend_connection(c);
     return MHD_YES;
 }
@@ -171,23 +171,24 @@ int server_new(struct server **out, uv_loop_t *loop, const struct server_config 
 static void resume_all(struct server *s)
 {
     for (struct stream *st = s->streams; st; st = st->next) {
-        st->broken = true;
+        stream_break(st);
         if (st->suspended)
             MHD_resume_connection(st->request->connection);
         st->suspended = false;
     }
     for (struct request *r = s->requests; r; r = r->next) {
         r->gone = NULL;
-        if (r->suspended)
-            MHD_resume_connection(r->connection);
-        r->suspended = false;
+        if (r->sm.state != REQUEST_WAITING)
+            continue;
+        MHD_resume_connection(r->connection);
+        sm_move(&r->sm, REQUEST_HANDLED);
     }
 }
 
 static bool has_answers(const struct server *s)
 {
     for (const struct request *r = s->requests; r; r = r->next)
-        if (r->answered)
+        if (request_is_answered(r))
             return true;
     return false;
 }

@@ -9,6 +9,17 @@
 
 #define BLOCK (32u << 10) /* asked from a stream at once; libmicrohttpd holds as much */
 
+#define TO(state) SM_TO(STREAM_##state)
+
+static const struct sm_state states[] = {
+    [STREAM_IDLE] = {"idle", TO(FILLING) | TO(ENDED) | TO(BROKEN)},    /* asked for more; end; failure */
+    [STREAM_FILLING] = {"filling", TO(IDLE) | TO(ENDED) | TO(BROKEN)}, /* pushed; end; failure */
+    [STREAM_ENDED] = {"ended", TO(BROKEN)},                            /* failure */
+    [STREAM_BROKEN] = {"broken", 0},
+};
+
+const struct sm_kind stream_states = {"stream", states, sizeof states / sizeof states[0], NULL};
+
 /* Nothing is charged to a request that nobody waits for any more. */
 static void hold(struct stream *s, size_t bytes)
 {
@@ -18,9 +29,9 @@ static void hold(struct stream *s, size_t bytes)
 
 static void ask_for_more(struct stream *s)
 {
-    if (s->filling || s->ended || s->broken)
+    if (s->sm.state != STREAM_IDLE)
         return;
-    s->filling = true;
+    sm_move(&s->sm, STREAM_FILLING);
     s->ops.fill(s->arg, s);
 }
 
@@ -30,9 +41,9 @@ static ssize_t on_read(void *arg, uint64_t position, char *to, size_t max)
     if (s->at == s->out.len)
         ask_for_more(s);
     size_t n = s->out.len - s->at;
-    if (n == 0 && s->broken)
+    if (n == 0 && s->sm.state == STREAM_BROKEN)
         return MHD_CONTENT_READER_END_WITH_ERROR;
-    if (n == 0 && s->ended)
+    if (n == 0 && s->sm.state == STREAM_ENDED)
         return MHD_CONTENT_READER_END_OF_STREAM;
     if (n == 0) {
         s->suspended = true;
@@ -53,7 +64,6 @@ static ssize_t on_read(void *arg, uint64_t position, char *to, size_t max)
 
 static void wake(struct stream *s)
 {
-    s->filling = false;
     if (!s->suspended)
         return;
     s->suspended = false;
@@ -64,18 +74,27 @@ void stream_push(struct stream *s, const void *data, size_t len)
 {
     buf_add(&s->out, data, len);
     hold(s, s->out.len);
+    if (s->sm.state == STREAM_FILLING)
+        sm_move(&s->sm, STREAM_IDLE);
     wake(s);
 }
 
 void stream_end(struct stream *s)
 {
-    s->ended = true;
+    if (s->sm.state == STREAM_IDLE || s->sm.state == STREAM_FILLING)
+        sm_move(&s->sm, STREAM_ENDED);
     wake(s);
+}
+
+void stream_break(struct stream *s)
+{
+    if (s->sm.state != STREAM_BROKEN)
+        sm_move(&s->sm, STREAM_BROKEN);
 }
 
 void stream_fail(struct stream *s)
 {
-    s->broken = true;
+    stream_break(s);
     wake(s);
 }
 
@@ -123,6 +142,7 @@ struct reply reply_stream(struct request *r, int status, const char *type, int64
     }
     struct stream *s = xcalloc(1, sizeof *s);
     *s = (struct stream){.request = r, .ops = *ops, .arg = arg, .next = server->streams, .link = &server->streams};
+    sm_init(&s->sm, &stream_states, s, STREAM_IDLE);
     s->charge = r->answer_charge; /* the request may be over before the stream is */
     r->answer_charge = (struct quota_charge){0};
     if (s->next)

@@ -26,7 +26,7 @@ struct child {
     struct child_result result;
 };
 
-static void on_closed(uv_handle_t *h)
+static void on_child_closed(uv_handle_t *h)
 {
     struct child *c = h->data;
     if (--c->closing > 0)
@@ -37,21 +37,21 @@ static void on_closed(uv_handle_t *h)
     free(c);
 }
 
-static void close_handle(uv_handle_t *h)
+static void close_child_handle(uv_handle_t *h)
 {
     if (!uv_is_closing(h))
-        uv_close(h, on_closed);
+        uv_close(h, on_child_closed);
 }
 
-static void close_if_over(struct child *c)
+static void close_child_if_over(struct child *c)
 {
     if (!c->exited || !c->out_ended || !c->log_ended)
         return;
-    close_handle((uv_handle_t *)&c->process);
-    close_handle((uv_handle_t *)&c->in);
-    close_handle((uv_handle_t *)&c->out);
-    close_handle((uv_handle_t *)&c->log);
-    close_handle((uv_handle_t *)&c->limit);
+    close_child_handle((uv_handle_t *)&c->process);
+    close_child_handle((uv_handle_t *)&c->in);
+    close_child_handle((uv_handle_t *)&c->out);
+    close_child_handle((uv_handle_t *)&c->log);
+    close_child_handle((uv_handle_t *)&c->limit);
 }
 
 static void on_reaped(uv_process_t *p, int64_t status, int number)
@@ -60,10 +60,10 @@ static void on_reaped(uv_process_t *p, int64_t status, int number)
     c->exited = true;
     c->result.status = (int)status;
     c->result.signal = number;
-    close_if_over(c);
+    close_child_if_over(c);
 }
 
-static void on_alloc(uv_handle_t *h, size_t hint, uv_buf_t *out)
+static void on_child_alloc(uv_handle_t *h, size_t hint, uv_buf_t *out)
 {
     *out = uv_buf_init(xcalloc(hint, 1), (unsigned)hint);
 }
@@ -82,7 +82,7 @@ static void on_out(uv_stream_t *s, ssize_t n, const uv_buf_t *b)
         return;
     uv_read_stop(s);
     c->out_ended = true;
-    close_if_over(c);
+    close_child_if_over(c);
 }
 
 static void on_log(uv_stream_t *s, ssize_t n, const uv_buf_t *b)
@@ -95,14 +95,14 @@ static void on_log(uv_stream_t *s, ssize_t n, const uv_buf_t *b)
         return;
     uv_read_stop(s);
     c->log_ended = true;
-    close_if_over(c);
+    close_child_if_over(c);
 }
 
 /* All is written, or nobody reads it any more: either way there is no more input. */
-static void on_written(uv_write_t *w, int status)
+static void on_child_written(uv_write_t *w, int status)
 {
     struct child *c = w->data;
-    close_handle((uv_handle_t *)&c->in);
+    close_child_handle((uv_handle_t *)&c->in);
 }
 
 static void on_limit(uv_timer_t *t)
@@ -164,14 +164,14 @@ struct child *child_start(uv_loop_t *loop, const struct child_run *run, child_do
         err_set(e, lacking ? ERR_BUSY : ERR_INTERNAL, "start %s: %s", run->argv[0], uv_strerror(rc));
         c->done = nothing;
         c->exited = c->out_ended = c->log_ended = true;
-        close_if_over(c);
+        close_child_if_over(c);
         return NULL;
     }
-    uv_read_start((uv_stream_t *)&c->out, on_alloc, on_out);
-    uv_read_start((uv_stream_t *)&c->log, on_alloc, on_log);
+    uv_read_start((uv_stream_t *)&c->out, on_child_alloc, on_out);
+    uv_read_start((uv_stream_t *)&c->log, on_child_alloc, on_log);
     uv_timer_start(&c->limit, on_limit, run->limit_ms, 0);
     uv_buf_t input = uv_buf_init((char *)run->input, (unsigned)run->input_len);
-    if (uv_write(&c->write, (uv_stream_t *)&c->in, &input, 1, on_written))
-        close_handle((uv_handle_t *)&c->in);
+    if (uv_write(&c->write, (uv_stream_t *)&c->in, &input, 1, on_child_written))
+        close_child_handle((uv_handle_t *)&c->in);
     return c;
 }

@@ -1,4 +1,17 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A worker is down when both its process and its socket have ended, in whichever order; it rests until it is started again.
+ *
+ *   resting --start--> started --its first frame--> speaking
+ *      ^                  |                            |
+ *      |                  +------ its socket ends -----+--> closed --its process ends--> over
+ *      |                  +------ its process ends ----+--> reaped --its socket ends---> over
+ *      |                                                                                  |
+ *      +------------------ down: the handle of its socket has closed ---------------------+
+ *
+ * One that stays closed is killed after a while; one that stays reaped, because something that it started holds its socket, counts
+ * as if that had ended. A process that could not be made is reaped from the start.
+ */
 #include "daemon/processes/supervisor.h"
 
 #include <errno.h>
@@ -21,20 +34,20 @@
 #define LINGER_MS 2000   /* between the end of its frames and its death */
 #define WORKER_FD 3
 
+enum process_state { RESTING, STARTED, SPEAKING, CLOSED, REAPED, OVER };
+
 struct worker {
     struct supervisor *s;
     int index;
+    struct sm sm; /* enum process_state */
     pid_t pid;    /* 0: no process, or reaped */
-    bool live;    /* between start and down */
-    bool heard;   /* said something */
-    bool drained; /* was told to drain */
     int status;   /* of waitpid, once reaped */
     uv_pipe_t pipe;
     bool pipe_open; /* until its close callback */
-    bool eof;
     struct buf in;
-    uv_timer_t timer; /* until it is restarted, or killed after it closed its socket */
-    uv_timer_t hello; /* until it must have said something */
+    /* resting: until it is started; closed: until it is killed; reaped: until its socket counts as ended */
+    uv_timer_t timer;
+    uv_timer_t hello; /* runs as long as it has said nothing: it must by its end */
     uint64_t started; /* loop time */
     uint64_t pause;   /* before the next restart, ms */
     char why[200];    /* we killed it for this; empty: we did not */
@@ -57,6 +70,30 @@ struct supervisor {
 
 static void start(struct worker *w);
 static void maybe_down(struct worker *w);
+
+static const struct sm_state states[] = {
+    [RESTING] = {"resting", SM_TO(STARTED) | SM_TO(REAPED)},                  /* start; there is no process for it */
+    [STARTED] = {"started", SM_TO(SPEAKING) | SM_TO(CLOSED) | SM_TO(REAPED)}, /* frame; socket, process ends */
+    [SPEAKING] = {"speaking", SM_TO(CLOSED) | SM_TO(REAPED)},                 /* socket, process ends */
+    [CLOSED] = {"closed", SM_TO(OVER)},                                       /* process ends */
+    [REAPED] = {"reaped", SM_TO(OVER)},                                       /* socket ends */
+    [OVER] = {"over", SM_TO(RESTING)},                                        /* handle of the socket closed */
+};
+
+/* There is a process to be killed just as long as the state says. */
+static bool holds(const void *owner, uint32_t state)
+{
+    const struct worker *w = owner;
+    return (w->pid > 0) == (state == STARTED || state == SPEAKING || state == CLOSED);
+}
+
+const struct sm_kind supervisor_process_states = {"worker process", states, sizeof states / sizeof states[0], holds};
+
+/* Nothing comes from its socket any more, and nothing can be told to it. */
+static bool is_cut(const struct worker *w)
+{
+    return w->sm.state == RESTING || w->sm.state == CLOSED || w->sm.state == OVER;
+}
 
 /* ---- the child ---- */
 
@@ -116,10 +153,15 @@ static void on_linger(uv_timer_t *t)
 
 static void at_eof(struct worker *w)
 {
-    if (w->eof)
+    if (is_cut(w))
         return;
-    w->eof = true;
-    uv_timer_start(&w->timer, on_linger, LINGER_MS, 0);
+    if (w->sm.state == REAPED) {
+        uv_timer_stop(&w->timer);
+        sm_move(&w->sm, OVER);
+    } else {
+        uv_timer_start(&w->timer, on_linger, LINGER_MS, 0);
+        sm_move(&w->sm, CLOSED);
+    }
     uv_close((uv_handle_t *)&w->pipe, on_closed);
 }
 
@@ -152,12 +194,13 @@ static void take_frames(struct worker *w)
 {
     struct err e = {0};
     json_t *message;
-    while (!w->eof) {
+    while (!is_cut(w)) {
         int rc = frame_take(&w->in, &message, &e);
         if (rc == 0 && !message)
             return;
         if (rc == 0) {
-            w->heard = true;
+            if (w->sm.state == STARTED)
+                sm_move(&w->sm, SPEAKING);
             uv_timer_stop(&w->hello);
             if (is_work(message))
                 w->pause = RESTART_MS;
@@ -203,13 +246,11 @@ static void on_written(uv_write_t *q, int status)
 void supervisor_send(struct supervisor *s, int worker, const json_t *message)
 {
     struct worker *w = &s->workers[worker];
-    if (!w->live || w->eof)
+    if (is_cut(w))
         return;
     struct sending *m = xcalloc(1, sizeof *m);
     m->write.data = m;
     frame_put(&m->bytes, message);
-    if (strcmp(json_string_value(json_object_get(message, "type")), "drain") == 0)
-        w->drained = true;
     uv_buf_t b = uv_buf_init(m->bytes.data, (unsigned)m->bytes.len);
     if (uv_write(&m->write, (uv_stream_t *)&w->pipe, &b, 1, on_written))
         on_written(&m->write, 0); /* the other end is gone */
@@ -273,9 +314,9 @@ static void close_if_over(struct supervisor *s)
 static void maybe_down(struct worker *w)
 {
     struct supervisor *s = w->s;
-    if (!w->live || w->pid || w->pipe_open)
+    if (w->sm.state != OVER || w->pipe_open)
         return;
-    w->live = false;
+    sm_move(&w->sm, RESTING);
     uv_timer_stop(&w->hello);
     bool in_order = WIFEXITED(w->status) && WEXITSTATUS(w->status) == 0;
     char how[sizeof w->said + 64];
@@ -297,7 +338,8 @@ static void on_child(uv_signal_t *h, int number)
             continue;
         w->status = status;
         w->pid = 0;
-        if (!w->eof)
+        sm_move(&w->sm, w->sm.state == CLOSED ? OVER : REAPED);
+        if (w->sm.state == REAPED)
             uv_timer_start(&w->timer, on_leftover, LINGER_MS, 0);
         maybe_down(w);
     }
@@ -330,7 +372,6 @@ static void start(struct worker *w)
     struct supervisor *s = w->s;
     int fds[2];
     w->started = uv_now(s->loop);
-    w->heard = w->drained = w->eof = false;
     w->why[0] = w->said[0] = '\0';
     int rc = make_pair(w, fds);
     if (rc) {
@@ -342,9 +383,9 @@ static void start(struct worker *w)
     if (pid == 0)
         exec_worker(s, w->index, fds[1], parent);
     close(fds[1]);
-    w->live = true;
     w->pid = pid > 0 ? pid : 0;
     w->status = pid > 0 ? 0 : 1 << 8; /* could not fork: as if it had exited with 1 */
+    sm_move(&w->sm, pid > 0 ? STARTED : REAPED);
     uv_read_start((uv_stream_t *)&w->pipe, on_alloc, on_read);
     uv_timer_start(&w->hello, on_no_hello, s->hello_ms, 0);
     if (pid > 0)
@@ -366,6 +407,7 @@ struct supervisor *supervisor_new(uv_loop_t *loop, const struct supervisor_confi
                              .workers = xcalloc((size_t)c->ndevices, sizeof *s->workers)};
     for (int i = 0; i < s->n; i++) {
         s->workers[i] = (struct worker){.s = s, .index = i, .pause = RESTART_MS};
+        sm_init(&s->workers[i].sm, &supervisor_process_states, &s->workers[i], RESTING);
         uv_timer_init(loop, &s->workers[i].timer);
         uv_timer_init(loop, &s->workers[i].hello);
         s->workers[i].timer.data = s->workers[i].hello.data = &s->workers[i];
@@ -387,10 +429,11 @@ void supervisor_drain(struct supervisor *s)
 {
     s->draining = true;
     for (int i = 0; i < s->n; i++) {
-        if (!s->workers[i].live)
-            uv_timer_stop(&s->workers[i].timer);
-        if (!s->workers[i].heard)
-            end(&s->workers[i], "the service stops");
+        struct worker *w = &s->workers[i];
+        if (w->sm.state == RESTING)
+            uv_timer_stop(&w->timer);
+        if (uv_is_active((const uv_handle_t *)&w->hello))
+            end(w, "the service stops");
     }
 }
 
@@ -410,7 +453,7 @@ int supervisor_alive(const struct supervisor *s)
 {
     int n = 0;
     for (int i = 0; i < s->n; i++)
-        n += s->workers[i].live;
+        n += s->workers[i].sm.state != RESTING;
     return n;
 }
 

@@ -14,8 +14,12 @@
 #include <uv.h>
 
 #include "engine/base/err.h"
+#include "engine/base/sm.h"
 
 struct supervisor;
+
+/* The states of a worker process; supervisor.c draws them. */
+extern const struct sm_kind supervisor_process_states;
 
 /* What the owner does with a worker's life; all on the loop thread. */
 struct supervisor_ops {

@@ -144,7 +144,7 @@ int on_add_windows(struct step *st, const struct sched_event *ev, struct err *er
     note_ensemble(st, e, "extend", "revision %d: %s", e->revision, ev->message);
     for (int i = 0; i < e->nsets; i++)
         reopen_set(st, &e->sets[i]);
-    prepare(st, e);
+    prepare_input(st, e);
     finish_if_ended(st, e);
     return 0;
 }

@@ -128,7 +128,7 @@ static void note_shares(struct step *st, struct ensemble *e, const struct alloca
                   trouble ? trouble : "");
 }
 
-void hand_out(struct step *st, const struct sched_event *ev)
+void hand_out_production(struct step *st, const struct sched_event *ev)
 {
     struct ensemble *e = ev->ensemble;
     struct allocate_window *w = xcalloc((size_t)e->windows, sizeof *w);
@@ -147,7 +147,7 @@ void hand_out(struct step *st, const struct sched_event *ev)
         reopen_set(st, &e->sets[i]);
 }
 
-void look(struct step *st, struct ensemble *e)
+void look_at_samples(struct step *st, struct ensemble *e)
 {
     if (e->looking)
         return;

@@ -143,7 +143,7 @@ void move_all(struct step *st, struct ensemble *e, enum replica_state from, enum
 
 /* ---- ensembles ---- */
 
-void prepare(struct step *st, struct ensemble *e)
+void prepare_input(struct step *st, struct ensemble *e)
 {
     e->prepared = false;
     if (e->preparing)

@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Workers come and go; which of their devices can be trusted?
- *
- *   well --crash--> struck --crash, crash--> sick: put aside --pause--> probed by one set --checkpoint--> well
- *     ^                |                      ^                              |
- *     +--checkpoint----+                      +---------- crash -------------+  (the pause doubles)
- *
- * Sets that crashed there are tried elsewhere first (pack.c), so a sick device takes no retries from anybody while there is a
+ * Workers come and go; health/device_health.h draws when their devices are up, and when they can be trusted. Sets that crashed there are tried elsewhere first (pack.c), so a sick device takes no retries from anybody while there is a
  * healthy one.
  */
 #include "daemon/schedule/internal.h"
@@ -26,9 +20,10 @@ static void set_slots(struct sched_worker *w, int slots)
 int on_worker_slots(struct step *st, const struct sched_event *ev, struct err *err)
 {
     struct sched_worker *w = &st->s->workers[ev->worker];
-    if (!w->up || ev->slots < 1)
+    const bool up = health_is_up(&w->health);
+    if (!up || ev->slots < 1)
         return err_set(err, ERR_PROTOCOL, "worker %d: %d slots %s", ev->worker, ev->slots,
-                       w->up ? "wanted" : "before its hello");
+                       up ? "wanted" : "before its hello");
     set_slots(w, ev->slots);
     return 0;
 }
@@ -36,18 +31,15 @@ int on_worker_slots(struct step *st, const struct sched_event *ev, struct err *e
 int on_worker_up(struct step *st, const struct sched_event *ev, struct err *err)
 {
     struct sched_worker *w = &st->s->workers[ev->worker];
-    if (w->up || ev->slots < 1)
-        return err_set(err, ERR_PROTOCOL, "worker %d: hello %s", ev->worker, w->up ? "twice" : "without slots");
-    w->up = w->heard = true;
-    w->ending = false;
-    w->misses = 0;
+    const bool may = health_may_say_hello(&w->health);
+    if (!may || ev->slots < 1)
+        return err_set(err, ERR_PROTOCOL, "worker %d: hello %s", ev->worker, may ? "without slots" : "twice");
+    health_hello(&w->health);
     set_slots(w, ev->slots);
     ensemble_string(&w->device, ev->device);
     ensemble_string(&w->model, ev->model);
     ensemble_string(&w->limits, ev->limits);
     w->room = ev->room;
-    if (!w->strikes)
-        ensemble_string(&w->trouble, NULL);
     if (st->s->draining)
         decide(st, (struct decision){.kind = DECIDE_DRAIN, .worker = ev->worker});
     return 0;
@@ -66,10 +58,7 @@ void on_worker_down(struct step *st, const struct sched_event *ev)
 {
     struct sched_worker *w = &st->s->workers[ev->worker];
     bool alone = w->nsets == 1, all, stuck = any_stuck(w, &all);
-    w->misses = w->up ? 0 : w->misses + 1;
-    if (!w->up && !ev->ok)
-        ensemble_string(&w->trouble, ev->message);
-    w->up = w->ending = false;
+    health_ended(&w->health, ev->ok, ev->message);
     /* Where only some were stuck while others went on, it is theirs, not the device's. */
     if (!ev->ok && w->nsets && (!stuck || all))
         strike(st, ev->worker, ev->message);
@@ -100,14 +89,14 @@ void end_stuck(struct step *st)
     for (int i = 0; i < st->s->nworkers; i++) {
         struct sched_worker *w = &st->s->workers[i];
         struct sched_replica *first = NULL;
-        for (int k = 0; k < w->nsets && !w->ending; k++) {
+        for (int k = 0; k < w->nsets && w->health.life.state != LIFE_ENDING; k++) {
             struct sched_replica *r = stuck_replica(st->s, w->sets[k], st->now);
             w->sets[k]->stuck = r != NULL;
             first = first ? first : r;
         }
         if (!first)
             continue;
-        w->ending = true;
+        health_ending(&w->health);
         struct buf text = {0};
         buf_printf(&text, "ensemble %s, window %d has made no step for %lld s", first->ensemble->id, first->window,
                    (long long)((st->now - first->moved) / 1000));

@@ -21,14 +21,14 @@ static int64_t waiting_sets(const struct ensemble *e)
 
 /* ---- how many of others come before the first, second, .. of one's own ---- */
 
-struct ahead {
+struct waiting_ahead {
     int64_t n;     /* of one's own */
     int64_t first; /* before the first of them */
     int64_t *bend; /* [n]: from one to the next the number grows by a slope, which changes by so much here */
 };
 
 /* Adds one that has so many waiting. Before the k-th of one's own (from 0) it gets k - `level` of them: as many as bring it level. */
-static void add_other(struct ahead *a, int64_t waiting, int64_t level)
+static void add_other(struct waiting_ahead *a, int64_t waiting, int64_t level)
 {
     int64_t from = level > 0 ? level : 0, to = level + waiting;
     if (level < 0)
@@ -42,7 +42,7 @@ static void add_other(struct ahead *a, int64_t waiting, int64_t level)
 }
 
 /* What was added becomes the numbers themselves. */
-static void sum_up(struct ahead *a)
+static void sum_up(struct waiting_ahead *a)
 {
     int64_t slope = 0;
     for (int64_t k = 0; k < a->n; k++) {
@@ -52,9 +52,9 @@ static void sum_up(struct ahead *a)
 }
 
 /* Of the other ensembles of the user. */
-static struct ahead ahead_of_own(const struct sched *s, const struct ensemble *e)
+static struct waiting_ahead ahead_of_own(const struct sched *s, const struct ensemble *e)
 {
-    struct ahead a = {.n = waiting_sets(e)};
+    struct waiting_ahead a = {.n = waiting_sets(e)};
     a.bend = xcalloc((size_t)a.n + 1, sizeof *a.bend);
     for (int i = 0; i < s->nactive; i++) {
         const struct ensemble *o = s->active[i];
@@ -67,9 +67,9 @@ static struct ahead ahead_of_own(const struct sched *s, const struct ensemble *e
 }
 
 /* Of the other users, for `n` sets of this one. */
-static struct ahead ahead_of_user(const struct sched *s, const struct sched_user *me, int64_t n)
+static struct waiting_ahead ahead_of_user(const struct sched *s, const struct sched_user *me, int64_t n)
 {
-    struct ahead a = {.n = n, .bend = xcalloc((size_t)n + 1, sizeof *a.bend)};
+    struct waiting_ahead a = {.n = n, .bend = xcalloc((size_t)n + 1, sizeof *a.bend)};
     int64_t *waiting = xcalloc((size_t)s->nusers, sizeof *waiting);
     for (int i = 0; i < s->nactive; i++)
         waiting[s->active[i]->user] += waiting_sets(s->active[i]);
@@ -105,9 +105,9 @@ static const struct sched_set **in_turn(const struct ensemble *e)
 static void find_places(struct sched_queue *q)
 {
     const struct ensemble *e = q->ensemble;
-    struct ahead own = ahead_of_own(q->s, e);
+    struct waiting_ahead own = ahead_of_own(q->s, e);
     if (own.n) {
-        struct ahead others = ahead_of_user(q->s, &q->s->users[e->user], own.n + own.bend[own.n - 1]);
+        struct waiting_ahead others = ahead_of_user(q->s, &q->s->users[e->user], own.n + own.bend[own.n - 1]);
         const struct sched_set **sets = in_turn(e);
         for (int64_t k = 0; k < own.n; k++) {
             int64_t mine = k + own.bend[k];
@@ -146,7 +146,7 @@ static int by_value(const void *a, const void *b)
 
 static bool counts(const struct sched_worker *k)
 {
-    return k->up && !sched_sick(k);
+    return health_is_up(&k->health) && !health_is_sick(&k->health);
 }
 
 /* Of its turn among its ensemble's, or of its slice. */
@@ -206,9 +206,9 @@ static enum wait_kind device_kind(const struct sched *s, const struct sched_set 
     bool sick = false;
     for (int w = 0; w < s->nworkers; w++) {
         const struct sched_worker *k = &s->workers[w];
-        if (!k->up || !pack_fits(s, w, set) || pack_shuns(s, w, set))
+        if (!health_is_up(&k->health) || !pack_fits(s, w, set) || pack_shuns(s, w, set))
             continue;
-        if (!sched_sick(k))
+        if (!health_is_sick(&k->health))
             return WAIT_TURN;
         sick = true;
     }
@@ -239,7 +239,7 @@ void sched_queue_open(struct sched_queue *q, const struct ensemble *e, int64_t n
     *q = (struct sched_queue){.s = s, .ensemble = e, .now = now};
     q->place = xcalloc((size_t)e->nsets, sizeof *q->place);
     for (int w = 0; w < s->nworkers && e->nwaiting; w++)
-        if (s->workers[w].up)
+        if (health_is_up(&s->workers[w].health))
             q->turn[w] = pack_whose_turn(s, w, now);
     find_places(q);
     find_slots(q);

@@ -13,8 +13,6 @@
 #include "daemon/schedule/internal.h"
 #include "engine/base/number.h"
 
-#define PROBE_MS 5000 /* a device is put aside for so long; doubles */
-#define PROBE_MAX_MS 600000
 #define RETRY_MS 1000 /* before the first retry of a set; doubles */
 #define RETRY_MAX_MS 60000
 
@@ -41,14 +39,6 @@ void note_failure(struct sched_replica *r, int code, const char *message)
     ensemble_string(&r->reason, message);
 }
 
-static int64_t pause_of(const struct sched_worker *w)
-{
-    int64_t ms = PROBE_MS;
-    for (int i = SCHED_STRIKES; i < w->strikes && ms < PROBE_MAX_MS; i++)
-        ms *= 2;
-    return ms < PROBE_MAX_MS ? ms : PROBE_MAX_MS;
-}
-
 /* Said to those whose replicas crashed there. */
 static void tell_sick(struct step *st, struct sched_worker *w, int worker)
 {
@@ -61,24 +51,16 @@ static void tell_sick(struct step *st, struct sched_worker *w, int worker)
         if (hurt)
             note(st, hurt->replicas, "device",
                  "%s is put aside after %d %s in a row (%s): tried again in %lld s, then ever more rarely", w->device,
-                 w->strikes, number_word(w->strikes, "crash", "crashes"), w->trouble, (long long)(pause_of(w) / 1000));
+                 w->health.strikes, number_word(w->health.strikes, "crash", "crashes"), w->health.trouble,
+                 (long long)(health_pause(&w->health) / 1000));
     }
 }
 
 void strike(struct step *st, int worker, const char *message)
 {
     struct sched_worker *w = &st->s->workers[worker];
-    w->strikes++;
-    ensemble_string(&w->trouble, message ? message : "no reason given");
-    w->probe_at = st->now + pause_of(w);
-    if (w->strikes == SCHED_STRIKES)
+    if (health_strike(&w->health, st->now, message))
         tell_sick(st, w, worker);
-}
-
-void device_is_well(struct sched_worker *w)
-{
-    w->strikes = 0;
-    ensemble_string(&w->trouble, NULL);
 }
 
 static int64_t backoff(int failures)
@@ -120,7 +102,7 @@ static void change_noise(struct step *st, struct sched_set *set, struct sched_re
          (long long)r->failed_step, r->reason ? r->reason : "", set->salt);
 }
 
-static void try_again(struct step *st, struct sched_set *set, struct sched_replica *r, enum fault fault)
+static void try_set_again(struct step *st, struct sched_set *set, struct sched_replica *r, enum fault fault)
 {
     bool alike = r->failed_alike;
     if (++set->failures > set->ensemble->retries) {
@@ -133,7 +115,7 @@ static void try_again(struct step *st, struct sched_set *set, struct sched_repli
         change_noise(st, set, r);
     /* The folder may have been damaged: make sure of its inputs before the next start. */
     if (waiting_state(set->ensemble) == REPLICA_QUEUED && (r->code == ERR_IO || r->code == ERR_MISSING_FILE))
-        prepare(st, set->ensemble);
+        prepare_input(st, set->ensemble);
 }
 
 void set_failed(struct step *st, struct sched_set *set, bool alone)
@@ -154,7 +136,7 @@ void set_failed(struct step *st, struct sched_set *set, bool alone)
         return;
     case FAULT_MEMORY:
         if (alone)
-            try_again(st, set, r, fault);
+            try_set_again(st, set, r, fault);
         else
             excuse(st, set);
         return;
@@ -163,7 +145,7 @@ void set_failed(struct step *st, struct sched_set *set, bool alone)
         return;
     case FAULT_PHYSICS:
     case FAULT_OTHER:
-        try_again(st, set, r, fault);
+        try_set_again(st, set, r, fault);
         return;
     }
 }

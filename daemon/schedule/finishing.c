@@ -44,7 +44,7 @@ void finish_if_ended(struct step *st, struct ensemble *e)
     if (ensemble_count(e, REPLICA_DONE) + ensemble_count(e, REPLICA_FAILED) < e->nreplicas)
         return;
     if (allocation_open(e)) {
-        look(st, e);
+        look_at_samples(st, e);
         return;
     }
     e->again = false;
@@ -129,7 +129,7 @@ static void forget_failures(struct step *st, struct ensemble *e)
 }
 
 /* Another failure: whether it is not the last. */
-static bool try_again(struct step *st, struct ensemble *e, const char *message)
+static bool may_finish_again(struct step *st, struct ensemble *e, const char *message)
 {
     if (!e->finish_failures++) {
         e->finish_since = st->now;
@@ -159,7 +159,7 @@ static bool finish_later(struct step *st, struct ensemble *e, int code, const ch
         wait_for_space(st, e, message);
         return true;
     }
-    if (!try_again(st, e, message))
+    if (!may_finish_again(st, e, message))
         return false;
     e->finish_after = st->now + pause_after(e->finish_failures);
     set_reason(st, e, message);
@@ -198,7 +198,7 @@ void on_look(struct step *st, const struct sched_event *ev)
         set_reason(st, e, NULL);
     bool reached = ensemble_count(e, REPLICA_DONE) + ensemble_count(e, REPLICA_FAILED) == e->nreplicas;
     if (reached && !ensemble_ended(e) && allocation_open(e))
-        hand_out(st, ev);
+        hand_out_production(st, ev);
     finish_if_ended(st, e);
 }
 

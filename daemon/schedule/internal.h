@@ -34,7 +34,7 @@ void sched_activate(struct sched *s, struct ensemble *e);
 /* An array with room for one more than n. */
 void *sched_grown(void *items, int n, int *cap, size_t size);
 /* Has the ensemble's input folder written, unless that is under way. */
-void prepare(struct step *st, struct ensemble *e);
+void prepare_input(struct step *st, struct ensemble *e);
 void set_reason(struct step *st, struct ensemble *e, const char *reason);
 /* Something of the ensemble could not be written: nothing starts until the disk has space. */
 void wait_for_space(struct step *st, struct ensemble *e, const char *message);
@@ -91,9 +91,9 @@ int64_t allocation_first(const struct ensemble *e);
 /* Whether production is left to hand out. */
 bool allocation_open(const struct ensemble *e);
 /* All that was handed out is done: asks for a look at the samples. */
-void look(struct step *st, struct ensemble *e);
+void look_at_samples(struct step *st, struct ensemble *e);
 /* Hands out what that look says, or to all alike. */
-void hand_out(struct step *st, const struct sched_event *ev);
+void hand_out_production(struct step *st, const struct sched_event *ev);
 
 /* ---- finishing.c ---- */
 /* An ensemble whose replicas have all ended is finishing. */
@@ -120,8 +120,6 @@ void forgive_progress(struct sched_set *set);
 
 /* A crash, or a failure of the device itself. */
 void strike(struct step *st, int worker, const char *message);
-/* A checkpoint was made there. */
-void device_is_well(struct sched_worker *w);
 
 /* ---- devices.c ---- */
 int on_worker_up(struct step *st, const struct sched_event *ev, struct err *err);
@@ -131,7 +129,7 @@ void on_worker_down(struct step *st, const struct sched_event *ev);
 void end_stuck(struct step *st);
 
 /* ---- users.c ---- */
-int user_of(struct sched *s, uint32_t uid);
+int user_index(struct sched *s, uint32_t uid);
 /* The ensemble begins, or ends, to want slots. */
 void user_wants(struct sched *s, struct ensemble *e, bool wants);
 /* Nothing of theirs is to run, or it may again. */

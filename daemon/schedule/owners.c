@@ -42,7 +42,7 @@ int on_resume(struct step *st, struct ensemble *e, struct err *err)
         return refuse(e, "resumed", err);
     move_ensemble(st, e, ENSEMBLE_QUEUED);
     move_all(st, e, REPLICA_PAUSED, REPLICA_QUEUED);
-    prepare(st, e);
+    prepare_input(st, e);
     return 0;
 }
 
@@ -124,7 +124,7 @@ int on_retry(struct step *st, const struct sched_event *ev, struct err *err)
     for (int i = 0; i < e->nsets; i++)
         reopen_set(st, &e->sets[i]);
     if (e->sm.state != ENSEMBLE_PAUSED)
-        prepare(st, e);
+        prepare_input(st, e);
     finish_if_ended(st, e);
     return 0;
 }
@@ -197,7 +197,7 @@ int on_extend(struct step *st, const struct sched_event *ev, struct err *err)
     for (int i = 0; i < e->nsets; i++)
         reopen_set(st, &e->sets[i]);
     if (ended)
-        prepare(st, e);
+        prepare_input(st, e);
     finish_if_ended(st, e);
     return 0;
 }

@@ -16,18 +16,13 @@ static bool is_suspect(const struct sched_set *set)
     return set->crashes >= SCHED_SUSPECT;
 }
 
-/* Whether something may be expected of a worker: it is up, or will be soon, again or for the first time. */
-static bool counts(const struct sched_worker *w)
-{
-    return w->misses < SCHED_LOST;
-}
-
 /* Whether a set that no worker has slots enough for would have more of them elsewhere. */
 static bool has_larger(const struct sched *s, int worker, const struct sched_set *set)
 {
     for (int w = 0; w < s->nworkers; w++) {
         const struct sched_worker *k = &s->workers[w];
-        if (counts(k) && k->slots > s->workers[worker].slots && (!set->model || !strcmp(set->model, k->model)))
+        if (health_counts(&k->health) && k->slots > s->workers[worker].slots &&
+            (!set->model || !strcmp(set->model, k->model)))
             return true;
     }
     return false;
@@ -42,7 +37,7 @@ bool pack_fits(const struct sched *s, int worker, const struct sched_set *set)
         return true;
     for (int w = 0; w < s->nworkers; w++) {
         const struct sched_worker *k = &s->workers[w];
-        if (counts(k) && (!k->heard || strcmp(set->model, k->model) == 0))
+        if (health_counts(&k->health) && (k->health.life.state == LIFE_NEW || strcmp(set->model, k->model) == 0))
             return false;
     }
     return true;
@@ -53,7 +48,8 @@ bool pack_has_other(const struct sched *s, const struct sched_set *set, uint64_t
 {
     for (int w = 0; w < s->nworkers; w++) {
         const struct sched_worker *k = &s->workers[w];
-        if (!(tried >> w & 1) && counts(k) && (!k->heard || pack_fits(s, w, set)))
+        if (!(tried >> w & 1) && health_counts(&k->health) &&
+            (k->health.life.state == LIFE_NEW || pack_fits(s, w, set)))
             return true;
     }
     return false;
@@ -154,9 +150,9 @@ static bool has_room(const struct sched_worker *w, const struct sched_set *set)
 /* A suspect that runs keeps its worker to itself, and so does whatever is tried on a sick device. */
 static bool takes_nothing(const struct sched_worker *w, int64_t now)
 {
-    if (!w->up || w->ending || w->nrunning >= w->slots)
+    if (w->health.life.state != LIFE_UP || w->nrunning >= w->slots)
         return true;
-    if (sched_sick(w) && (w->nsets || w->probe_at > now))
+    if (health_is_sick(&w->health) && (w->nsets || w->health.probe_at > now))
         return true;
     return w->nsets == 1 && is_suspect(w->sets[0]);
 }
@@ -186,7 +182,7 @@ static bool deserves(const struct sched *s, const struct sched_set *next_set, co
 const struct sched_set *pack_claimant(const struct sched *s, int worker, int64_t now)
 {
     const struct sched_worker *w = &s->workers[worker];
-    if (s->draining || s->full || (sched_sick(w) && w->probe_at > now))
+    if (s->draining || s->full || (health_is_sick(&w->health) && w->health.probe_at > now))
         return NULL;
     return pack_whose_turn(s, worker, now);
 }
@@ -231,7 +227,8 @@ static bool has_room_after(const struct sched_worker *w, const struct sched_set 
 bool pack_gives_way(const struct sched *s, const struct sched_set *set, int64_t now)
 {
     const struct sched_worker *w = &s->workers[set->worker];
-    if (s->draining || s->full || sched_sick(w) || !may_start(s, set->ensemble) || !turn_ended(s, set, now))
+    if (s->draining || s->full || health_is_sick(&w->health) || !may_start(s, set->ensemble) ||
+        !turn_ended(s, set, now))
         return false;
     const struct sched_set *next = first_waiting(s, set->ensemble, set->worker, now);
     return next && !is_suspect(next) && turn_behind(next, set) > 0 && has_room_after(w, set, next);
@@ -244,13 +241,13 @@ int pack_worker(const struct sched *s, uint64_t skip)
     for (int w = 0; w < s->nworkers; w++) {
         const struct sched_worker *k = &s->workers[w];
         int free = k->slots - k->nrunning;
-        if (skip >> w & 1 || !k->up || free < 1)
+        if (skip >> w & 1 || !health_is_up(&k->health) || free < 1)
             continue;
-        if (best >= 0 && (sched_sick(k) != best_sick ? sched_sick(k) : free <= best_free))
+        if (best >= 0 && (health_is_sick(&k->health) != best_sick ? health_is_sick(&k->health) : free <= best_free))
             continue;
         best = w;
         best_free = free;
-        best_sick = sched_sick(k);
+        best_sick = health_is_sick(&k->health);
     }
     return best;
 }

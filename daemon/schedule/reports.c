@@ -38,7 +38,7 @@ static void has_saved(struct step *st, struct sched_replica *r, int64_t step)
     if (!further)
         return;
     forgive_progress(r->set);
-    device_is_well(&st->s->workers[r->set->worker]);
+    health_checkpoint(&st->s->workers[r->set->worker].health);
 }
 
 /* A step later than the target, where a checkpoint was made there before that was known. */

@@ -18,6 +18,8 @@ void sched_init(struct sched *s, int nworkers)
                         .stall_ms = SCHED_STALL_MS,
                         .nworkers = nworkers,
                         .workers = xcalloc((size_t)nworkers, sizeof *s->workers)};
+    for (int i = 0; i < nworkers; i++)
+        device_health_init(&s->workers[i].health);
 }
 
 void sched_close(struct sched *s)
@@ -32,7 +34,7 @@ void sched_close(struct sched *s)
         free(s->workers[i].device);
         free(s->workers[i].model);
         free(s->workers[i].limits);
-        free(s->workers[i].trouble);
+        device_health_close(&s->workers[i].health);
     }
     free(s->workers);
     *s = (struct sched){0};
@@ -71,7 +73,7 @@ static void on_space(struct step *st)
         if (e->finish_after)
             finish_again(st, e);
         if (ensemble_wants(e) && !e->prepared)
-            prepare(st, e);
+            prepare_input(st, e);
     }
 }
 
@@ -80,7 +82,7 @@ static void on_add(struct step *st, struct ensemble *e)
     struct sched *s = st->s;
     s->ensembles = sched_grown(s->ensembles, s->nensembles, &s->cap, sizeof *s->ensembles);
     s->ensembles[s->nensembles++] = e;
-    e->user = user_of(s, e->owner);
+    e->user = user_index(s, e->owner);
     e->sched = s;
     ensemble_count_waiting(e);
     if (!ensemble_ended(e))
@@ -93,7 +95,7 @@ static void on_add(struct step *st, struct ensemble *e)
     if (e->sm.state == ENSEMBLE_FINISHING)
         finish_again(st, e);
     else if (!ensemble_ended(e) && e->sm.state != ENSEMBLE_PAUSED)
-        prepare(st, e);
+        prepare_input(st, e);
     finish_if_ended(st, e);
 }
 
@@ -120,7 +122,7 @@ static void on_tick(struct step *st)
     for (int i = 0; i < st->s->nactive; i++) {
         struct ensemble *e = st->s->active[i];
         if (ensemble_wants(e) && !e->prepared && !e->preparing && e->prepare_after <= st->now)
-            prepare(st, e);
+            prepare_input(st, e);
         if (e->finish_after && e->finish_after <= st->now)
             finish_again(st, e);
     }
@@ -134,7 +136,7 @@ static void on_drain(struct step *st)
         return;
     st->s->draining = true;
     for (int w = 0; w < st->s->nworkers; w++)
-        if (st->s->workers[w].up)
+        if (health_is_up(&st->s->workers[w].health))
             decide(st, (struct decision){.kind = DECIDE_DRAIN, .worker = w});
 }
 
@@ -231,7 +233,7 @@ static void sooner(int64_t *wake, int64_t now, int64_t at)
 static void wake_for_running(const struct sched *s, const struct sched_set *set, bool anybody_waits, int64_t now,
                              int64_t *wake)
 {
-    if (set_moved(set) > INT64_MIN && !s->workers[set->worker].ending)
+    if (set_moved(set) > INT64_MIN && s->workers[set->worker].health.life.state != LIFE_ENDING)
         sooner(wake, now, set_moved(set) + s->stall_ms);
     if (!anybody_waits)
         return;
@@ -261,8 +263,9 @@ int64_t sched_wake(const struct sched *s, int64_t now)
     }
     for (int w = 0; w < s->nworkers; w++) {
         const struct sched_worker *k = &s->workers[w];
-        if (anybody_waits && k->up && sched_sick(k) && !k->nsets && k->probe_at > now)
-            sooner(&wake, now, k->probe_at);
+        if (anybody_waits && health_is_up(&k->health) && k->health.trust.state == TRUST_SICK && !k->nsets &&
+            k->health.probe_at > now)
+            sooner(&wake, now, k->health.probe_at);
         for (int i = 0; i < k->nsets; i++)
             wake_for_running(s, k->sets[i], anybody_waits && !s->draining, now, &wake);
     }

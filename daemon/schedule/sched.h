@@ -13,7 +13,7 @@
  * 3. A worker crash blames every set it had running. One that was blamed SCHED_SUSPECT times without a checkpoint between is
  *    run alone, first where it has not crashed yet. When it goes on to crash every device that it could run on, alone and for
  *    its retries more, it fails, and nobody else is hurt (sets.c).
- * 4. A device that crashes SCHED_STRIKES times without a checkpoint between is put aside: after a pause that doubles, one set
+ * 4. A device that crashes HEALTH_STRIKES times without a checkpoint between is put aside: after a pause that doubles, one set
  *    at a time is tried there until a checkpoint says that it is well (devices.c). The healthy ones work.
  * 5. A set that fails by its own fault is tried again from its last checkpoint, `retries` times; then it is failed and its
  *    ensemble goes on. Getting beyond the step where it failed forgives it. What the machine lacks (disk space, memory that
@@ -38,12 +38,11 @@
 
 #include "daemon/host/room.h"
 #include "daemon/schedule/ensemble.h"
+#include "daemon/schedule/health/device_health.h"
 #include "engine/base/err.h"
 #include "engine/base/statistics/allocate.h"
 
 #define SCHED_SUSPECT 2 /* crashes in a row that make a set suspect */
-#define SCHED_STRIKES 3 /* crashes in a row that make a device sick */
-#define SCHED_LOST 5    /* ends in a row without a hello: do not count on that device */
 
 #define SCHED_SLICE_MS 60000
 #define SCHED_STALL_MS 600000
@@ -150,21 +149,15 @@ struct sched_user {
 };
 
 struct sched_worker {
-    bool up;             /* said hello and has not ended */
-    bool heard;          /* ever said hello: its model is known */
-    bool ending;         /* it is being killed */
+    struct device_health health;
     int slots, nrunning; /* replicas, one a slot */
     int nsets;
     int sets_cap;
     struct sched_set **sets; /* [nsets], those that run here */
-    char *device, *model;
+    char *device, *model;    /* NULL: it never said hello */
     char
         *limits; /* what of the device decides how much a replica takes there, in the worker's words; NULL: not known */
     struct room room; /* before it has any replica */
-    int strikes;      /* crashes in a row, without a checkpoint between */
-    int misses;       /* ends in a row without a hello */
-    int64_t probe_at; /* put aside until then, while it has SCHED_STRIKES or more */
-    char *trouble;    /* how it crashed last, or why it does not come up; NULL: it is well */
 };
 
 struct sched {
@@ -193,12 +186,6 @@ int sched_step(struct sched *s, const struct sched_event *ev, struct decisions *
 int sched_remove(struct sched *s, struct ensemble *en, struct err *e);
 /* When SCHED_TICK should come next, ms; INT64_MAX: nothing waits for time to pass. */
 int64_t sched_wake(const struct sched *s, int64_t now);
-/* Whether the device is put aside. */
-static inline bool sched_sick(const struct sched_worker *w)
-{
-    return w->strikes >= SCHED_STRIKES;
-}
-
 /* What a look is made for: windows [of the ensemble] with their steps of production and as many replicas as share them. Returns what
  * all of these are to have made after it. */
 int64_t sched_production(const struct ensemble *e, struct allocate_window *w);

@@ -31,6 +31,7 @@ static void start(struct step *st, int worker, struct sched_set *set)
     struct sched_worker *w = &st->s->workers[worker];
     tell_of_move(st, set, w);
     w->sets[w->nsets++] = set;
+    health_set_starts(&w->health);
     set->worker = worker;
     set->failing = set->stuck = set->yielding = false;
     set->began = st->now;
@@ -153,6 +154,7 @@ void leave_worker(struct step *st, struct sched_set *set)
         i++;
     memmove(&w->sets[i], &w->sets[i + 1], (size_t)(w->nsets - i - 1) * sizeof *w->sets);
     w->nsets--;
+    health_set_left(&w->health);
     for (int k = 0; k < set->nreplicas; k++)
         let_go(st, &set->replicas[k]);
     set->worker = -1;

@@ -7,7 +7,7 @@
 
 #include "engine/base/buf.h"
 
-int user_of(struct sched *s, uint32_t uid)
+int user_index(struct sched *s, uint32_t uid)
 {
     for (int i = 0; i < s->nusers; i++)
         if (s->users[i].uid == uid)

@@ -12,7 +12,7 @@
 #define LOOK_MS 1000
 #define BACK_MS 5000 /* to come back in */
 
-static void on_look(uv_timer_t *t)
+static void on_watch(uv_timer_t *t)
 {
     struct service *sv = t->data;
     int64_t now = service_clock();
@@ -40,5 +40,5 @@ static void on_look(uv_timer_t *t)
 
 void service_watch_database(struct service *sv)
 {
-    uv_timer_start(&sv->presence, on_look, LOOK_MS, LOOK_MS);
+    uv_timer_start(&sv->presence, on_watch, LOOK_MS, LOOK_MS);
 }

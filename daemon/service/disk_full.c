@@ -50,7 +50,7 @@ static void tried(void *arg)
     service_step(sv, &(struct sched_event){.kind = SCHED_SPACE}, &e);
 }
 
-static void on_time(uv_timer_t *t)
+static void on_disk_time(uv_timer_t *t)
 {
     struct service *sv = t->data;
     struct space_probe *j = xcalloc(1, sizeof *j);
@@ -62,5 +62,5 @@ static void on_time(uv_timer_t *t)
 
 void service_watch_disk(struct service *sv)
 {
-    uv_timer_start(&sv->space, on_time, TRY_MS, 0);
+    uv_timer_start(&sv->space, on_disk_time, TRY_MS, 0);
 }

@@ -60,7 +60,7 @@ static json_t *text_or_null(const char *text)
     return value ? value : json_null();
 }
 
-static json_t *replica_of(const struct estimation *j, const struct sched_replica *r)
+static json_t *replica_json(const struct estimation *j, const struct sched_replica *r)
 {
     char origin[96];
     replica_origin_folder(r, origin);
@@ -103,7 +103,7 @@ static void describe(struct estimation *j)
     const struct ensemble *en = j->ensemble;
     json_t *replicas = json_array(), *labels = json_object();
     for (int i = 0; i < en->nreplicas; i++)
-        json_array_append_new(replicas, replica_of(j, &en->replicas[i]));
+        json_array_append_new(replicas, replica_json(j, &en->replicas[i]));
     for (int i = 0; i < en->nlabels; i++)
         json_object_set_new(labels, en->labels[i].key, json_string(en->labels[i].value));
     json_t *o = json_pack("{s:o,s:s,s:o,s:i,s:s,s:s?,s:s,s:s,s:i,s:o}", "spec", text_or_null(j->spec.data), "spec_name",
@@ -129,7 +129,7 @@ static void describe(struct estimation *j)
 
 static void run_waiting(struct service *sv);
 
-static void finish(struct estimation *j, const struct buf *text)
+static void finish_estimation(struct estimation *j, const struct buf *text)
 {
     struct service *sv = j->sv;
     struct estimation **at = &sv->estimates;
@@ -200,7 +200,7 @@ static void on_child(void *arg, struct child_result *r)
     }
     if (r->signal || r->status || r->too_much)
         explain(j, r, &j->err);
-    finish(j, &r->out);
+    finish_estimation(j, &r->out);
 }
 
 /* ---- its turn ---- */
@@ -214,7 +214,7 @@ static void start(struct estimation *j)
                             .limit_ms = (uint64_t)j->sv->config.estimate_seconds * 1000 * WALL};
     j->child = child_start(j->sv->loop, &run, on_child, j, &j->err);
     if (!j->child)
-        finish(j, NULL);
+        finish_estimation(j, NULL);
 }
 
 static void read_spec(void *arg)
@@ -238,7 +238,7 @@ static void spec_read(void *arg)
     if (j->sv->draining)
         err_set(&j->err, ERR_BUSY, "the service stops");
     if (j->err.code) {
-        finish(j, NULL);
+        finish_estimation(j, NULL);
         return;
     }
     describe(j);
@@ -267,7 +267,7 @@ static struct sched_user *user_of(const struct estimation *j)
 }
 
 /* Users take turns: the one whose last was longest ago comes first, with the oldest of theirs. */
-static bool comes_before(const struct estimation *j, const struct estimation *best)
+static bool estimation_before(const struct estimation *j, const struct estimation *best)
 {
     return !best || user_of(j)->estimated < user_of(best)->estimated;
 }
@@ -285,7 +285,7 @@ static enum rank rank_of(const struct estimation *j)
 }
 
 /* Of those that had results one at a time is made: many of them, and long ones, leave a place to the others. */
-static struct estimation *choose(const struct service *sv)
+static struct estimation *choose_estimation(const struct service *sv)
 {
     struct estimation *best[RANKS] = {NULL};
     bool again = false;
@@ -293,7 +293,7 @@ static struct estimation *choose(const struct service *sv)
         const enum rank rank = rank_of(j);
         bool can = !j->running && (j->live || !writes_now(sv, j->ensemble));
         again |= j->running && rank == RANK_AGAIN;
-        if (can && comes_before(j, best[rank]))
+        if (can && estimation_before(j, best[rank]))
             best[rank] = j;
     }
     if (again)
@@ -310,7 +310,7 @@ static void run_waiting(struct service *sv)
         int running = 0;
         for (const struct estimation *j = sv->estimates; j; j = j->next)
             running += j->running;
-        struct estimation *j = running < SERVICE_ESTIMATES ? choose(sv) : NULL;
+        struct estimation *j = running < SERVICE_ESTIMATES ? choose_estimation(sv) : NULL;
         if (!j)
             return;
         j->running = true;
@@ -384,14 +384,14 @@ static void finished(void *arg, const struct err *err, const struct buf *text)
     free(f);
 }
 
-static void begin(void *arg)
+static void begin_estimation(void *arg)
 {
     struct finishing *f = arg;
     service_results(f->sv, f->ensemble, false, finished, f);
     ensemble_free(f->ensemble); /* held until now; what makes the results holds it, too */
 }
 
-static void forget(void *arg)
+static void forget_estimation(void *arg)
 {
     struct finishing *f = arg;
     ensemble_free(f->ensemble);
@@ -403,5 +403,5 @@ void service_estimate(struct service *sv, struct ensemble *en)
 {
     struct finishing *f = xcalloc(1, sizeof *f);
     *f = (struct finishing){sv, ensemble_hold(en)};
-    store_after_commit(sv->store, begin, forget, f);
+    store_after_commit(sv->store, begin_estimation, forget_estimation, f);
 }

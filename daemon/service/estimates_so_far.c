@@ -106,18 +106,18 @@ static bool is_due(const struct service *sv, const struct ensemble *en, int64_t 
 }
 
 /* Users take turns; of a user's ensembles the one that has waited longest. */
-static bool comes_before(const struct service *sv, const struct ensemble *en, const struct ensemble *best)
+static bool live_before(const struct service *sv, const struct ensemble *en, const struct ensemble *best)
 {
     int64_t mine = sv->sched.users[en->user].looked, other = best ? sv->sched.users[best->user].looked : 0;
     return !best || mine < other || (mine == other && en->live_after < best->live_after);
 }
 
-static struct ensemble *choose(const struct service *sv, int64_t now)
+static struct ensemble *choose_live(const struct service *sv, int64_t now)
 {
     struct ensemble *best = NULL;
     for (int i = 0; i < sv->sched.nactive; i++) {
         struct ensemble *en = sv->sched.active[i];
-        if (is_due(sv, en, now) && comes_before(sv, en, best))
+        if (is_due(sv, en, now) && live_before(sv, en, best))
             best = en;
     }
     return best;
@@ -125,7 +125,7 @@ static struct ensemble *choose(const struct service *sv, int64_t now)
 
 /* ---- its end ---- */
 
-static void take(struct live_estimation *j)
+static void take_estimate(struct live_estimation *j)
 {
     struct ensemble *en = j->ensemble;
     struct err e = {0};
@@ -153,7 +153,7 @@ static void tell_of_look(struct live_estimation *j)
         service_step(j->sv, &ev, &e);
 }
 
-static void finish(struct live_estimation *j)
+static void finish_live(struct live_estimation *j)
 {
     struct service *sv = j->sv;
     struct ensemble *en = j->ensemble;
@@ -163,7 +163,7 @@ static void finish(struct live_estimation *j)
     en->live_steps = of_these ? j->steps : 0;
     en->live_after = now + (REST_OF_ONE * took > pause ? REST_OF_ONE * took : pause);
     if (!j->failed && of_these)
-        take(j);
+        take_estimate(j);
     if (j->look)
         tell_of_look(j);
     else
@@ -199,7 +199,7 @@ static void read_work(void *arg)
 
 static void read_done(void *arg)
 {
-    finish(arg);
+    finish_live(arg);
 }
 
 static void made(void *arg, const struct err *err, const struct buf *text)
@@ -208,7 +208,7 @@ static void made(void *arg, const struct err *err, const struct buf *text)
     j->failed = err != NULL;
     if (j->failed) {
         j->err = *err;
-        finish(j);
+        finish_live(j);
         return;
     }
     buf_add(&j->text, text->data, text->len);
@@ -217,7 +217,7 @@ static void made(void *arg, const struct err *err, const struct buf *text)
 
 /* ---- its turn ---- */
 
-static void begin(struct service *sv, struct ensemble *en, bool look)
+static void begin_live(struct service *sv, struct ensemble *en, bool look)
 {
     struct live_estimation *j = xcalloc(1, sizeof *j);
     *j = (struct live_estimation){.sv = sv,
@@ -233,25 +233,25 @@ static void begin(struct service *sv, struct ensemble *en, bool look)
 void service_look(struct service *sv, struct ensemble *en)
 {
     en->owner_acts++; /* a live estimate that is being made is of less */
-    begin(sv, en, true);
+    begin_live(sv, en, true);
 }
 
-static void on_time(uv_timer_t *t)
+static void on_live_time(uv_timer_t *t)
 {
     struct service *sv = t->data;
-    struct ensemble *en = sv->draining ? NULL : choose(sv, service_clock());
+    struct ensemble *en = sv->draining ? NULL : choose_live(sv, service_clock());
     if (!en) {
         look_again(sv, LOOK_MS);
         return;
     }
     sv->sched.users[en->user].looked = ++sv->turns;
-    begin(sv, en, false);
+    begin_live(sv, en, false);
 }
 
 static void look_again(struct service *sv, int64_t ms)
 {
     if (!sv->draining && !sv->stopped)
-        uv_timer_start(&sv->live, on_time, (uint64_t)ms, 0);
+        uv_timer_start(&sv->live, on_live_time, (uint64_t)ms, 0);
 }
 
 void service_estimate_live(struct service *sv)

@@ -38,7 +38,7 @@ struct news {
     char *reason;
 };
 
-static struct sched_replica *replica_of(const struct news *n)
+static struct sched_replica *news_replica(const struct news *n)
 {
     const struct ensemble *en = n->ensemble;
     int i = n->at < en->nreplicas && en->replicas[n->at].number == n->replica ? n->at : 0;
@@ -59,7 +59,7 @@ static void show(struct news *n)
         if (en->replicas[i].shown.state == n->from)
             en->replicas[i].shown.state = n->state;
     if (n->moved && n->replica) {
-        struct sched_replica *r = replica_of(n);
+        struct sched_replica *r = news_replica(n);
         r->shown.state = n->state;
         r->shown.failures = n->failures;
         ensemble_string(&r->shown.reason, n->reason);

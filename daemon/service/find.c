@@ -95,8 +95,8 @@ static bool may_be_meant(const struct ensemble *en, const char *word)
 }
 
 /* The user's own that are the same, or others' that the user sees. */
-static void collect(const struct service *sv, uint32_t uid, bool own, same_fn *same, const char *word,
-                    struct candidates *found)
+static void collect_found(const struct service *sv, uint32_t uid, bool own, same_fn *same, const char *word,
+                          struct candidates *found)
 {
     found->n = 0;
     for (int i = own || service_is_admin(uid) ? sv->sched.nensembles - 1 : -1; i >= 0; i--) {
@@ -136,7 +136,7 @@ struct ensemble *service_find(struct service *sv, uint32_t uid, const char *word
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         if (of_id && !ways[i].own && service_may_see(uid, of_id))
             return of_id;
-        collect(sv, uid, ways[i].own, ways[i].same, word, found);
+        collect_found(sv, uid, ways[i].own, ways[i].same, word, found);
         if (found->n == 1)
             return found->items[0];
         if (found->n > 1) {

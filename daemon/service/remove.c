@@ -76,7 +76,7 @@ static void committed(void *arg)
     service_offload(r->sv, work, done, r);
 }
 
-static void forget(void *arg)
+static void forget_removed(void *arg)
 {
     struct removal *r = arg;
     ensemble_free(r->ensemble);
@@ -98,7 +98,7 @@ int service_remove(struct service *sv, struct ensemble *en, service_removed_fn *
     quota_return(&en->stored);
     stored_changed(sv, en);
     store_remove_ensemble(sv->store, en);
-    store_after_commit(sv->store, committed, forget, r);
+    store_after_commit(sv->store, committed, forget_removed, r);
     return 0;
 }
 

@@ -22,7 +22,7 @@ struct running_spans {
     int64_t now;       /* of the last event read */
 };
 
-static void take(struct running_spans *w, const json_t *row)
+static void take_span(struct running_spans *w, const json_t *row)
 {
     const json_t *state = json_object_get(row, "state"), *window = json_object_get(row, "window");
     if (!json_is_integer(state) || !json_is_integer(window))
@@ -51,7 +51,7 @@ static int read_running(struct running_spans *w, struct service *sv, int64_t max
         n = rc ? 0 : json_array_size(rows);
         for (i = 0; i < n; i++) {
             row = json_array_get(rows, i);
-            take(w, row);
+            take_span(w, row);
             *last = json_integer_value(json_object_get(row, "seq"));
             w->now = json_integer_value(json_object_get(row, "time"));
         }

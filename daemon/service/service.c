@@ -88,7 +88,7 @@ bool service_ready(const struct service *sv, struct err *e)
 {
     bool up = false;
     for (int w = 0; w < sv->sched.nworkers; w++)
-        up |= sv->sched.workers[w].up;
+        up |= health_is_up(&sv->sched.workers[w].health);
     if (sv->missed_since)
         err_set(e, ERR_BUSY, "the database was removed or replaced: nothing can be stored");
     else if (sv->draining)
@@ -139,7 +139,7 @@ struct loaded {
     int n, cap;
 };
 
-static void collect(void *arg, struct ensemble *en)
+static void collect_loaded(void *arg, struct ensemble *en)
 {
     struct loaded *l = arg;
     if (l->n == l->cap) {
@@ -160,7 +160,7 @@ static void charge(struct quota *q, struct ensemble *en)
 int service_start(struct service *sv, struct err *e)
 {
     struct loaded l = {0};
-    int rc = store_load(sv->store, collect, &l, e);
+    int rc = store_load(sv->store, collect_loaded, &l, e);
     if (rc == 0)
         rc = service_find_strays(sv, l.items, l.n, e);
     if (rc == 0)

@@ -31,7 +31,7 @@ void service_tell_status(struct service *sv)
         return;
     int running = 0, up = 0, active = sv->sched.nactive;
     for (int w = 0; w < sv->sched.nworkers; w++) {
-        up += sv->sched.workers[w].up;
+        up += health_is_up(&sv->sched.workers[w].health);
         running += sv->sched.workers[w].nrunning;
     }
     char text[160];

@@ -31,7 +31,7 @@ static bool may_differ(const struct ensemble *en)
     return en->measured <= en->changed || !ensemble_ended(en);
 }
 
-static void choose(struct stored *u)
+static void choose_measured(struct stored *u)
 {
     const struct sched *s = &u->service->sched;
     u->n = 0;
@@ -50,7 +50,7 @@ int64_t stored_rows(const struct ensemble *en)
     return en->row_bytes + (int64_t)en->nreplicas * USAGE_REPLICA + en->nevents * USAGE_EVENT;
 }
 
-static void measure(void *arg)
+static void measure_folders(void *arg)
 {
     struct stored *u = arg;
     for (int i = 0; i < u->n; i++)
@@ -67,7 +67,7 @@ void stored_changed(struct service *sv, struct ensemble *en)
 }
 
 /* It may have been removed meanwhile. */
-static void take(struct stored *u, int i)
+static void take_bytes(struct stored *u, int i)
 {
     const struct sched *s = &u->service->sched;
     int at = after(s, u->number[i] - 1);
@@ -82,7 +82,7 @@ static void measured(void *arg)
 {
     struct stored *u = arg;
     for (int i = 0; i < u->n; i++) {
-        take(u, i);
+        take_bytes(u, i);
         free(u->path[i]);
     }
     u->measuring = false;
@@ -109,7 +109,7 @@ static void on_timer(uv_timer_t *t)
         }
         u->began = service_clock();
     }
-    choose(u);
+    choose_measured(u);
     if (u->n == 0) {
         u->after = 0;
         u->ended = service_clock();
@@ -118,7 +118,7 @@ static void on_timer(uv_timer_t *t)
         return;
     }
     u->measuring = true;
-    service_offload(u->service, measure, measured, u);
+    service_offload(u->service, measure_folders, measured, u);
 }
 
 void stored_start(struct stored *u, struct service *sv)

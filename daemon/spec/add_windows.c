@@ -258,7 +258,7 @@ static int put_windows(const struct rungs *r, const char *text, size_t len, stru
 /* ---- all of it ---- */
 
 /* What its samples, or what it does with them, would not bear. */
-static int check(const struct spec *s, struct err *e)
+static int check_windows(const struct spec *s, struct err *e)
 {
     const char *why = NULL;
     if (s->settings.alchemy.nwindows < 2)
@@ -291,7 +291,7 @@ int spec_add_windows(struct buf *text, const char *file, const char *windows, st
     *x = (struct added_windows){0};
     int rc = spec_parse(&s, file, text->data, text->len, e);
     if (!rc)
-        rc = check(s, e);
+        rc = check_windows(s, e);
     if (!rc)
         rungs_begin(&r, s);
     for (const char *at = windows; !rc; at++) {

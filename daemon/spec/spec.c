@@ -15,7 +15,7 @@
 #include "engine/observe/observe.h"
 #include "engine/system/vdw_modifiers.h"
 
-static void read_system(struct spec *s, struct view v)
+static void read_system_section(struct spec *s, struct view v)
 {
     s->topology = xstrdup(view_text(view_key(v, "topology")));
     s->coordinates = xstrdup(view_text(view_key(v, "coordinates")));
@@ -31,7 +31,7 @@ static void read_system(struct spec *s, struct view v)
         s->starts[i] = xstrdup(view_text(view_item(starts, i)));
 }
 
-static int check_starts(struct reader *r, const struct spec *s, struct view starts)
+static int check_starts_section(struct reader *r, const struct spec *s, struct view starts)
 {
     if (!s->nstarts || s->nstarts == s->settings.alchemy.nwindows)
         return 0;
@@ -259,7 +259,7 @@ static int no_thermostat(struct reader *r, enum integrator kind, struct view exc
 }
 
 /* What a replica that changes its window takes along must be as good there: positions, and velocities at one temperature. */
-static int check_exchange(struct reader *r, const struct spec *s, struct view v)
+static int check_exchange_section(struct reader *r, const struct spec *s, struct view v)
 {
     const struct alchemy_settings *a = &s->settings.alchemy;
     if (a->nwindows == 1)
@@ -285,7 +285,7 @@ static int read_exchange(struct reader *r, struct spec *s, struct view v)
     struct view every = view_key(v, "every");
     if (!view_given(v))
         return 0;
-    int rc = check_exchange(r, s, v);
+    int rc = check_exchange_section(r, s, v);
     s->settings.exchange = EXCHANGE_NEIGHBOURS + (enum exchange_scheme)view_choice(view_key(v, "scheme"));
     for (int i = 0; i < s->nstages && !rc; i++) {
         struct stage *stage = &s->stages[i];
@@ -350,7 +350,7 @@ static int read_spec(struct reader *r, struct spec *s, struct view root)
     s->observables_line = line_of(view_key(root, "observables"));
     s->repeats = (int)view_integer(view_key(root, "repeats"));
     s->settings.constrain = (enum constrain)view_choice(constraints);
-    read_system(s, view_key(root, "system"));
+    read_system_section(s, view_key(root, "system"));
     int rc = read_nonbonded(r, &s->settings.nonbonded, nonbonded);
     if (!rc)
         rc = spec_read_alchemy(r, &s->settings.alchemy, alchemy);
@@ -361,7 +361,7 @@ static int read_spec(struct reader *r, struct spec *s, struct view root)
     read_masses(&s->settings.masses, masses);
     s->masses_line = line_of(masses);
     if (!rc)
-        rc = check_starts(r, s, view_key(view_key(root, "system"), "window-coordinates"));
+        rc = check_starts_section(r, s, view_key(view_key(root, "system"), "window-coordinates"));
     s->settings.replicas = s->repeats * s->settings.alchemy.nwindows;
     if (!rc)
         rc = check_replicas(r, s, view_key(root, "repeats"));

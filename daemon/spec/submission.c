@@ -302,7 +302,7 @@ static json_t *summary(const struct spec *spec, const struct system *sys, json_t
                      warnings);
 }
 
-static int read_system(struct submission_reading *s, struct err *e)
+static int read_submitted_system(struct submission_reading *s, struct err *e)
 {
     struct source *src = source_memory_new();
     struct system sys = {0};
@@ -382,13 +382,13 @@ static int draw_seed(struct submission_reading *s, struct err *e)
     return rc;
 }
 
-static int check(struct submission_reading *s, const char *body, size_t len, struct err *e)
+static int check_body(struct submission_reading *s, const char *body, size_t len, struct err *e)
 {
     if (read_body(s, body, len, e) || spec_parse(&s->spec, s->spec_name, s->spec_text, strlen(s->spec_text), e))
         return -(int)e->code;
     /* Of what was sent, so that a seed drawn for it makes it no other; labels may differ. */
     submission_hash(s->spec_text, s->files, s->hash);
-    return draw_seed(s, e) || spec_check_run(s->spec, e) || read_system(s, e) ? -(int)e->code : 0;
+    return draw_seed(s, e) || spec_check_run(s->spec, e) || read_submitted_system(s, e) ? -(int)e->code : 0;
 }
 
 /* ---- the answer ---- */
@@ -449,7 +449,7 @@ void submission_check(const char *body, size_t len, bool texts, submission_sizes
 {
     struct submission_reading s = {.measure = sizes, .ctx = ctx};
     struct err e = {0};
-    if (check(&s, body, len, &e)) {
+    if (check_body(&s, body, len, &e)) {
         json_t *error = err_json(&e);
         if (s.missing)
             json_object_set_new(json_object_get(error, "error"), "files", s.missing);

@@ -221,7 +221,7 @@ static int read_starts(const struct spec *s, struct source *src, struct system *
 }
 
 /* What lists and meshes are sized for holds in every window: with a barostat boxes are near that of `coordinates`, else equal. */
-static int check_starts(const struct spec *s, const struct system *sys, struct err *e)
+static int check_start_boxes(const struct spec *s, const struct system *sys, struct err *e)
 {
     bool varies = s->settings.barostat.on;
     double cutoff = fmax(s->settings.nonbonded.vdw_cutoff, s->settings.nonbonded.coulomb_cutoff);
@@ -406,7 +406,7 @@ int spec_system(const struct spec *s, struct source *src, struct system *sys, st
     if (!rc)
         rc = check_cube(s, sys, e);
     if (!rc)
-        rc = check_starts(s, sys, e);
+        rc = check_start_boxes(s, sys, e);
     if (!rc)
         rc = check_phases(s, src, sys, e);
     if (!rc)
@@ -451,7 +451,7 @@ static int check_window(const struct spec *s, int window, const struct decoupled
 }
 
 /* The topology says whether replicas can change windows. */
-static int check_exchange(const struct spec *s, const struct system *sys, struct err *e)
+static int check_exchangeable(const struct spec *s, const struct system *sys, struct err *e)
 {
     struct topology t = {0};
     int rc = topology_build(&t, sys, &s->settings, e);
@@ -483,5 +483,5 @@ int spec_check_windows(const struct spec *s, const struct system *sys, struct er
     }
     if (!rc)
         rc = check_observables(s, sys, e);
-    return rc || !s->settings.exchange ? rc : check_exchange(s, sys, e);
+    return rc || !s->settings.exchange ? rc : check_exchangeable(s, sys, e);
 }

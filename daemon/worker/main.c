@@ -11,7 +11,7 @@
 
 #include "engine/base/log.h"
 
-static const struct command {
+static const struct worker_command {
     const char *name, *help;
     int (*main)(int argc, char **argv);
 } commands[] = {

@@ -71,7 +71,7 @@ int err_errno(struct err *e, const char *fmt, ...)
     return rc;
 }
 
-static const struct row {
+static const struct code_row {
     enum err_code code;
     const char *name, *text;
     int http;
@@ -83,9 +83,9 @@ static const struct row {
 #undef ERR
 };
 
-static const struct row *row_of(enum err_code code)
+static const struct code_row *row_of(enum err_code code)
 {
-    static const struct row unknown = {ERR_INTERNAL, "UNKNOWN", "unknown error", 500, EXIT_INTERNAL};
+    static const struct code_row unknown = {ERR_INTERNAL, "UNKNOWN", "unknown error", 500, EXIT_INTERNAL};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (rows[i].code == code)
             return &rows[i];

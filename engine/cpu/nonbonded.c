@@ -227,7 +227,7 @@ size_t nonbonded_bytes(const struct nonbonded *f, const struct list_caps *caps)
 
 #define EMIT(kernel, ...) emit_##kernel(t, &SHAPE_CHAIN, &(struct args_##kernel){__VA_ARGS__})
 
-static void emit_pairs_all(const struct nonbonded *f, uint32_t mode, const struct nonbonded_arrays *r,
+static void emit_pairs_all(const struct nonbonded *f, uint32_t mode, const struct cpu_nonbonded_arrays *r,
                            const struct list_caps *caps, const struct cpu_block *b, struct tape *t)
 {
     const void *params = f->params;
@@ -246,7 +246,7 @@ static void emit_pairs_all(const struct nonbonded *f, uint32_t mode, const struc
 }
 
 /* At samples the change of charge goes through the mesh too: the energy is quadratic in the Coulomb lambda. */
-static void emit_mesh(const struct nonbonded *f, uint32_t mode, const struct nonbonded_arrays *r,
+static void emit_mesh(const struct nonbonded *f, uint32_t mode, const struct cpu_nonbonded_arrays *r,
                       const struct cpu_block *b, struct tape *t)
 {
     const void *params = f->params;
@@ -264,7 +264,7 @@ static void emit_mesh(const struct nonbonded *f, uint32_t mode, const struct non
     }
 }
 
-void nonbonded_emit(const struct nonbonded *f, enum evaluate mode, const struct nonbonded_arrays *arrays,
+void nonbonded_emit(const struct nonbonded *f, enum evaluate mode, const struct cpu_nonbonded_arrays *arrays,
                     const struct list_caps *caps, void *block, struct tape *t)
 {
     struct cpu_block b;

@@ -22,7 +22,7 @@ void nonbonded_caps_grow(struct list_caps *caps, const struct ctl *ctl);
 size_t nonbonded_bytes(const struct nonbonded *f, const struct list_caps *caps);
 
 /* What the caller owns of a replica. Device addresses. */
-struct nonbonded_arrays {
+struct cpu_nonbonded_arrays {
     struct ctl *ctl;
     double *x;                          /* [natoms][3], nm, molecules whole, not wrapped */
     int64_t *f;                         /* [natoms][3], units of 2^-32 kJ/mol/nm */
@@ -30,7 +30,7 @@ struct nonbonded_arrays {
 };
 
 /* Appends the launches of one evaluation. `block`: device address of nonbonded_bytes() bytes, 64-byte aligned. */
-void nonbonded_emit(const struct nonbonded *f, enum evaluate mode, const struct nonbonded_arrays *arrays,
+void nonbonded_emit(const struct nonbonded *f, enum evaluate mode, const struct cpu_nonbonded_arrays *arrays,
                     const struct list_caps *caps, void *block, struct tape *t);
 
 #endif

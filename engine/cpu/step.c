@@ -22,7 +22,7 @@ static void place_sites(const struct sim *s, struct tape *t)
 static void evaluate(const struct sim *s, enum evaluate mode, struct tape *t)
 {
     const struct model *m = s->model;
-    struct nonbonded_arrays arrays = {s->d.ctl, (double *)s->d.x, (int64_t *)s->d.f, s->d.energy_at_window};
+    struct cpu_nonbonded_arrays arrays = {s->d.ctl, (double *)s->d.x, (int64_t *)s->d.f, s->d.energy_at_window};
     EMIT(clear, .ctl = s->d.ctl, .f = s->d.f, .energy_at_window = s->d.energy_at_window,
          .natoms = (uint32_t)m->sys->natoms, .nwindows = (uint32_t)m->windows.n);
     nonbonded_emit(m->nonbonded, mode, &arrays, &s->caps, s->d.nonbonded, t);

@@ -45,7 +45,8 @@ static void emit(const void *rows, void *heard, const struct gang_shape *shape, 
               &(struct args_tiny){.rows = rows, .heard = heard});
 }
 
-const struct gang_kind tiny_gang = {.row = {.name = "tiny",
+const struct gang_kind tiny_gang = {.row = {.what = "member of a gang",
+                                            .name = "tiny",
                                             .fields = fields,
                                             .nfields = sizeof fields / sizeof fields[0],
                                             .bytes = sizeof(struct tiny_row)},

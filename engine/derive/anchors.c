@@ -59,7 +59,7 @@ static int inside(const struct side *s, int atom)
     return atom >= s->first && atom < s->first + s->n ? atom - s->first : -1;
 }
 
-static void add_bond(struct side *s, const int atom[2])
+static void add_side_bond(struct side *s, const int atom[2])
 {
     const int i = inside(s, atom[0]), j = inside(s, atom[1]);
     if (i < 0 || j < 0 || s->nbonds[i] == BONDS || s->nbonds[j] == BONDS)
@@ -71,15 +71,15 @@ static void add_bond(struct side *s, const int atom[2])
 static void add_bonds(struct side *s, const struct system *sys)
 {
     for (int i = 0; i < sys->nbonds; i++)
-        add_bond(s, sys->bonds[i].atom);
+        add_side_bond(s, sys->bonds[i].atom);
     for (int i = 0; i < sys->nconstraints; i++)
         if (sys->constraints[i].bonded)
-            add_bond(s, sys->constraints[i].atom);
+            add_side_bond(s, sys->constraints[i].atom);
     for (int i = 0; i < sys->nconnections; i++)
-        add_bond(s, sys->connections[i].atom);
+        add_side_bond(s, sys->connections[i].atom);
     for (int i = 0; i < sys->nrare; i++)
         if (rare_is_bond(sys->rare[i].kind))
-            add_bond(s, sys->rare[i].atom);
+            add_side_bond(s, sys->rare[i].atom);
 }
 
 /* A name from its first letter on, which is that of the element. */
@@ -320,7 +320,7 @@ struct choice {
     struct anchors *best;
 };
 
-static void measure(const struct choice *c, int frame)
+static void measure_fluctuations(const struct choice *c, int frame)
 {
     double step[5][3], back[3], unused[2][3], slopes[4][3];
     for (int i = 0; i < 5; i++)
@@ -355,7 +355,7 @@ static void consider(struct choice *c)
     struct anchors a = {.contact = c->contact, .nframes = c->s->n};
     double score = c->contact > CONTACT_PART ? -1 : 0;
     for (int f = 0; f < c->s->n; f++)
-        measure(c, f);
+        measure_fluctuations(c, f);
     for (int k = 0; k < ANCHOR_COORDINATES + 2; k++) {
         const struct anchor_spread r = spread_of(c->value[k], c->s->n, k >= 3 && k < ANCHOR_COORDINATES);
         if (k >= ANCHOR_COORDINATES) {

@@ -23,7 +23,7 @@ struct torsion_graph {
     int *first, *to;
 };
 
-static void add_bond(struct torsion_graph *g, const int atom[2])
+static void add_graph_bond(struct torsion_graph *g, const int atom[2])
 {
     memcpy(g->bonds[g->nbonds++], atom, sizeof *g->bonds);
     g->first[atom[0] + 1]++;
@@ -38,12 +38,12 @@ static void graph_open(struct torsion_graph *g, const struct system *sys)
                                 .first = xcalloc(n + 1, sizeof(int)),
                                 .to = xcalloc(2 * most, sizeof(int))};
     for (int k = 0; k < sys->nbonds; k++)
-        add_bond(g, sys->bonds[k].atom);
+        add_graph_bond(g, sys->bonds[k].atom);
     for (int k = 0; k < sys->nconnections; k++)
-        add_bond(g, sys->connections[k].atom);
+        add_graph_bond(g, sys->connections[k].atom);
     for (int k = 0; k < sys->nconstraints; k++)
         if (sys->constraints[k].bonded)
-            add_bond(g, sys->constraints[k].atom);
+            add_graph_bond(g, sys->constraints[k].atom);
     for (size_t i = 0; i < n; i++)
         g->first[i + 1] += g->first[i];
     int *filled = xcalloc(n, sizeof *filled);
@@ -153,7 +153,7 @@ static int outer_atom(const struct torsion_graph *g, int j, int k)
     return found;
 }
 
-static bool turns(const struct torsion_graph *g, const struct torsion *t)
+static bool turns(const struct torsion_graph *g, const struct bond_torsion *t)
 {
     int i = t->atom[0], j = t->atom[1], k = t->atom[2], l = t->atom[3];
     return i >= 0 && l >= 0 && i != l && !has_equal_ends(g, j, k) && !has_equal_ends(g, k, j) &&
@@ -171,7 +171,7 @@ static bool has_two_alike(const struct torsion_graph *g, int i, int from)
     return n == 2 && alike(g->sys, end[0], end[1]) && degree(g, end[0]) == degree(g, end[1]);
 }
 
-bool torsion_is_twofold(const struct system *sys, const struct torsion *t)
+bool torsion_is_twofold(const struct system *sys, const struct bond_torsion *t)
 {
     struct torsion_graph g;
     graph_open(&g, sys);
@@ -225,7 +225,7 @@ bool *changed_residues(const struct system *sys, const struct alchemy_settings *
     return marked;
 }
 
-int torsions_of(const struct system *sys, const struct alchemy_settings *set, struct torsion out[TORSIONS_MAX])
+int torsions_of(const struct system *sys, const struct alchemy_settings *set, struct bond_torsion out[TORSIONS_MAX])
 {
     struct torsion_graph g;
     bool *changed = changed_residues(sys, set);
@@ -235,7 +235,7 @@ int torsions_of(const struct system *sys, const struct alchemy_settings *set, st
         int j = g.bonds[b][0], k = g.bonds[b][1];
         if (!changed[j] && !changed[k])
             continue;
-        out[n] = (struct torsion){{outer_atom(&g, j, k), j, k, outer_atom(&g, k, j)}};
+        out[n] = (struct bond_torsion){{outer_atom(&g, j, k), j, k, outer_atom(&g, k, j)}};
         n += turns(&g, &out[n]);
     }
     graph_close(&g);
@@ -245,7 +245,7 @@ int torsions_of(const struct system *sys, const struct alchemy_settings *set, st
 
 /* ---- angles ---- */
 
-double torsion_angle(const struct torsion *t, const double (*x)[3], const double box[BOX_SIZE])
+double torsion_angle(const struct bond_torsion *t, const double (*x)[3], const double box[BOX_SIZE])
 {
     double b[3][3], m[3], n[3];
     for (int k = 0; k < 3; k++)
@@ -255,17 +255,17 @@ double torsion_angle(const struct torsion *t, const double (*x)[3], const double
     return atan2(sqrt(vec_dot(b[1], b[1])) * vec_dot(b[0], n), vec_dot(m, n));
 }
 
-void turns_add(struct turns *t, double angle)
+void turns_add(struct torsion_turns *t, double angle)
 {
     const double now[2] = {cos(angle), sin(angle)}, c = t->toward[0], s = t->toward[1];
     const bool begun = c != 0 || s != 0;
     if (begun && fabs(atan2(c * now[1] - s * now[0], c * now[0] + s * now[1])) > TURN)
-        *t = (struct turns){.count = t->count + 1};
+        *t = (struct torsion_turns){.count = t->count + 1};
     t->toward[0] += now[0];
     t->toward[1] += now[1];
 }
 
-double turns_mean(const struct turns *t)
+double turns_mean(const struct torsion_turns *t)
 {
     return atan2(t->toward[1], t->toward[0]);
 }

@@ -8,42 +8,42 @@
 #include "engine/base/checksum.h"
 
 /* The slot of the key, or the empty slot where it belongs. */
-static struct table_slot *slot_of(const struct table *t, uint64_t hash, const void *key, size_t len)
+static struct hash_table_slot *slot_of(const struct hash_table *t, uint64_t hash, const void *key, size_t len)
 {
     size_t i = hash & (t->nslots - 1);
     for (;; i = (i + 1) & (t->nslots - 1)) {
-        struct table_slot *s = &t->slots[i];
+        struct hash_table_slot *s = &t->slots[i];
         if (s->value < 0 || (s->hash == hash && s->len == len && !memcmp(t->keys + s->offset, key, len)))
             return s;
     }
 }
 
-int table_get(const struct table *t, const void *key, size_t len)
+int hash_table_get(const struct hash_table *t, const void *key, size_t len)
 {
     return t->nslots ? slot_of(t, checksum(key, len), key, len)->value : -1;
 }
 
-static void widen(struct table *t)
+static void widen(struct hash_table *t)
 {
-    struct table old = *t;
+    struct hash_table old = *t;
     t->nslots = old.nslots ? 2 * old.nslots : 64;
     t->slots = xcalloc(t->nslots, sizeof *t->slots);
     for (size_t i = 0; i < t->nslots; i++)
         t->slots[i].value = -1;
     for (size_t i = 0; i < old.nslots; i++) {
-        const struct table_slot *s = &old.slots[i];
+        const struct hash_table_slot *s = &old.slots[i];
         if (s->value >= 0)
             *slot_of(t, s->hash, t->keys + s->offset, s->len) = *s;
     }
     free(old.slots);
 }
 
-int table_add(struct table *t, const void *key, size_t len, int value)
+int hash_table_add(struct hash_table *t, const void *key, size_t len, int value)
 {
     if (2 * (t->nkeys + 1) > t->nslots)
         widen(t);
     uint64_t hash = checksum(key, len);
-    struct table_slot *s = slot_of(t, hash, key, len);
+    struct hash_table_slot *s = slot_of(t, hash, key, len);
     if (s->value >= 0)
         return s->value;
     if (t->keys_len + len > t->keys_cap) {
@@ -52,20 +52,20 @@ int table_add(struct table *t, const void *key, size_t len, int value)
     }
     if (len)
         memcpy(t->keys + t->keys_len, key, len);
-    *s = (struct table_slot){.hash = hash, .offset = t->keys_len, .len = len, .value = value};
+    *s = (struct hash_table_slot){.hash = hash, .offset = t->keys_len, .len = len, .value = value};
     t->keys_len += len;
     t->nkeys++;
     return value;
 }
 
-void table_free(struct table *t)
+void hash_table_free(struct hash_table *t)
 {
     free(t->slots);
     free(t->keys);
-    *t = (struct table){0};
+    *t = (struct hash_table){0};
 }
 
-void *grow(void *array, int n, int *cap, size_t size)
+void *grow_array(void *array, int n, int *cap, size_t size)
 {
     if (n < *cap)
         return array;

@@ -56,7 +56,7 @@ static int numbers(struct reading *r, char *line, struct err *e)
                            r->line, word, r->natoms);
         if (!r->within)
             continue;
-        r->atom = grow(r->atom, r->n, &r->cap, sizeof *r->atom);
+        r->atom = grow_array(r->atom, r->n, &r->cap, sizeof *r->atom);
         r->atom[r->n++] = (int)number - 1;
     }
     return 0;

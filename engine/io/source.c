@@ -70,7 +70,7 @@ struct memory_file {
 
 struct memory_source {
     struct source source;
-    struct table names; /* name -> index into files */
+    struct hash_table names; /* name -> index into files */
     struct memory_file *files;
     int nfiles, cap;
 };
@@ -79,7 +79,7 @@ static const char *memory_find(struct source *s, const char *name, size_t *len)
 {
     struct memory_source *m = (struct memory_source *)s;
     char *kept = path_kept(name);
-    int i = table_get(&m->names, kept, strlen(kept));
+    int i = hash_table_get(&m->names, kept, strlen(kept));
     free(kept);
     if (i < 0)
         return NULL;
@@ -93,7 +93,7 @@ static void memory_close(struct source *s)
     for (int i = 0; i < m->nfiles; i++)
         free(m->files[i].text);
     free(m->files);
-    table_free(&m->names);
+    hash_table_free(&m->names);
     free(m);
 }
 
@@ -115,10 +115,10 @@ int source_memory_add(struct source *s, const char *name, const void *text, size
     }
     char *kept = path_kept(path);
     free(path);
-    int i = table_add(&m->names, kept, strlen(kept), m->nfiles);
+    int i = hash_table_add(&m->names, kept, strlen(kept), m->nfiles);
     free(kept);
     if (i == m->nfiles)
-        m->files = grow(m->files, m->nfiles++, &m->cap, sizeof *m->files);
+        m->files = grow_array(m->files, m->nfiles++, &m->cap, sizeof *m->files);
     free(m->files[i].text);
     m->files[i].text = memcpy(xcalloc(len + 1, 1), text, len);
     m->files[i].len = len;

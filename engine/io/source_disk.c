@@ -22,7 +22,7 @@ struct disk_source {
     bool confined;  /* to the base */
     char **folders; /* the base, then include folders */
     int nfolders, folders_cap;
-    struct table names; /* name -> index into texts */
+    struct hash_table names; /* name -> index into texts */
     struct disk_text *texts;
     int ntexts, texts_cap;
 };
@@ -64,7 +64,7 @@ static bool read_from(const struct disk_source *d, const char *folder, const cha
 static const char *disk_find(struct source *s, const char *name, size_t *len)
 {
     struct disk_source *d = (struct disk_source *)s;
-    int known = table_get(&d->names, name, strlen(name));
+    int known = hash_table_get(&d->names, name, strlen(name));
     struct disk_text text = {0};
     if (known < 0) {
         char *kept = path_kept(name);
@@ -75,8 +75,8 @@ static const char *disk_find(struct source *s, const char *name, size_t *len)
         free(kept);
         if (!found)
             return NULL;
-        known = table_add(&d->names, name, strlen(name), d->ntexts);
-        d->texts = grow(d->texts, d->ntexts, &d->texts_cap, sizeof *d->texts);
+        known = hash_table_add(&d->names, name, strlen(name), d->ntexts);
+        d->texts = grow_array(d->texts, d->ntexts, &d->texts_cap, sizeof *d->texts);
         d->texts[d->ntexts++] = text;
     }
     *len = d->texts[known].text.len;
@@ -95,14 +95,14 @@ static void disk_close(struct source *s)
     for (int i = 0; i < d->nfolders; i++)
         free(d->folders[i]);
     free(d->folders);
-    table_free(&d->names);
+    hash_table_free(&d->names);
     free(d);
 }
 
 void source_disk_include(struct source *s, const char *folder)
 {
     struct disk_source *d = (struct disk_source *)s;
-    d->folders = grow(d->folders, d->nfolders, &d->folders_cap, sizeof *d->folders);
+    d->folders = grow_array(d->folders, d->nfolders, &d->folders_cap, sizeof *d->folders);
     d->folders[d->nfolders++] = xstrdup(folder);
 }
 

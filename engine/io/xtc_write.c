@@ -185,7 +185,7 @@ static void round_all(struct packer *p, const double (*x)[3])
 }
 
 /* Extents, and the first window: the narrowest that holds the closest neighbours. */
-static void measure(struct packer *p)
+static void measure_bits(struct packer *p)
 {
     long long closest = INT32_MAX, high[3];
     for (int d = 0; d < 3; d++)
@@ -217,7 +217,7 @@ static void put_packed(struct buf *out, int n, const double (*x)[3])
     struct buf data = {0};
     struct packer p = {.bits = {.out = &data}, .n = n, .x = xcalloc((size_t)n, sizeof *p.x), .run = -1};
     round_all(&p, x);
-    measure(&p);
+    measure_bits(&p);
     put_float(out, precision);
     for (int d = 0; d < 3; d++)
         put_int(out, p.low[d]);

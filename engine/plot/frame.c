@@ -34,8 +34,8 @@ void plot_shorten(char *text, const char *name, int most)
     snprintf(text, (size_t)most + 4, "%.*s%s", most, name, cut ? "\xe2\x80\xa6" : "");
 }
 
-static void begin(struct buf *out, const char *class, const char *title, const char *note, const char *const *names,
-                  int n, double width, double height)
+static void begin_frame(struct buf *out, const char *class, const char *title, const char *note,
+                        const char *const *names, int n, double width, double height)
 {
     buf_printf(out, "<figure class=\"%s\"><figcaption><b>", class);
     plot_text(out, title);
@@ -57,12 +57,12 @@ static void begin(struct buf *out, const char *class, const char *title, const c
 
 void plot_begin(struct buf *out, const char *title, const char *note, const char *const *names, int n, double height)
 {
-    begin(out, "", title, note, names, n, PLOT_WIDTH, height);
+    begin_frame(out, "", title, note, names, n, PLOT_WIDTH, height);
 }
 
 void plot_begin_broad(struct buf *out, const char *title, const char *note, double width, double height)
 {
-    begin(out, "wide broad", title, note, NULL, 0, width, height);
+    begin_frame(out, "wide broad", title, note, NULL, 0, width, height);
 }
 
 void plot_end(struct buf *out)

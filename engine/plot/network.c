@@ -47,7 +47,7 @@ static void draw_arrow(struct buf *out, struct plot_place a, struct plot_place b
                foot_x - HALF * y, foot_y + HALF * x, foot_x + HALF * y, foot_y - HALF * x, class);
 }
 
-static void draw_edge(struct buf *out, const struct network_drawing *w, const struct plot_edge *e)
+static void draw_network_edge(struct buf *out, const struct network_drawing *w, const struct plot_edge *e)
 {
     struct plot_place a = place_of(w, e->i), b = place_of(w, e->j);
     const char *class = strain_class(e->strain);
@@ -138,7 +138,7 @@ static void draw_node(struct buf *out, struct network_drawing *w, int i)
     plot_label(out, outside.x, outside.y + 4, lean > 0 ? "start" : lean < 0 ? "end" : "middle", "halo", text);
 }
 
-static struct network_drawing lay_out(const char *const *nodes, int n)
+static struct network_drawing lay_out_nodes(const char *const *nodes, int n)
 {
     size_t longest = 1;
     for (int i = 0; i < n; i++)
@@ -153,7 +153,7 @@ static struct network_drawing lay_out(const char *const *nodes, int n)
 void plot_network(struct buf *out, const char *title, const char *const *nodes, int n, const struct plot_edge *edges,
                   int nedges)
 {
-    struct network_drawing w = lay_out(nodes, n);
+    struct network_drawing w = lay_out_nodes(nodes, n);
     static const char note[] =
         "arrows go from ligand_i to ligand_j, numbers are ligand_j less ligand_i; dashed: no number; "
         "green: loops close within their error; amber: within two; red: not; grey: in no loop";
@@ -162,7 +162,7 @@ void plot_network(struct buf *out, const char *title, const char *const *nodes, 
     else
         plot_begin(out, title, note, NULL, 0, 2 * w.middle_y);
     for (int k = 0; k < nedges; k++)
-        draw_edge(out, &w, &edges[k]);
+        draw_network_edge(out, &w, &edges[k]);
     for (int i = 0; i < n; i++)
         draw_node(out, &w, i);
     for (int k = 0; k < nedges; k++)

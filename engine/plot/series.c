@@ -32,8 +32,8 @@ static void draw_line(struct buf *out, const struct plot_axis *x, const struct p
 }
 
 /* One edge of the band, in the order of the points or back, cut off where the axis ends. */
-static void draw_edge(struct buf *out, const struct plot_axis *x, const struct plot_axis *y,
-                      const struct plot_series *s, bool upper, bool first)
+static void draw_band_edge(struct buf *out, const struct plot_axis *x, const struct plot_axis *y,
+                           const struct plot_series *s, bool upper, bool first)
 {
     for (int i = 0; i < s->n; i++) {
         const struct plot_point *p = &s->points[upper ? i : s->n - 1 - i];
@@ -59,8 +59,8 @@ static void draw_band(struct buf *out, const struct plot_axis *x, const struct p
     if (!has_errors(s))
         return;
     buf_printf(out, "<path d=\"");
-    draw_edge(out, x, y, s, true, true);
-    draw_edge(out, x, y, s, false, false);
+    draw_band_edge(out, x, y, s, true, true);
+    draw_band_edge(out, x, y, s, false, false);
     buf_printf(out, "Z\" class=\"area k%d\"/>\n", color);
 }
 
@@ -182,7 +182,7 @@ struct drawing {
     int height;
 };
 
-static bool lay_out(struct drawing *d, const struct plot *p, const struct plot_series *series, int n)
+static bool lay_out_axes(struct drawing *d, const struct plot *p, const struct plot_series *series, int n)
 {
     struct plot_axis *x = &d->x, *y = &d->y;
     *d = (struct drawing){.x.log = p->log_x, .y.log = p->log_y, .height = PLOT_HEIGHT};
@@ -264,7 +264,7 @@ void plot_series(struct buf *out, const struct plot *p, const struct plot_series
 {
     struct drawing d;
     const char *names[PLOT_COLORS];
-    if (!lay_out(&d, p, series, n))
+    if (!lay_out_axes(&d, p, series, n))
         return;
     const int keys = keys_of(p, series, n, names);
     plot_begin(out, p->title, p->note, names, keys, d.height);
@@ -280,7 +280,7 @@ void plot_put(struct plot_sheet *to, const struct plot *p, const struct plot_ser
         plot_series(to->page, p, series, n);
         return;
     }
-    if (!lay_out(&d, p, series, n))
+    if (!lay_out_axes(&d, p, series, n))
         return;
     const int keys = keys_of(p, series, n, names);
     plot_heading(to, p->title, p->note, names, keys);

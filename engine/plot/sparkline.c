@@ -5,7 +5,7 @@
 
 enum { SMALL_WIDTH = 200, SMALL_HEIGHT = 50 };
 
-static void begin(struct buf *out, const char *title)
+static void begin_sparkline(struct buf *out, const char *title)
 {
     buf_printf(out,
                "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" preserveAspectRatio=\"none\" "
@@ -28,7 +28,7 @@ void plot_small(struct buf *out, const char *title, const struct plot_small *s, 
     plot_air(&y);
     if (!(x.b > x.a))
         x.b = x.a + 1;
-    begin(out, title);
+    begin_sparkline(out, title);
     if (s->a < 0)
         buf_printf(out, "<path d=\"M0 0H%.1fV%dH0Z\" class=\"early\"/>", within(&x, 0), SMALL_HEIGHT);
     if (isfinite(s->target))
@@ -57,7 +57,7 @@ void plot_small_curves(struct buf *out, const char *title, const struct plot_ser
     plot_air(&y);
     plot_air(&x);
     x.from = 0, x.to = SMALL_WIDTH, y.from = SMALL_HEIGHT, y.to = 0;
-    begin(out, title);
+    begin_sparkline(out, title);
     plot_funnel(out, &x, &y, level, spread);
     for (int k = 0; k < n; k++)
         plot_draw(out, &x, &y, &series[k], &(struct plot_ink){k, 1, false});

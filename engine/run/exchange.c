@@ -53,7 +53,8 @@ int sim_hand_observed(struct sim *const *sim, const int *from, int n, struct err
     if (!model_observed_bytes(sim[0]->model))
         return 0;
     for (int w = 0; w < n && !rc; w++) {
-        sim[w]->is_fetched &= from[w] == w;
+        if (from[w] != w)
+            sim_memory_changed(sim[w]);
         if (from[w] != w && leads(from, w))
             rc = hand_round(sim, from, w, e);
     }

@@ -35,6 +35,44 @@ struct gang {
     struct gang_slot slots[SLOTS];
 };
 
+#define MEMBER(state) SM_TO(MEMBER_##state)
+#define ECHO(state) SM_TO(ECHO_##state)
+
+static const struct sm_state member_table[] = {
+    [MEMBER_OUT] = {"out", MEMBER(RESTING)},                        /* join */
+    [MEMBER_RESTING] = {"resting", MEMBER(WAITING) | MEMBER(OUT)},  /* wants steps; leave */
+    [MEMBER_WAITING] = {"waiting", MEMBER(LAUNCHED) | MEMBER(OUT)}, /* flush; leave */
+    [MEMBER_LAUNCHED] = {"launched", MEMBER(RESTING)},              /* it has ended, or will never begin */
+};
+
+static const struct sm_state echo_table[] = {
+    [ECHO_DUE] = {"due", ECHO(DUE) | ECHO(AWAITED)},                     /* due again; heard */
+    [ECHO_AWAITED] = {"awaited", ECHO(AWAITED_DUE) | ECHO(QUIET)},       /* due; known */
+    [ECHO_AWAITED_DUE] = {"awaited+due", ECHO(AWAITED_DUE) | ECHO(DUE)}, /* due again; known */
+    [ECHO_QUIET] = {"quiet", ECHO(DUE) | ECHO(AWAITED)},                 /* due; heard for another's sake */
+};
+
+static bool member_holds(const void *owner, uint32_t state)
+{
+    const struct gang_member *m = owner;
+    return (m->gang == NULL) == (state == MEMBER_OUT) && (m->slot != NULL) == (state == MEMBER_LAUNCHED);
+}
+
+static bool echo_holds(const void *owner, uint32_t state)
+{
+    const struct gang_member *m = owner;
+    return (m->heard_in != NULL) == (state == ECHO_AWAITED || state == ECHO_AWAITED_DUE);
+}
+
+const struct sm_kind gang_member_states = {"member of gang", member_table, 4, member_holds};
+const struct sm_kind gang_echo_states = {"echo of member", echo_table, 4, echo_holds};
+
+/* Its next launch is to be heard. */
+static void set_due(struct gang_member *m)
+{
+    sm_move(&m->echo, m->heard_in ? ECHO_AWAITED_DUE : ECHO_DUE);
+}
+
 static size_t table_bytes(const struct gang *g)
 {
     return (size_t)MEMBERS * g->kind->row.bytes;
@@ -52,11 +90,11 @@ static void gang_free(struct gang *g)
         if (slot->host)
             ops->free(g->dev, DEV_MAPPED, slot->device);
     }
-    g->dev->gang = NULL;
+    g->dev->collector = NULL;
     free(g);
 }
 
-static void emit(const struct gang *g, const struct gang_slot *slot, struct tape *t)
+static void emit_launch(const struct gang *g, const struct gang_slot *slot, struct tape *t)
 {
     tape_clear(t);
     t->echo = echo_ring(slot->echo);
@@ -77,8 +115,8 @@ static int open_slot(struct gang *g, struct gang_slot *slot, struct err *e)
     if (rc)
         return rc;
     slot->host = host;
-    emit(g, slot, &slot->fresh);
-    emit(g, slot, &slot->live);
+    emit_launch(g, slot, &slot->fresh);
+    emit_launch(g, slot, &slot->live);
     rc = echo_reserve(slot->echo, &slot->live, 1, e);
     tape_clear(&slot->live);
     return rc;
@@ -91,12 +129,16 @@ int gang_join(struct sim *s, struct err *e)
     if (kind->row.bytes > GANG_ROW_BYTES)
         return err_set(e, ERR_INTERNAL, "rows of a gang of %u bytes: expected at most %d", kind->row.bytes,
                        GANG_ROW_BYTES);
-    if (!dev->gang) {
-        struct gang *g = dev->gang = xcalloc(1, sizeof *g);
+    if (!dev->collector) {
+        struct gang *g = dev->collector = xcalloc(1, sizeof *g);
         *g = (struct gang){.dev = dev, .kind = kind, .last = &g->first};
     }
-    struct gang *g = dev->gang;
-    s->gang = (struct gang_member){.gang = g, .echo_due = true};
+    struct gang *g = dev->collector;
+    s->gang = (struct gang_member){0};
+    sm_init(&s->gang.sm, &gang_member_states, &s->gang, MEMBER_OUT);
+    sm_init(&s->gang.echo, &gang_echo_states, &s->gang, ECHO_DUE);
+    s->gang.gang = g;
+    sm_move(&s->gang.sm, MEMBER_RESTING);
     g->members++;
     int rc = g->members > SLOTS ? 0 : open_slot(g, &g->slots[g->members - 1], e);
     if (!rc)
@@ -128,6 +170,7 @@ static void end_launch(struct gang_member *m)
 {
     m->slot->busy--;
     m->slot = NULL;
+    sm_move(&m->sm, MEMBER_RESTING);
 }
 
 void gang_leave(struct sim *s)
@@ -136,14 +179,17 @@ void gang_leave(struct sim *s)
     struct err none = {0};
     if (!g)
         return;
-    stop_waiting(g, s);
-    if (s->gang.slot) {
-        wait_for(s, s->gang.slot, &none);
-        end_launch(&s->gang);
+    struct gang_member *m = &s->gang;
+    if (m->sm.state == MEMBER_WAITING)
+        stop_waiting(g, s);
+    if (m->sm.state == MEMBER_LAUNCHED) {
+        wait_for(s, m->slot, &none);
+        end_launch(m);
     }
-    if (s->gang.heard_in)
-        s->gang.heard_in->awaiting--;
-    s->gang.gang = NULL;
+    if (m->heard_in)
+        m->heard_in->awaiting--;
+    m->gang = NULL;
+    sm_move(&m->sm, MEMBER_OUT);
     if (--g->members == 0)
         gang_free(g);
 }
@@ -151,15 +197,17 @@ void gang_leave(struct sim *s)
 uint32_t gang_lanes(const struct dev *dev)
 {
     uint32_t n = 0;
-    for (int i = 0; dev->gang && i < SLOTS; i++)
-        n += dev->gang->slots[i].lane != NULL;
+    const struct gang *g = dev->collector;
+    for (int i = 0; g && i < SLOTS; i++)
+        n += g->slots[i].lane != NULL;
     return n;
 }
 
 void gang_epoch(struct sim *s)
 {
     s->gang.live = false;
-    s->gang.echo_due = true;
+    if (s->gang.gang)
+        set_due(&s->gang);
 }
 
 /* What would be written now for the last launch is what was. */
@@ -172,7 +220,7 @@ static int check_live(const struct sim *s, struct err *e)
     const struct gang_kind *kind = m->gang->kind;
     const uint32_t shared = kind->shared_bytes(s);
     if (shared != m->shared_bytes)
-        return err_set(e, ERR_DRIFT, "member of a gang (%s); shared bytes was %u, is %u", kind->row.name,
+        return err_set(e, ERR_DRIFT, "%s (%s); shared bytes was %u, is %u", kind->row.what, kind->row.name,
                        m->shared_bytes, shared);
     kind->fill(s, m->steps, fresh);
     return check_rows(&kind->row, m->row, fresh, e);
@@ -187,7 +235,8 @@ static int listen_and_check(struct sim *s, struct err *e)
 int gang_check(struct sim *s, struct err *e)
 {
     struct gang_member *m = &s->gang;
-    m->echo_due = true;
+    if (m->gang)
+        set_due(m);
     int rc = m->heard_in ? echo_wait(m->heard_in->echo, e) : 0; /* others in it may have more steps to do */
     return rc ? rc : listen_and_check(s, e);
 }
@@ -204,10 +253,11 @@ int gang_want(struct sim *s, uint32_t steps, struct err *e)
     m->steps = steps;
     m->shared_bytes = g->kind->shared_bytes(s);
     if (s->clock.check_every && s->clock.steps - m->heard_at >= s->clock.check_every)
-        m->echo_due = true;
+        set_due(m);
     m->live = true;
     if ((rc = check_row_pointers(&g->kind->row, m->row, s->spans, SPAN_COUNT, e)))
         return rc;
+    sm_move(&m->sm, MEMBER_WAITING);
     m->next = NULL;
     *g->last = s;
     g->last = &m->next;
@@ -224,6 +274,7 @@ static int hear_echo(struct gang_member *m, struct err *e)
         return 0;
     m->heard_in = NULL;
     slot->awaiting--;
+    sm_move(&m->echo, m->echo.state == ECHO_AWAITED_DUE ? ECHO_DUE : ECHO_QUIET);
     if (!slot->drift.code)
         return 0;
     *e = slot->drift;
@@ -234,7 +285,7 @@ int gang_listen(struct sim *s, struct err *e)
 {
     struct gang_member *m = &s->gang;
     int rc = hear_echo(m, e);
-    if (rc || !m->slot)
+    if (rc || m->sm.state != MEMBER_LAUNCHED)
         return rc;
     end_launch(m);
     return check_rows(&m->gang->kind->row, m->row, m->heard, e) ? err_prefix(e, "what ran is not what was launched")
@@ -250,11 +301,11 @@ static int record(const struct gang *g, struct gang_slot *slot, const struct gan
     const struct span table = {slot->device, 2 * table_bytes(g)};
     int rc = 0;
     if (slot->live.count) {
-        emit(g, slot, &slot->fresh);
+        emit_launch(g, slot, &slot->fresh);
         rc = check_tapes(kernels, &slot->live, &slot->fresh, e);
     }
     slot->shape = *shape;
-    emit(g, slot, &slot->live);
+    emit_launch(g, slot, &slot->live);
     if (!rc)
         rc = check_pointers(kernels, &slot->live, &table, 1, e);
     return rc ? err_prefix(e, "launch of a gang") : 0;
@@ -272,6 +323,7 @@ static uint32_t fill_slot(struct gang *g, struct gang_slot *slot, struct sim **f
         memcpy(row, m->row, bytes);
         m->slot = slot;
         m->heard = heard;
+        sm_move(&m->sm, MEMBER_LAUNCHED);
         g->first = m->next;
     }
     if (!g->first)
@@ -283,7 +335,7 @@ static uint32_t fill_slot(struct gang *g, struct gang_slot *slot, struct sim **f
 static void fail(struct sim *first, uint32_t count, const struct err *why)
 {
     for (uint32_t k = 0; k < count; k++, first = first->gang.next) {
-        if (first->gang.slot)
+        if (first->gang.sm.state == MEMBER_LAUNCHED)
             end_launch(&first->gang);
         sim_fail(first, why);
     }
@@ -307,7 +359,7 @@ static bool echo_due(struct gang_slot *slot, const struct sim *first, uint32_t c
     if (slot->awaiting || echo_check(slot->echo, &nobody) || !echo_idle(slot->echo))
         return false;
     for (; count; count--, first = first->gang.next)
-        if (first->gang.echo_due && !first->gang.heard_in)
+        if (first->gang.echo.state == ECHO_DUE)
             return true;
     return false;
 }
@@ -322,8 +374,8 @@ static void await_echo(struct gang_slot *slot, struct sim *s, uint32_t count)
             continue;
         m->heard_in = slot;
         m->heard_at = s->clock.steps;
-        m->echo_due = false;
         slot->awaiting++;
+        sm_move(&m->echo, ECHO_AWAITED);
     }
 }
 
@@ -369,7 +421,7 @@ static void launch(struct gang *g, struct gang_slot *slot)
 
 void engine_flush(struct dev *dev)
 {
-    struct gang *g = dev->gang;
+    struct gang *g = dev->collector;
     for (struct gang_slot *slot = g ? g->slots : NULL; g && g->first && slot < g->slots + SLOTS; slot++)
         if (slot->host && !slot->busy)
             launch(g, slot);

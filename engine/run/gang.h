@@ -19,6 +19,7 @@
 
 #include <stdalign.h>
 
+#include "engine/base/sm.h"
 #include "engine/run/sim.h"
 #include "graphs/check.h"
 
@@ -43,16 +44,33 @@ enum { GANG_ROW_BYTES = 256 }; /* at most */
 
 struct gang_slot;
 
-/* A replica's place in its gang. Zeroed: not a member. */
+/* Where a member is:
+ *
+ *   out --join--> resting --wants steps--> waiting --engine_flush()--> launched --it has ended--> resting
+ *   resting, waiting --leave--> out
+ */
+enum member_state { MEMBER_OUT, MEMBER_RESTING, MEMBER_WAITING, MEMBER_LAUNCHED };
+
+/* Whether launches that it is in are heard:
+ *
+ *   due --a launch is heard--> awaited --what came of it is known--> quiet --its turn, or a check, or an epoch--> due
+ *   awaited --the same--> awaited, due --what came of it is known--> due
+ */
+enum member_echo { ECHO_DUE, ECHO_AWAITED, ECHO_AWAITED_DUE, ECHO_QUIET };
+
+extern const struct sm_kind gang_member_states, gang_echo_states;
+
+/* A replica's place in its gang. Zeroed: not a member, and it never was. */
 struct gang_member {
-    struct gang *gang;
-    struct sim *next;           /* of those that wait for the next launch */
+    struct gang *gang;          /* NULL: out */
+    struct sm sm;               /* enum member_state */
+    struct sm echo;             /* enum member_echo */
+    struct sim *next;           /* waiting: who waits behind it; launched: who is behind it in the launch */
     uint32_t steps;             /* that it waits for, or did last */
-    struct gang_slot *slot;     /* launch that it is in, until what its block has read is compared */
-    const void *heard;          /* what that is; host address */
-    struct gang_slot *heard_in; /* its launch was heard, and it does not know yet what came of that; NULL: none is */
+    struct gang_slot *slot;     /* of the launch that it is in; NULL: not launched */
+    const void *heard;          /* what its block has read there, to be compared; host address */
+    struct gang_slot *heard_in; /* awaited: of the launch that was heard; else NULL */
     uint64_t heard_at;          /* the replica's clock then */
-    bool echo_due;              /* its next launch is to be heard */
     uint32_t shared_bytes;      /* as gang_kind says, of the last launch */
     bool live;                  /* `row` holds the row of the last launch, of this epoch */
     bool behind_lane;           /* its next launch comes after what was submitted to the replica's own lane */

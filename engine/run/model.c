@@ -280,7 +280,7 @@ int model_new(struct model **out, struct dev *dev, const struct system *sys, con
     return model_new_apart(out, dev, NULL, sys, set, e);
 }
 
-static const struct readonly *nonbonded_tables(const struct model *m)
+static const struct readonly *model_pair_tables(const struct model *m)
 {
     return m->program->nonbonded_tables(m->nonbonded);
 }
@@ -288,12 +288,12 @@ static const struct readonly *nonbonded_tables(const struct model *m)
 void model_emit_digests(const struct model *m, uint64_t *digests, struct tape *t)
 {
     m->program->emit_digests(&m->shared, digests, t);
-    m->program->emit_digests(nonbonded_tables(m), digests + readonly_chunks(&m->shared), t);
+    m->program->emit_digests(model_pair_tables(m), digests + readonly_chunks(&m->shared), t);
 }
 
 size_t model_chunks(const struct model *m)
 {
-    return readonly_chunks(&m->shared) + readonly_chunks(nonbonded_tables(m));
+    return readonly_chunks(&m->shared) + readonly_chunks(model_pair_tables(m));
 }
 
 int model_check(struct model *m, const uint64_t *digests, struct lane *lane, struct err *e)
@@ -304,7 +304,7 @@ int model_check(struct model *m, const uint64_t *digests, struct lane *lane, str
     }
     int rc = readonly_check(&m->shared, digests, lane, e);
     if (rc == 0)
-        rc = readonly_check(nonbonded_tables(m), digests + readonly_chunks(&m->shared), lane, e);
+        rc = readonly_check(model_pair_tables(m), digests + readonly_chunks(&m->shared), lane, e);
     if (rc == -ERR_DRIFT) /* else the device's own failure, and that of who asked */
         m->damage = *e;
     return rc;

@@ -8,6 +8,7 @@
 
 #include "engine/base/units.h"
 #include "engine/math/fixed.h"
+#include "engine/run/program.h"
 #include "engine/run/sim_parts.h"
 
 uint32_t sim_steps_done(const struct sim *s)
@@ -21,6 +22,16 @@ bool sim_minimized(const struct sim *s, double *max_force, double *potential)
     *max_force = c->min_max_force;
     *potential = c->min_energy;
     return c->min_steps && c->min_converged;
+}
+
+struct volume_moves sim_volume_moves(const struct sim *s)
+{
+    return sim_heard(s)->ctl.counted;
+}
+
+struct box_room sim_box_room(const struct sim *s)
+{
+    return s->model->program->box_room(s->model, sim_heard(s)->ctl.box);
 }
 
 void sim_sample(const struct sim *s, struct sample *out)

@@ -68,18 +68,17 @@ struct sim_report *sim_heard(const struct sim *s)
 struct ctl *sim_edit_ctl(struct sim *s)
 {
     assert(s->submitted == s->heard); /* or what the device knows by then is written over */
-    s->is_fetched = s->prepared = false;
-    s->edited = true;
+    sim_memory_edited(s);
     return &sim_heard(s)->ctl;
 }
 
 /* From the report, which is not written over before work that comes after this was heard. */
 int sim_send_ctl(struct sim *s, struct err *e)
 {
-    if (!s->edited)
+    if (!sim_memory_is_edited(s))
         return 0;
     const size_t at = (size_t)((char *)&sim_heard(s)->ctl - (char *)s->reports);
-    s->edited = false;
+    sim_memory_sent(s);
     s->gang.behind_lane = true;
     return s->model->dev->ops->copy_async(s->model->dev, s->lane, s->d.ctl, (char *)s->report_device + at,
                                           sizeof *s->d.ctl, e);
@@ -143,7 +142,7 @@ static bool ends_with_report(enum sim_work work)
     return work == SIM_SAMPLE || work == SIM_OBSERVE;
 }
 
-static void emit(void *recorder, struct tape *t)
+static void emit_work(void *recorder, struct tape *t)
 {
     const struct sim_recorder *r = recorder;
     const struct program *program = r->sim->model->program;
@@ -166,7 +165,7 @@ static int new_recorder(struct sim *s, struct sim_recorder *r, struct err *e)
 {
     const struct recorder_setup setup = {.dev = s->model->dev,
                                          .lane = s->lane,
-                                         .emit = emit,
+                                         .emit = emit_work,
                                          .ctx = r,
                                          .clock = &s->clock,
                                          .echo = s->echo,
@@ -199,6 +198,7 @@ int sim_new(struct sim **out, struct model *m, int window, uint32_t replica, str
     if (window < 0 || window >= m->windows.n)
         return err_set(e, ERR_SPEC, "window %d: there are %d", window, m->windows.n);
     struct sim *s = xcalloc(1, sizeof *s);
+    sim_states_init(s);
     s->model = m;
     s->pme = m->pme;
     m->program->caps_guess(m->nonbonded, &s->caps);
@@ -235,6 +235,16 @@ void sim_place(struct sim *s, int window, uint32_t replica)
     c->window = (uint32_t)window;
 }
 
+void sim_tune_volume(struct sim *s, bool tune)
+{
+    sim_edit_ctl(s)->volume_fixed = !tune;
+}
+
+void sim_count_volume(struct sim *s)
+{
+    sim_edit_ctl(s)->counted = (struct volume_moves){0};
+}
+
 void sim_free(struct sim *s)
 {
     if (!s)
@@ -259,7 +269,7 @@ void sim_free(struct sim *s)
 /* 0, or the failure that it had. */
 static int sim_failure(const struct sim *s, struct err *e)
 {
-    if (s->failure.code)
+    if (sim_failed(s))
         *e = s->failure;
     return -(int)s->failure.code;
 }
@@ -274,9 +284,9 @@ static int submit_work(struct sim *s, enum sim_work work, uint32_t n, struct err
     if (ends_with_report(work) && n != 1)
         return err_set(e, ERR_INTERNAL, "%u samples or frames at once: expected one", n);
     int rc = 0;
-    if (work == SIM_STEP && !s->prepared && s->tapes[SIM_PREPARE].recorder)
+    if (work == SIM_STEP && !sim_memory_is_ready(s) && s->tapes[SIM_PREPARE].recorder)
         rc = recorder_submit(s->tapes[SIM_PREPARE].recorder, 1, e);
-    s->prepared = work == SIM_STEP || (work == SIM_OBSERVE && s->prepared);
+    sim_memory_worked(s, work == SIM_STEP || (work == SIM_OBSERVE && sim_memory_is_ready(s)));
     if (rc == 0)
         rc = recorder_submit(s->tapes[work].recorder, n, e);
     return rc || ends_with_report(work) ? rc : recorder_submit(s->tapes[SIM_REPORT].recorder, 1, e);
@@ -294,8 +304,9 @@ static void watch(struct sim *s, uint64_t ticket)
 
 void sim_await(struct sim *s)
 {
-    s->is_fetched = false;
-    if (++s->submitted == s->heard + 1)
+    sim_memory_changed(s);
+    sim_count_submitted(s);
+    if (s->submitted == s->heard + 1)
         watch(s, s->submitted);
 }
 
@@ -307,7 +318,7 @@ bool sim_room(const struct sim *s)
     if (s->submitted == s->heard)
         return true;
     return s->submitted - s->heard < SIM_REPORTS - 1 && !crowded && !s->gang.gang && s->pme == s->model->pme &&
-           !s->failure.code;
+           !sim_failed(s);
 }
 
 static void begin_epoch(struct sim *s)
@@ -324,7 +335,7 @@ static void follow_model(struct sim *s)
     if (s->pme == s->model->pme || s->submitted != s->heard)
         return;
     s->pme = s->model->pme;
-    s->prepared = false;
+    sim_memory_unready(s);
     begin_epoch(s);
 }
 
@@ -367,7 +378,7 @@ int sim_check(struct sim *s, struct err *e)
 bool sim_done(const struct sim *s)
 {
     uint64_t next = s->heard + 1;
-    if (s->failure.code)
+    if (sim_failed(s))
         return true;
     if (s->heard < s->submitted &&
         (!has_ended(s, next) || (report_of(s, next)->ctl.halt && !has_ended(s, s->submitted))))
@@ -379,14 +390,14 @@ bool sim_done(const struct sim *s)
 static void hear(struct sim *s)
 {
     s->done_before = sim_heard(s)->ctl.done;
-    s->heard++;
+    sim_count_heard(s);
     if (s->heard < s->submitted)
         watch(s, s->heard + 1);
 }
 
 int sim_wait(struct sim *s, struct err *e)
 {
-    while (!sim_done(s) || (!s->failure.code && s->heard < s->submitted)) {
+    while (!sim_done(s) || (!sim_failed(s) && s->heard < s->submitted)) {
         if (s->heard < s->submitted && sim_done(s)) { /* done may also mean that the state has been fetched just now */
             hear(s);
             continue;
@@ -429,7 +440,7 @@ int sim_outcome(struct sim *s, struct err *e)
         hear(s);
     if (rc == 0 && sim_heard(s)->ctl.halt)
         while (s->heard < s->submitted) /* has halted too */
-            s->heard++;
+            sim_count_heard(s);
     const struct ctl *c = &sim_heard(s)->ctl;
     unsigned long long step = c->step;
     const struct atom *atoms = s->model->sys->atoms, *a, *b;

@@ -2,13 +2,14 @@
  *
  * Inside the engine: what a sim is made of (sim.c: life and work; state_file.c: bytes in and out; velocities.c: new ones;
  * exchange.c: observables that change hands; sample.c: what it says of its work; table_guard.c: whether the tables of the
- * model are still what they were; volume.c: volume moves).
+ * model are still what they were; sim_states.c: the states of its work and of its memory).
  */
 #ifndef SHOAL_ENGINE_RUN_SIM_PARTS_H
 #define SHOAL_ENGINE_RUN_SIM_PARTS_H
 
 #include "engine/run/gang.h"
 #include "engine/run/model.h"
+#include "engine/run/sim_states.h"
 #include "graphs/recorder.h"
 
 /* Device addresses inside a replica's arena. What is needed to go on after the arena grew lies in front of `f`. */
@@ -57,13 +58,12 @@ struct sim {
     struct ctl *
         state; /* ..the state as it was fetched last: x, v, while minimizing f_best, and what observables have accumulated follow it */
     struct mark fetch; /* that it has arrived */
-    bool is_fetched;   /* it is the state of now */
     void *report_device;
     size_t mapped_bytes;
     struct span spans[SPAN_COUNT];
     struct sim_recorder tapes[SIM_WORK_COUNT];
-    bool prepared; /* what was submitted leaves all that a timestep finds done */
-    bool edited;   /* the control block, since it was sent */
+    struct sm work;   /* enum sim_work_state */
+    struct sm memory; /* enum sim_memory_state */
     struct gang_member gang;
     struct recorder_clock clock; /* replica steps, of which checks are due every so many */
     struct tables_check tables;
@@ -151,11 +151,6 @@ int tables_listen(struct sim *s, struct err *e);
 /* Waits for the answer to what was asked, or asks. While nothing is in flight. */
 int tables_check(struct sim *s, struct err *e);
 
-/* Nothing but sim_free is left. */
-static inline void sim_fail(struct sim *s, const struct err *why)
-{
-    s->failure = *why;
-}
 /* Every tape and the model's tables are checked now. Only while nothing is in flight. */
 int sim_check(struct sim *s, struct err *e);
 /* The report that answers are about. */

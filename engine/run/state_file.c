@@ -56,19 +56,20 @@ int sim_fetch(struct sim *s, struct err *e)
                              model_observed_bytes(s->model), e);
     if (rc == 0)
         rc = ops->mark(s->model->dev, s->lane, &s->fetch, e);
-    s->is_fetched = rc == 0;
-    if (rc)
+    if (rc) {
         sim_fail(s, e);
-    else
-        ops->watch(s->model->dev, s->lane, s->fetch.word, s->fetch.target);
-    return rc;
+        return rc;
+    }
+    sim_memory_fetched(s);
+    ops->watch(s->model->dev, s->lane, s->fetch.word, s->fetch.target);
+    return 0;
 }
 
 /* Waits, unless it was fetched before. */
 static int have_state(struct sim *s, struct err *e)
 {
     int rc = sim_wait(s, e);
-    if (rc || s->is_fetched)
+    if (rc || sim_memory_is_fetched(s))
         return rc;
     rc = sim_fetch(s, e);
     return rc ? rc : sim_wait(s, e);

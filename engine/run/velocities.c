@@ -8,7 +8,7 @@ int sim_thermalize(struct sim *s, struct err *e)
 {
     struct tape t = {0};
     s->model->program->emit_new_velocities(s, &t);
-    s->prepared = false;
+    sim_memory_unready(s);
     int rc = check_pointers(&s->model->dev->kernels, &t, s->spans, SPAN_COUNT, e);
     if (rc == 0)
         rc = sim_send_ctl(s, e);

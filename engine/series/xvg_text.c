@@ -4,11 +4,11 @@
 #include "engine/series/xvg.h"
 
 /* Grace's marks, and what they are without it. */
-static const struct mark {
+static const struct xvg_mark {
     const char *mark, *plain;
 } marks[] = {{"\\xl\\f{}", "lambda"}, {"\\xD\\f{}", "Delta "}, {"\\xe\\f{}", "epsilon"}, {"\\S", "^"}, {"\\N", ""}};
 
-static const struct mark *mark_at(const char *text)
+static const struct xvg_mark *mark_at(const char *text)
 {
     for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
         if (!strncmp(text, marks[i].mark, strlen(marks[i].mark)))
@@ -20,7 +20,7 @@ void xvg_plain(struct buf *out, const char *text)
 {
     buf_add(out, "", 0);
     while (*text) {
-        const struct mark *m = mark_at(text);
+        const struct xvg_mark *m = mark_at(text);
         buf_add(out, m ? m->plain : text, m ? strlen(m->plain) : 1);
         text += m ? strlen(m->mark) : 1;
     }

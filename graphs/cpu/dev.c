@@ -67,7 +67,7 @@ static int cpu_alloc(struct dev *dev, struct lane *lane, enum dev_memory kind, s
 static struct mark lane_mark(struct cpu_dev *d, struct lane *lane)
 {
     struct mark m = {&lane->passed, ++lane->marked};
-    cpu_queue_submit(&d->queue, lane, &(struct job){.mark = m.target});
+    cpu_queue_submit(&d->queue, lane, &(struct lane_job){.mark = m.target});
     return m;
 }
 
@@ -126,7 +126,7 @@ static int cpu_copy(struct dev *dev, struct lane *lane, void *to, const void *fr
 
 static int cpu_copy_async(struct dev *dev, struct lane *lane, void *to, const void *from, size_t bytes, struct err *e)
 {
-    cpu_queue_submit(&cpu(dev)->queue, lane, &(struct job){.to = to, .from = from, .bytes = bytes});
+    cpu_queue_submit(&cpu(dev)->queue, lane, &(struct lane_job){.to = to, .from = from, .bytes = bytes});
     return 0;
 }
 
@@ -139,7 +139,7 @@ static int cpu_mark(struct dev *dev, struct lane *lane, struct mark *out, struct
 static int cpu_follow(struct dev *dev, struct lane *lane, struct lane *before, struct err *e)
 {
     const struct mark m = lane_mark(cpu(dev), before);
-    cpu_queue_submit(&cpu(dev)->queue, lane, &(struct job){.after = m});
+    cpu_queue_submit(&cpu(dev)->queue, lane, &(struct lane_job){.after = m});
     return 0;
 }
 
@@ -161,7 +161,7 @@ static int admit(struct dev *dev, const struct tape *t, struct err *e)
 static void submit(struct cpu_dev *d, struct lane *lane, struct graph *g, uint64_t steps)
 {
     cpu_queue_submit(&d->queue, lane,
-                     &(struct job){.graph = g, .steps = steps, .order = d->shuffle ? lane->jobs + 1 : 0});
+                     &(struct lane_job){.graph = g, .steps = steps, .order = d->shuffle ? lane->jobs + 1 : 0});
 }
 
 static int cpu_run(struct dev *dev, struct lane *lane, const struct tape *t, struct err *e)

@@ -20,8 +20,8 @@ struct graph {
 };
 
 /* One of: steps of a graph, a copy, a mark, a wait for another lane's mark. */
-struct job {
-    struct job *next;
+struct lane_job {
+    struct lane_job *next;
     struct graph *graph; /* a reference of its own; or NULL */
     uint64_t steps;
     void *to;
@@ -35,8 +35,8 @@ struct job {
 enum { LANE_JOBS = 32 }; /* kept from the beginning */
 
 struct lane {
-    struct job *first, **last;
-    struct job *ended;       /* for the next */
+    struct lane_job *first, **last;
+    struct lane_job *ended;  /* for the next */
     struct graph *graphs;    /* the same */
     struct lane *ready_next; /* of those that are ready, or that wait for others */
     bool busy;               /* ready, waiting or running */
@@ -65,7 +65,7 @@ struct cpu_queue {
 int cpu_queue_open(struct cpu_queue *q, uint32_t threads, struct kernel_table kernels, struct err *e);
 void cpu_queue_close(struct cpu_queue *q); /* what was submitted is done first */
 /* Takes over what the job points to; copies the job itself. */
-void cpu_queue_submit(struct cpu_queue *q, struct lane *lane, const struct job *job);
+void cpu_queue_submit(struct cpu_queue *q, struct lane *lane, const struct lane_job *job);
 void cpu_queue_wait(struct cpu_queue *q, struct lane *lane); /* until it is idle */
 /* Waits until a job ended since the last drain, at most timeout_ms. */
 int cpu_queue_poll(struct cpu_queue *q, int timeout_ms, struct err *e);

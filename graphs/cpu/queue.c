@@ -66,7 +66,7 @@ static void step(const struct kernel_table *kernels, const struct tape *t)
         execute(kernels, t, i);
 }
 
-static void do_job(const struct kernel_table *kernels, struct lane *lane, const struct job *job)
+static void do_job(const struct kernel_table *kernels, struct lane *lane, const struct lane_job *job)
 {
     uint64_t random = job->order;
     for (uint64_t n = 0; n < job->steps; n++)
@@ -116,9 +116,9 @@ static struct lane *take_ready(struct cpu_queue *q)
     return lane;
 }
 
-static struct job *take_job(struct lane *lane)
+static struct lane_job *take_job(struct lane *lane)
 {
-    struct job *job = lane->first;
+    struct lane_job *job = lane->first;
     lane->first = job->next;
     if (!lane->first)
         lane->last = &lane->first;
@@ -143,7 +143,7 @@ static void signal_host(struct cpu_queue *q)
     }
 }
 
-static void job_done(struct cpu_queue *q, struct lane *lane, struct job *job)
+static void job_done(struct cpu_queue *q, struct lane *lane, struct lane_job *job)
 {
     const bool marks = job->mark;
     unref(job->graph);
@@ -170,7 +170,7 @@ static void *pool_thread(void *arg)
         if (!q->ready_first)
             break;
         struct lane *lane = take_ready(q);
-        struct job *job = take_job(lane);
+        struct lane_job *job = take_job(lane);
         pthread_mutex_unlock(&q->mutex);
         do_job(&q->kernels, lane, job);
         pthread_mutex_lock(&q->mutex);
@@ -186,7 +186,7 @@ void cpu_lane_open(struct lane *lane)
 {
     lane->last = &lane->first;
     for (int i = 0; i < LANE_JOBS; i++) {
-        struct job *job = xcalloc(1, sizeof *job);
+        struct lane_job *job = xcalloc(1, sizeof *job);
         job->next = lane->ended;
         lane->ended = job;
     }
@@ -194,7 +194,7 @@ void cpu_lane_open(struct lane *lane)
 
 void cpu_lane_close(struct lane *lane)
 {
-    for (struct job *job = lane->ended, *next; job; job = next) {
+    for (struct lane_job *job = lane->ended, *next; job; job = next) {
         next = job->next;
         free(job);
     }
@@ -229,10 +229,10 @@ void cpu_graph_unref(struct cpu_queue *q, struct graph *g)
     pthread_mutex_unlock(&q->mutex);
 }
 
-void cpu_queue_submit(struct cpu_queue *q, struct lane *lane, const struct job *job)
+void cpu_queue_submit(struct cpu_queue *q, struct lane *lane, const struct lane_job *job)
 {
     pthread_mutex_lock(&q->mutex);
-    struct job *copy = lane->ended;
+    struct lane_job *copy = lane->ended;
     if (copy)
         lane->ended = copy->next;
     else

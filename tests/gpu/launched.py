@@ -38,7 +38,7 @@ def launches(folder, name, command):
 
 def main():
     steps = kernels("engine/system/integrators.def", r'INTEGRATOR\(\w+, "[\w-]+", (\w+),')
-    frames = {f"observe_{block}" for block in kernels("engine/system/observables.def", r"BLOCK\((\w+), F")}
+    frames = {f"observe_{block}" for block in kernels("engine/system/observables.def", r"OBSERVABLE\(\w+, \w+, BLOCK\((\w+), F")}
     declared, toys = kernels("engine/cuda/kernels.def") | steps | frames, kernels("tests/graphs/toy_kernels.def")
     assert steps and frames and toys and declared > steps | frames
     sources = "".join(path.read_text() for path in (ROOT / "tests/graphs").glob("*.c"))

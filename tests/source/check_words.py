@@ -3,6 +3,9 @@
 """Words that readers stumble over are in no message and no help of the programs, no description of schemas/, no manual page, no page of
 the guide and not in README.md. A description of a schema is a tooltip, which has to be understood without the others.
 
+Names in the sources say which thing is meant: no struct is defined in two files; no two files of one folder have static functions of one
+name; no static function has the name of one that a header declares. What is excused below says why, and is taken out when it need not be.
+
 Usage: check_words.py SOURCE_ROOT
 """
 import glob
@@ -24,6 +27,20 @@ STUMBLES = {
 IN_DESCRIPTIONS = {r"one of them": "name the thing", r"of those": "name the things"}
 HELP = ("client/commands.c", "client/help.c", "client/command/options.def", "daemon/options.c")
 LEAST = 3  # words of a description in a JSON schema
+
+
+CODE = ("engine", "graphs", "daemon", "client")
+COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.S)
+STRUCT = re.compile(r"\bstruct\s+(?:\w+\([^()]*\)\s+)?(\w+)\s*\{")
+STATIC = re.compile(r"^static\s[^;={}()]*?\b(\w+)\s*\([^;{}]*\)\s*\{", re.M)
+DECLARED = re.compile(r"^(?!static|typedef|#|\s)[\w\s*]*?[\s*](\w+)\([^;{}]*\)[^;{}]*;", re.M)
+SEAM, DEVICE, OBSERVABLE = "each device has its own", "device code: with its next change", "observables: with their next change"
+STRUCTS_TWICE = {"lane": SEAM, "graph": SEAM, "nonbonded": SEAM, "moments": OBSERVABLE, "rows": DEVICE, "spot": DEVICE}
+STATICS_TWICE = {
+    "gather": DEVICE, "spread": DEVICE, "cost_of": DEVICE, "quads_of": DEVICE, "try_trio": DEVICE,
+    "mean_of": OBSERVABLE, "add_curves": OBSERVABLE, "bins_of": OBSERVABLE,
+    "current": "the molecule that is being read", "bits_of": "reader and writer of one format", "get_int": "of two formats",
+}
 
 
 def stumbles(text, patterns):
@@ -68,6 +85,52 @@ def problems(name, text):
     return short + [f"{where}: '{words}': {better}" for where, d in told for words, better in stumbles(d, patterns)]
 
 
+def defined(pattern, texts):
+    """Name -> the files of `texts` that have it, by the pattern."""
+    found = {}
+    for path, text in texts.items():
+        for name in pattern.findall(COMMENT.sub(" ", text)):
+            found.setdefault(name, set()).add(path)
+    return found
+
+
+def names_twice(texts, structs_excused, statics_excused):
+    """Of the sources, path -> text."""
+    statics = defined(STATIC, texts)
+    declared = defined(DECLARED, {path: text for path, text in texts.items() if path.endswith((".h", ".cuh"))})
+    wrong, structs, in_rooms = [], {}, {}
+    for name, paths in defined(STRUCT, texts).items():
+        if len(paths) > 1:
+            structs[name] = f"struct {name} is defined in {', '.join(sorted(paths))}: expected a name for each"
+    for name, paths in statics.items():
+        rooms = [os.path.dirname(path) for path in paths]
+        same = sorted(path for path in paths if rooms.count(os.path.dirname(path)) > 1)
+        if same:
+            in_rooms[name] = f"{', '.join(same)}: each has a static function {name}: expected names that say what each does"
+        wrong += [f"{path}: the static function {name} has the name of another one, of {', '.join(sorted(declared[name]))}"
+                  for path in sorted(paths) if name in declared]
+    for found, excused in ((structs, structs_excused), (in_rooms, statics_excused)):
+        wrong += [text for name, text in sorted(found.items()) if name not in excused]
+        wrong += [f"check_words.py: {name} is excused and need not be" for name in excused if name not in found]
+    return wrong
+
+
+def self_test_names():
+    """Faults that are not found, and what is found though it is right."""
+    a, b, other, header = "x/a.c", "x/b.c", "y/c.c", "y/d.h"
+    function = "static int take(int n,\n    int m)\n{\n}\n"
+    faults = ({a: "struct row {", other: "static const struct row {"}, {a: "struct alignas(8) row {", b: "    struct row {"},
+              {a: function, b: function}, {a: function, header: "int take(int n);\n"}, {a: "", "y/e.cuh": "", other: ""})
+    right = ({a: "struct row {};\nstruct row r = {0};", b: "struct row;\nvoid f(struct row *r) {"}, {a: function, other: function},
+             {a: function, b: "/* static int take(int n) { */\n static int taken(int n)\n{"}, {a: "static int take(int n);", b: function},
+             {a: function, header: "struct take;\nint take_all(int n);\nstatic inline int take_one(int n) {}\n"})
+    excuse = {"row": "?"}
+    return [f"not found in {texts}" for texts in faults[:-1] if not names_twice(texts, {}, {})] + \
+        [f"{texts}: {names_twice(texts, {}, {})}" for texts in right if names_twice(texts, {}, {})] + \
+        [f"excused: {texts}" for texts in (faults[0],) if names_twice(texts, excuse, {})] + \
+        [f"excused for nothing: {texts}" for texts in (faults[-1],) if not names_twice(texts, excuse, {})]
+
+
 def self_test():
     """Faults that are not found, and what is found though it is right."""
     faults = (("a.json", '{"properties": {"b": {"description": "As above."}}}'), ("a.json", '{"items": {"description": "Which of those it is."}}'),
@@ -85,12 +148,17 @@ def main():
     kinds = ["engine/**/*.[ch]", "daemon/**/*.[ch]", "client/**/*.[ch]", "client/**/*.def", "schemas/*.json", "schemas/api/*.yaml", "docs/*.md", "README.md",
              "client/*.scd.in", "deploy/man/*.scd.in"]
     names = sorted(name for kind in kinds for name in glob.glob(kind, root_dir=root, recursive=True))
-    wrong = self_test()
+    wrong = self_test() + self_test_names()
     for name in names:
         with open(os.path.join(root, name), encoding="utf-8") as f:
             wrong += problems(name, f.read())
+    code = {}
+    for name in (name for top in CODE for ext in ("c", "h", "cu", "cuh", "cc") for name in glob.glob(f"{top}/**/*.{ext}", root_dir=root, recursive=True)):
+        with open(os.path.join(root, name), encoding="utf-8") as f:
+            code[name] = f.read()
+    wrong += names_twice(code, STRUCTS_TWICE, STATICS_TWICE)
     print("\n".join(wrong))
-    print(f"{len(names)} files read, {len(wrong)} problems")
+    print(f"{len({*names, *code})} files read, {len(wrong)} problems")
     return 1 if wrong or not names else 0
 
 

@@ -68,7 +68,7 @@ static void draw_values(struct truth *t, uint64_t *seed)
 /* ---- what is gathered of them ---- */
 
 struct trial {
-    struct campaign campaign;
+    struct campaign_view campaign;
     struct gathered g;
 };
 
@@ -107,13 +107,13 @@ static void draw_rows(struct trial *x, const struct truth *t, int repeats, doubl
             json_t *planned = json_pack("{s:O,s:s,s:s,s:i}", "item", json_object_get(edge, "name"), "leg", "leg", "of",
                                         "edge", "repeat", r + 1);
             json_array_append_new(ensembles, planned);
-            x->g.rows[x->g.nrows++] =
-                (struct row){.planned = planned,
-                             .estimate = {t->value[e[1]] - t->value[e[0]] + t->error[k] * random_normal(seed),
-                                          told * t->error[k] * sqrt(square)},
-                             .standard_state = NAN,
-                             .finite_size = NAN,
-                             .verdict = VERDICT_CONVERGED};
+            x->g.rows[x->g.nrows++] = (struct gathered_ensemble){
+                .planned = planned,
+                .estimate = {t->value[e[1]] - t->value[e[0]] + t->error[k] * random_normal(seed),
+                             told * t->error[k] * sqrt(square)},
+                .standard_state = NAN,
+                .finite_size = NAN,
+                .verdict = VERDICT_CONVERGED};
         }
     json_object_set_new(x->campaign.plan, "ensembles", ensembles);
 }
@@ -182,7 +182,7 @@ static int check_values(int repeats, double told)
             converged += i == 0;
         }
         for (int k = 0; k < t.nedges; k++) {
-            const struct item *edge = &x.g.items[k];
+            const struct gathered_item *edge = &x.g.items[k];
             if (edge->verdict == VERDICT_CONVERGED)
                 count(&edges, (edge->sum.value - t.value[t.ends[k][1]] + t.value[t.ends[k][0]]) / edge->sum.error);
         }
@@ -299,7 +299,7 @@ static void check_coverage(int n, bool centered)
         }
         for (int i = 0; i < n && centered; i++)
             x[i].a -= mean;
-        struct comparison c = compare(x, n);
+        struct comparison c = compare_values(x, n);
         in[0] += c.rmse.low <= 1 && 1 <= c.rmse.high;
         in[1] += c.mue.low <= mue && mue <= c.mue.high;
         in[2] += c.tau.low <= tau && tau <= c.tau.high;

@@ -158,7 +158,7 @@ static void a_stuck_replica_is_blamed_alone(void **state)
     play_down(&p, 0, "killed: stuck");
     assert_int_equal(e->sets[0].crashes, 1);
     assert_int_equal(e->sets[1].crashes + e->sets[2].crashes, 0);
-    assert_int_equal(p.s.workers[0].strikes, 0); /* others went on there: the device is well */
+    assert_int_equal(p.s.workers[0].health.strikes, 0); /* others went on there: the device is well */
     play_end(&p);
 }
 
@@ -174,15 +174,15 @@ static void a_sick_device_is_put_aside_and_probed(void **state)
     play_up(&p, 1, 2, "m");
     play_add(&p, e);
     sick = &p.s.workers[1];
-    for (int i = 0; i < SCHED_STRIKES; i++) {
-        assert_false(sched_sick(sick));
+    for (int i = 0; i < HEALTH_STRIKES; i++) {
+        assert_false(health_is_sick(&sick->health));
         assert_int_equal(sick->nsets, 2);
         play_down(&p, 1, "signal 11");
-        assert_int_equal(play_count(&p, DECIDE_NOTE), i == SCHED_STRIKES - 1);
+        assert_int_equal(play_count(&p, DECIDE_NOTE), i == HEALTH_STRIKES - 1);
         play_up(&p, 1, 2, "m");
         play_about(&p, SCHED_SEGMENT, &p.s.workers[0].sets[0]->replicas[0]);
     }
-    assert_true(sched_sick(sick));
+    assert_true(health_is_sick(&sick->health));
     assert_int_equal(sick->nsets, 0);
     assert_int_equal(p.s.workers[0].nsets, 2); /* the healthy one works */
     assert_int_equal(ensemble_count(e, REPLICA_FAILED), 0);
@@ -197,8 +197,8 @@ static void a_sick_device_is_put_aside_and_probed(void **state)
     p.now += 2 * pause;
     play_feed(&p, (struct sched_event){.kind = SCHED_TICK});
     play_about(&p, SCHED_SEGMENT, &sick->sets[0]->replicas[0]);
-    assert_false(sched_sick(sick));
-    assert_null(sick->trouble);
+    assert_false(health_is_sick(&sick->health));
+    assert_null(sick->health.trouble);
     assert_int_equal(sick->nsets, 2);
     assert_int_equal(ensemble_count(e, REPLICA_FAILED), 0);
     play_end(&p);
@@ -229,12 +229,12 @@ static void a_lost_device_is_given_up(void **state)
     play_up(&p, 0, 1, "H200");
     play_add(&p, e);
     assert_int_equal(e->nrunning, 0); /* the other one may be of its model */
-    for (int i = 0; i < SCHED_LOST; i++)
+    for (int i = 0; i < HEALTH_MISSES; i++)
         play_down(&p, 1, "exited with status 1");
     assert_int_equal(e->nrunning, 1);
-    assert_string_equal(p.s.workers[1].trouble, "exited with status 1");
+    assert_string_equal(p.s.workers[1].health.trouble, "exited with status 1");
     play_up(&p, 1, 1, "H100");
-    assert_null(p.s.workers[1].trouble);
+    assert_null(p.s.workers[1].health.trouble);
     play_end(&p);
 }
 

@@ -115,7 +115,7 @@ static void a_device_that_is_still_to_come_counts(void **state)
     assert_int_equal(r->set->worker, 1);
     crash(&p, 1, 1);
     assert_int_equal(r->sm.state, REPLICA_QUEUED);
-    for (int i = 0; i < SCHED_LOST; i++)
+    for (int i = 0; i < HEALTH_MISSES; i++)
         play_down(&p, 2, "no such device");
     assert_int_equal(r->sm.state, REPLICA_RUNNING);
     crash(&p, r->set->worker, 1);

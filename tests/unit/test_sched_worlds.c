@@ -64,8 +64,8 @@ static void check_promises(const struct world *w)
 {
     for (int k = 0; k < w->p.s.nworkers; k++) {
         const struct sched_worker *sw = &w->p.s.workers[k];
-        if (sw->nrunning > (sw->up ? sw->slots : 0)) { /* a set that is larger than that, alone */
-            assert_true(sw->up);
+        if (sw->nrunning > (health_is_up(&sw->health) ? sw->slots : 0)) { /* a set that is larger than that, alone */
+            assert_true(health_is_up(&sw->health));
             assert_int_equal(sw->nsets, 1);
         }
         int held = 0;
@@ -135,7 +135,7 @@ static void world_step(struct world *w, struct sched_event ev)
         if (d->kind == DECIDE_SPACE)
             w->full = true;
         if (d->kind == DECIDE_START || d->kind == DECIDE_STOP || d->kind == DECIDE_KILL)
-            assert_true(w->p.s.workers[d->worker].up);
+            assert_true(health_is_up(&w->p.s.workers[d->worker].health));
     }
     check_promises(w);
 }
@@ -182,7 +182,7 @@ static void finish_job(struct world *w, int i, bool well)
 static void worker_acts(struct world *w, int k, bool calm)
 {
     struct sched_worker *sw = &w->p.s.workers[k];
-    if (!sw->up) {
+    if (!health_is_up(&sw->health)) {
         world_step(
             w, (struct sched_event){.kind = SCHED_WORKER_UP, .worker = k, .slots = 4 - k, .device = "d", .model = "m"});
         return;
@@ -291,7 +291,7 @@ static void something_happens(struct world *w)
     } else if (what == 8 && w->full) {
         w->full = false;
         world_step(w, (struct sched_event){.kind = SCHED_SPACE});
-    } else if (what == 7 && !w->fair && w->p.s.workers[0].up && draw(10) == 0) {
+    } else if (what == 7 && !w->fair && health_is_up(&w->p.s.workers[0].health) && draw(10) == 0) {
         world_step(w, (struct sched_event){.kind = SCHED_WORKER_DOWN, .worker = 0, .message = "killed"});
     } else {
         worker_acts(w, (int)draw((uint32_t)w->p.s.nworkers), false);

@@ -4,6 +4,7 @@
  */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <signal.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,8 @@
 
 #include <cmocka.h>
 
+#include "daemon/http/internal.h"
+#include "tests/lib/moves.h"
 #include "tests/lib/server_play.h"
 
 #define IDLE_SECONDS 2
@@ -307,6 +310,112 @@ static void test_answer_and_close(void **state)
     close(fd);
 }
 
+/* ---- states ---- */
+
+static void test_tables(void **state)
+{
+    assert_table(&request_states,
+                 "reading>handled reading>answered reading>over handled>waiting handled>answered "
+                 "handled>left waiting>handled waiting>answered waiting>left answered>sent "
+                 "answered>over sent>over left>over");
+    assert_table(&stream_states,
+                 "idle>filling idle>ended idle>broken filling>idle filling>ended filling>broken "
+                 "ended>broken");
+}
+
+static void assert_went(const char *kind, const char *expected)
+{
+    char moves[400];
+    moves_end(kind, moves, sizeof moves);
+    assert_string_equal(moves, expected);
+}
+
+/* Asks for `path`, reads until `until` has come, and leaves. */
+static void ask_once(struct fixture *f, const char *path, const char *until)
+{
+    int fd = server_play_dial(&f->play);
+    server_play_ask(fd, "GET", path);
+    server_play_answer(&f->play, fd, until);
+    close(fd);
+    server_play_turn(&f->play, 50);
+}
+
+static void test_states_of_answers(void **state)
+{
+    struct fixture *f = *state;
+    moves_begin();
+    ask_once(f, "/x", "}\n");
+    assert_went("request", "handled answered sent over");
+    moves_begin();
+    int fd = server_play_dial(&f->play);
+    server_play_ask(fd, "GET", "/later");
+    server_play_turn(&f->play, 50);
+    reply_json(f->later, 200, json_object());
+    server_play_answer(&f->play, fd, "}\n");
+    close(fd);
+    server_play_turn(&f->play, 50);
+    assert_went("request", "handled waiting answered sent over");
+    moves_begin();
+    quota_limit(f->play.quota, QUOTA_CONNECTIONS, 0, 0);
+    ask_once(f, "/x", "}\n");
+    assert_went("request", "answered sent over");
+}
+
+static void test_states_without_answers(void **state)
+{
+    struct fixture *f = *state;
+    int fd = server_play_dial(&f->play);
+    moves_begin();
+    assert_int_equal(send(fd, "POST /x HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n", 50, MSG_NOSIGNAL), 50);
+    server_play_turn(&f->play, 50);
+    close(fd);
+    server_play_turn(&f->play, 50);
+    assert_went("request", "over");
+    fd = server_play_dial(&f->play);
+    moves_begin();
+    server_play_ask(fd, "GET", "/later");
+    server_play_turn(&f->play, 50);
+    close(fd);
+    server_close(f->play.server);
+    f->play.server = NULL;
+    assert_went("request", "handled waiting handled left");
+    moves_begin();
+    reply_json(f->later, 200, json_object());
+    assert_went("request", "over");
+}
+
+static void test_states_of_streams(void **state)
+{
+    struct fixture *f = *state;
+    moves_begin();
+    ask_once(f, "/stream", "\r\n0\r\n\r\n");
+    assert_went("stream", "filling idle filling idle filling ended");
+    moves_begin();
+    ask_once(f, "/broken", NULL);
+    assert_went("stream", "filling idle filling idle filling broken");
+    moves_begin();
+    ask_once(f, "/wait", "piece,");
+    server_play_turn(&f->play, 1500); /* it is seen to have left */
+    assert_went("stream", "filling idle filling broken");
+}
+
+static void answer(void *request)
+{
+    reply_json(request, 200, json_object());
+}
+
+static void test_answer_twice(void **state)
+{
+    struct fixture *f = *state;
+    int fd = server_play_dial(&f->play);
+    server_play_ask(fd, "GET", "/later");
+    server_play_turn(&f->play, 50);
+    answer(f->later);
+    assert_child(answer, f->later, SIGABRT, "answered -> answered (3 -> 3): not an allowed move");
+    close(fd);
+    server_play_turn(&f->play, 50);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -317,6 +426,11 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_dribble, setup, teardown),
         cmocka_unit_test_setup_teardown(test_limit, setup, teardown),
         cmocka_unit_test_setup_teardown(test_close_with_work_in_hand, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_answer_and_close, setup, teardown)};
+        cmocka_unit_test_setup_teardown(test_answer_and_close, setup, teardown),
+        cmocka_unit_test(test_tables),
+        cmocka_unit_test_setup_teardown(test_states_of_answers, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_states_without_answers, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_states_of_streams, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_answer_twice, setup, teardown)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

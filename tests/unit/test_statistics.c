@@ -25,7 +25,7 @@ static void assert_near(double a, double b)
 /* Three edges of one error around a triangle share what does not close; each node has 2/9 of the variance of an edge. */
 static void test_triangle(void **state)
 {
-    const struct measured m[] = {{0, 1, 1.0, 0.3}, {1, 2, 2.0, 0.3}, {0, 2, 3.6, 0.3}};
+    const struct measurement m[] = {{0, 1, 1.0, 0.3}, {1, 2, 2.0, 0.3}, {0, 2, 3.6, 0.3}};
     struct network net;
     network_solve(&net, 3, m, 3);
     assert_int_equal(net.parts, 1);
@@ -41,7 +41,8 @@ static void test_triangle(void **state)
 /* Two edges between the same pair count by their weights; errors of a chain add in quadrature. */
 static void test_weights(void **state)
 {
-    const struct measured m[] = {{0, 1, 1.0, 0.1}, {1, 0, -4.0, 0.2}, {1, 2, 0.5, 0.3}, {2, 3, NAN, 0.3}, {3, 2, 1, 0}};
+    const struct measurement m[] = {
+        {0, 1, 1.0, 0.1}, {1, 0, -4.0, 0.2}, {1, 2, 0.5, 0.3}, {2, 3, NAN, 0.3}, {3, 2, 1, 0}};
     struct network net;
     network_solve(&net, 4, m, 5);
     const double *c = net.covariance;
@@ -56,7 +57,7 @@ static void test_weights(void **state)
 /* A part that has a zero of its own, and one that has none. */
 static void test_anchors_and_parts(void **state)
 {
-    const struct measured m[] = {{0, 1, 1.0, 0.4}, {0, -1, -2.0, 0.3}, {2, 3, 5.0, 0.1}};
+    const struct measurement m[] = {{0, 1, 1.0, 0.4}, {0, -1, -2.0, 0.3}, {2, 3, 5.0, 0.1}};
     struct network net;
     network_solve(&net, 4, m, 3);
     assert_int_equal(net.parts, 2);
@@ -72,7 +73,7 @@ static void test_anchors_and_parts(void **state)
     network_free(&net);
 }
 
-static double around(const struct loop *l, const struct measured *m, const double *value)
+static double around(const struct loop *l, const struct measurement *m, const double *value)
 {
     double sum = 0;
     for (int k = 0; k < l->length; k++)
@@ -86,11 +87,11 @@ static void test_loops(void **state)
     const double value[] = {0.3, -1.7, 2.2, 5.1, -0.4, 9};
     static const int ends[][2] = {{0, 1}, {2, 1}, {2, 3}, {3, 0}, {0, 2}, {4, 5}, {5, 4}, {1, 3}};
     enum { EDGES = sizeof ends / sizeof *ends };
-    struct measured m[EDGES];
+    struct measurement m[EDGES];
     struct loop *loops;
     for (int k = 0; k < EDGES; k++) {
         const int *e = ends[k];
-        m[k] = (struct measured){e[0], e[1], value[e[1]] - value[e[0]], 0.5};
+        m[k] = (struct measurement){e[0], e[1], value[e[1]] - value[e[0]], 0.5};
     }
     m[7].value += 0.25;
     int n = network_loops(6, m, EDGES, &loops);
@@ -111,8 +112,8 @@ static void test_loops(void **state)
 static void test_contradiction(void **state)
 {
     enum { EDGES = 7 };
-    struct measured m[EDGES] = {{0, 1, 1, 0.1}, {0, 2, 2, 0.1}, {0, 3, 3, 0.1}, {1, 2, 1, 0.1},
-                                {1, 3, 2, 0.1}, {2, 3, 1, 0.1}, {4, 5, 9, 0.1}};
+    struct measurement m[EDGES] = {{0, 1, 1, 0.1}, {0, 2, 2, 0.1}, {0, 3, 3, 0.1}, {1, 2, 1, 0.1},
+                                   {1, 3, 2, 0.1}, {2, 3, 1, 0.1}, {4, 5, 9, 0.1}};
     struct contradiction *c;
     assert_int_equal(network_contradictions(6, m, EDGES, &c), 0);
     contradictions_free(c, 0);
@@ -137,7 +138,7 @@ static void test_contradiction(void **state)
 /* A single loop cannot say which of its edges is wrong; errors that are all too small are no edge's fault. */
 static void test_unnamed_contradictions(void **state)
 {
-    const struct measured triangle[] = {{0, 1, 1, 0.1}, {1, 2, 1, 0.1}, {0, 2, 3, 0.1}, {2, -1, 0, 0.1}};
+    const struct measurement triangle[] = {{0, 1, 1, 0.1}, {1, 2, 1, 0.1}, {0, 2, 3, 0.1}, {2, -1, 0, 0.1}};
     struct contradiction *c;
     assert_int_equal(network_contradictions(3, triangle, 4, &c), 1);
     assert_int_equal(c->length, 3);
@@ -145,10 +146,10 @@ static void test_unnamed_contradictions(void **state)
     assert_near(c->error, 0.1 * sqrt(3));
     contradictions_free(c, 1);
     enum { TWICE = 8 };
-    struct measured pairs[2 * TWICE];
+    struct measurement pairs[2 * TWICE];
     for (int k = 0; k < TWICE; k++) {
-        pairs[2 * k] = (struct measured){k, k + 1, 0.19, 0.1};
-        pairs[2 * k + 1] = (struct measured){k, k + 1, -0.19, 0.1};
+        pairs[2 * k] = (struct measurement){k, k + 1, 0.19, 0.1};
+        pairs[2 * k + 1] = (struct measurement){k, k + 1, -0.19, 0.1};
     }
     assert_int_equal(network_contradictions(TWICE + 1, pairs, 2 * TWICE, &c), 1);
     assert_int_equal(c->length, 0);
@@ -204,7 +205,7 @@ static void test_compare(void **state)
     struct compared x[6], y[6];
     memcpy(x, given, sizeof x);
     memcpy(y, given, sizeof y);
-    struct comparison c = compare(x, 6), again = compare(y, 6);
+    struct comparison c = compare_values(x, 6), again = compare_values(y, 6);
     assert_int_equal(c.values, 6);
     assert_near(c.rmse.value, sqrt((4 * 0.25 + 2) / 6));
     assert_near(c.mue.value, 4.0 / 6);
@@ -221,13 +222,13 @@ static void test_compare_few(void **state)
 {
     struct compared x[] = {
         {.a = 1, .b = 1.5}, {.a = 2, .b = 1.5}, {.a = 3, .b = 3.5}, {.a = 4, .b = 3.5}, {.a = 5, .b = 6}};
-    struct comparison c = compare(x, 5);
+    struct comparison c = compare_values(x, 5);
     assert_near(c.rmse.value, sqrt((4 * 0.25 + 1) / 5));
     assert_true(isnan(c.rmse.low) && isnan(c.mue.high) && isnan(c.tau.low) && !isnan(c.tau.value));
-    c = compare(x, 3);
+    c = compare_values(x, 3);
     assert_int_equal(c.values, 3);
     assert_true(isnan(c.rmse.value) && isnan(c.mue.value) && isnan(c.tau.value));
-    assert_true(isnan(compare(x, 0).rmse.value));
+    assert_true(isnan(compare_values(x, 0).rmse.value));
 }
 
 /* Two parts that float, and one system alone: its difference of 0 is no agreement, and the others' lack what their means took. */
@@ -238,7 +239,7 @@ static void test_compare_parts(void **state)
                            {.a = -1, .b = 2, .group = 1, .centered = true},
                            {.a = 5, .b = 2, .group = 1, .centered = true},
                            {.a = 7, .b = 7, .group = 2, .centered = true}};
-    struct comparison c = compare(x, 5);
+    struct comparison c = compare_values(x, 5);
     assert_int_equal(c.values, 4);
     assert_near(c.pairs, 2);
     assert_near(c.rmse.value, sqrt(2 * (2 * 1 + 2 * 9) / 4.0));

@@ -19,6 +19,7 @@
 #include "daemon/processes/supervisor.h"
 #include "engine/base/buf.h"
 #include "engine/base/log.h"
+#include "tests/lib/moves.h"
 
 #define HELLO "printf '\\020\\0\\0\\0{\"type\":\"hello\"}' >&3\n"
 
@@ -107,6 +108,39 @@ static void end(struct watch *w)
     supervisor_close(w->s);
     uv_run(&w->loop, UV_RUN_DEFAULT);
     assert_int_equal(uv_loop_close(&w->loop), 0);
+}
+
+static void its_states_are_those(void **state)
+{
+    assert_table(&supervisor_process_states,
+                 "resting>started resting>reaped started>speaking started>closed "
+                 "started>reaped speaking>closed speaking>reaped closed>over reaped>over "
+                 "over>resting");
+}
+
+/* The states that a worker process went through until it was down. */
+static void assert_went(const char *device, uint64_t hello_ms, const char *one, const char *other)
+{
+    struct watch w;
+    char moves[200];
+    moves_begin();
+    begin(&w, device, hello_ms);
+    until_down(&w, 1);
+    moves_end("worker process", moves, sizeof moves);
+    if (strcmp(moves, other) != 0)
+        assert_string_equal(moves, one);
+    end(&w);
+}
+
+/* Of one that closes its socket by its death, either may be noticed first. */
+static void it_goes_through_its_states(void **state)
+{
+    assert_went("dies", 10000, "started closed over resting", "started reaped over resting");
+    assert_went("speaks", 10000, "started speaking closed over resting", "started speaking reaped over resting");
+    assert_went("mute", 100, "started closed over resting", "started reaped over resting");
+    assert_went("leaves", 10000, "started speaking closed over resting", "");
+    assert_went("orphans", 10000, "started speaking reaped over resting", "");
+    assert_went("nonsense", 10000, "started closed over resting", "");
 }
 
 static void one_that_dies_is_started_again(void **state)
@@ -282,6 +316,8 @@ static int teardown(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(its_states_are_those),
+        cmocka_unit_test(it_goes_through_its_states),
         cmocka_unit_test(one_that_dies_is_started_again),
         cmocka_unit_test(what_it_said_before_it_died_counts),
         cmocka_unit_test(why_it_ends_is_passed_on),

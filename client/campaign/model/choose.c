@@ -40,7 +40,8 @@ static bool stands(const json_t *all, const char *word, bool leg)
     return false;
 }
 
-static int check_words(const struct campaign *k, const char *const *words, int n, const char *option, struct err *e)
+static int check_words(const struct campaign_view *k, const char *const *words, int n, const char *option,
+                       struct err *e)
 {
     const json_t *all = json_object_get(k->plan, "ensembles");
     bool leg = !strcmp(option, "leg");
@@ -56,7 +57,7 @@ bool campaign_is_part(const struct client *c)
     return c->nonly || c->nskip || c->nlegs;
 }
 
-int campaign_choose(struct campaign *k, const struct client *c, struct err *e)
+int campaign_choose(struct campaign_view *k, const struct client *c, struct err *e)
 {
     json_t *chosen = json_array(), *one;
     size_t i;

@@ -12,7 +12,7 @@
 
 /* ---- the file ---- */
 
-static int take_plan(struct campaign *k, const struct buf *text)
+static int take_plan(struct campaign_view *k, const struct buf *text)
 {
     struct err e = {0};
     k->plan = json_loadb(text->data ? text->data : "", text->len, 0, NULL);
@@ -23,7 +23,7 @@ static int take_plan(struct campaign *k, const struct buf *text)
 }
 
 /* ladders: a file for --ladders, NULL: none. */
-static int read_plan(struct campaign *k, const struct client *c, bool names, const char *ladders)
+static int read_plan(struct campaign_view *k, const struct client *c, bool names, const char *ladders)
 {
     char *words[2 * LISTED_MAX + 8];
     struct err e = {0};
@@ -54,14 +54,14 @@ static int read_plan(struct campaign *k, const struct client *c, bool names, con
     return rc;
 }
 
-int campaign_open(struct campaign *k, const struct client *c, const char *file, bool names)
+int campaign_open(struct campaign_view *k, const struct client *c, const char *file, bool names)
 {
-    *k = (struct campaign){.file = file};
+    *k = (struct campaign_view){.file = file};
     return read_plan(k, c, names, NULL);
 }
 
 /* The worker gets the ladders by a file without a name, which it inherits. */
-int campaign_reopen(struct campaign *k, const struct client *c)
+int campaign_reopen(struct campaign_view *k, const struct client *c)
 {
     char path[32];
     struct err e = {0};
@@ -80,17 +80,18 @@ int campaign_reopen(struct campaign *k, const struct client *c)
     return rc;
 }
 
-void campaign_close(struct campaign *k)
+void campaign_close(struct campaign_view *k)
 {
     json_decref(k->plan);
     json_decref(k->present);
     json_decref(k->ladders);
-    *k = (struct campaign){0};
+    *k = (struct campaign_view){0};
 }
 
 /* ---- the service's ---- */
 
-struct client campaign_choice(const struct campaign *k, const struct client *c, const char *kind, struct buf *label)
+struct client campaign_choice(const struct campaign_view *k, const struct client *c, const char *kind,
+                              struct buf *label)
 {
     struct client choice = *c;
     buf_printf(label, "%s=%s", kind, answer_text(k->plan, "name"));
@@ -99,7 +100,7 @@ struct client campaign_choice(const struct campaign *k, const struct client *c, 
     return choice;
 }
 
-static int look_for(struct campaign *k, const struct client *c, const char *kind, struct err *e)
+static int look_for(struct campaign_view *k, const struct client *c, const char *kind, struct err *e)
 {
     struct buf label = {0};
     struct client choice = campaign_choice(k, c, kind, &label);
@@ -113,7 +114,7 @@ static int look_for(struct campaign *k, const struct client *c, const char *kind
     return all ? 0 : -(int)e->code;
 }
 
-int campaign_look(struct campaign *k, const struct client *c, struct err *e)
+int campaign_look(struct campaign_view *k, const struct client *c, struct err *e)
 {
     json_decref(k->present);
     k->present = json_object();
@@ -127,12 +128,12 @@ int campaign_look(struct campaign *k, const struct client *c, struct err *e)
     return rc;
 }
 
-const json_t *campaign_present(const struct campaign *k, const json_t *planned)
+const json_t *campaign_present(const struct campaign_view *k, const json_t *planned)
 {
     return json_object_get(k->present, answer_text(planned, "key"));
 }
 
-bool campaign_differs(const struct campaign *k, const json_t *planned)
+bool campaign_differs(const struct campaign_view *k, const json_t *planned)
 {
     const char *there = answer_text(campaign_present(k, planned), "spec_hash"), *here = answer_text(planned, "hash");
     return *there && *here && strcmp(there, here) != 0;

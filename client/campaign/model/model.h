@@ -7,7 +7,7 @@
 
 #include "client/command/client.h"
 
-struct campaign {
+struct campaign_view {
     const char *file;
     json_t *plan;    /* what shoal-worker campaign printed */
     json_t *present; /* key -> ensemble of the service, pilots too; NULL: it was not asked */
@@ -16,23 +16,24 @@ struct campaign {
 };
 
 /* Reads the file: `names` alone, or all that would be submitted, checked; of it what --only, --skip and --leg choose. EXIT_OK, or an exit code after the worker said what is wrong. */
-int campaign_open(struct campaign *k, const struct client *c, const char *file, bool names);
+int campaign_open(struct campaign_view *k, const struct client *c, const char *file, bool names);
 /* The same once more, of an open one, with windows as k->ladders has them. */
-int campaign_reopen(struct campaign *k, const struct client *c);
+int campaign_reopen(struct campaign_view *k, const struct client *c);
 /* What the service has of it, of the caller's own. */
-int campaign_look(struct campaign *k, const struct client *c, struct err *e);
-void campaign_close(struct campaign *k);
+int campaign_look(struct campaign_view *k, const struct client *c, struct err *e);
+void campaign_close(struct campaign_view *k);
 /* The service's ensemble of a planned one; NULL: there is none. */
-const json_t *campaign_present(const struct campaign *k, const json_t *planned);
+const json_t *campaign_present(const struct campaign_view *k, const json_t *planned);
 /* It was submitted, and is something else now. */
-bool campaign_differs(const struct campaign *k, const json_t *planned);
+bool campaign_differs(const struct campaign_view *k, const json_t *planned);
 /* c, choosing the ensembles whose label `kind`, campaign or pilot, is the campaign's name, and nothing else; `label`
  * is kept by the caller. */
-struct client campaign_choice(const struct campaign *k, const struct client *c, const char *kind, struct buf *label);
+struct client campaign_choice(const struct campaign_view *k, const struct client *c, const char *kind,
+                              struct buf *label);
 
 /* Whether --only, --skip or --leg are given. */
 bool campaign_is_part(const struct client *c);
 /* Leaves those that they choose in the plan of an open campaign. ERR_USAGE: a word that stands for nothing, or nothing is left. */
-int campaign_choose(struct campaign *k, const struct client *c, struct err *e);
+int campaign_choose(struct campaign_view *k, const struct client *c, struct err *e);
 
 #endif

@@ -374,7 +374,7 @@ static bool is_bare(const struct advising *a, const struct gap_atom *g, int stat
     return type < 0 || a->sys->lj[(size_t)type * (size_t)a->sys->ntypes + (size_t)type].c12 == 0;
 }
 
-static void say(const struct advising *a, const struct gap *g, int count)
+static void say_gap(const struct advising *a, const struct gap *g, int count)
 {
     const struct alchemy_settings *al = &a->s->settings.alchemy;
     const struct gap_atom *of = &g->contact.a;
@@ -423,6 +423,6 @@ void advise_gaps(const struct advising *a)
     for (int k = 0; k + 1 < al->nwindows; k++)
         count += wide[k];
     if (count)
-        say(a, &worst, count);
+        say_gap(a, &worst, count);
     free(wide);
 }

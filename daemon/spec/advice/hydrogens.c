@@ -45,7 +45,7 @@ static int find_misnamed(const struct system *sys, bool named, const struct bond
     return n;
 }
 
-static void say(const struct advising *a, bool named)
+static void say_bonds(const struct advising *a, bool named)
 {
     const struct bond *b = NULL;
     int which = 0, n = find_misnamed(a->sys, named, &b, &which);
@@ -69,6 +69,6 @@ void advise_hydrogens(const struct advising *a)
 {
     if (a->s->settings.constrain != CONSTRAIN_H_BONDS)
         return;
-    say(a, false);
-    say(a, true);
+    say_bonds(a, false);
+    say_bonds(a, true);
 }

@@ -15,7 +15,7 @@ struct loader {
     struct err *e;
 };
 
-static int fail(struct loader *l, size_t line0, const char *what)
+static int fail_loading(struct loader *l, size_t line0, const char *what)
 {
     return err_set(l->e, ERR_SPEC, "%s:%zu: %s", l->file, line0 + 1, what);
 }
@@ -70,9 +70,10 @@ static struct node_item *append(struct node *n)
 static int check_marks(struct loader *l, const yaml_event_t *event, const yaml_char_t *anchor, const yaml_char_t *tag)
 {
     if (anchor)
-        return fail(l, event->start_mark.line, "an anchor (&name) is not accepted; write the value out");
+        return fail_loading(l, event->start_mark.line, "an anchor (&name) is not accepted; write the value out");
     if (tag)
-        return fail(l, event->start_mark.line, "a tag (!name) is not accepted; the schema says what a value is");
+        return fail_loading(l, event->start_mark.line,
+                            "a tag (!name) is not accepted; the schema says what a value is");
     return 0;
 }
 
@@ -82,19 +83,19 @@ static int load_key(struct loader *l, struct node *map, const yaml_event_t *even
 {
     size_t line = event->start_mark.line;
     if (event->type != YAML_SCALAR_EVENT)
-        return fail(l, line, "a key must be a word");
+        return fail_loading(l, line, "a key must be a word");
     int rc = check_marks(l, event, event->data.scalar.anchor, event->data.scalar.tag);
     if (rc)
         return rc;
     const char *text = (const char *)event->data.scalar.value;
     if (event->data.scalar.length > 64 || strlen(text) != event->data.scalar.length)
-        return fail(l, line, "a key of more than 64 bytes");
+        return fail_loading(l, line, "a key of more than 64 bytes");
     for (int i = 0; i < map->n; i++)
         if (!strcmp(map->items[i].key, text))
             return err_set(l->e, ERR_SPEC, "%s:%zu: %s: duplicate key; the first is in line %d", l->file, line + 1,
                            text, map->items[i].line);
     if (map->n == NODE_MAX_KEYS)
-        return fail(l, line, "more keys in one mapping than any spec has (100)");
+        return fail_loading(l, line, "more keys in one mapping than any spec has (100)");
     *key = xstrdup(text);
     return 0;
 }
@@ -135,16 +136,16 @@ static int load_value(struct loader *l, struct node **out, yaml_event_t *event, 
 {
     size_t line = event->start_mark.line;
     if (++l->count > NODE_MAX_COUNT)
-        return fail(l, line, "more values than any spec has (20000)");
+        return fail_loading(l, line, "more values than any spec has (20000)");
     if (depth > NODE_MAX_DEPTH)
-        return fail(l, line, "nested deeper than any spec is (16 levels)");
+        return fail_loading(l, line, "nested deeper than any spec is (16 levels)");
     int rc;
     if (event->type == YAML_SCALAR_EVENT) {
         if ((rc = check_marks(l, event, event->data.scalar.anchor, event->data.scalar.tag)))
             return rc;
         const char *text = (const char *)event->data.scalar.value;
         if (strlen(text) != event->data.scalar.length)
-            return fail(l, line, "a zero byte in a value");
+            return fail_loading(l, line, "a zero byte in a value");
         *out = new_node(NODE_SCALAR, event);
         (*out)->text = xstrdup(text);
         (*out)->quoted = event->data.scalar.style != YAML_PLAIN_SCALAR_STYLE;
@@ -162,7 +163,7 @@ static int load_value(struct loader *l, struct node **out, yaml_event_t *event, 
         *out = new_node(NODE_LIST, event);
         return load_items(l, *out, YAML_SEQUENCE_END_EVENT, depth + 1);
     }
-    return fail(l, line, "an alias (*name) is not accepted; write the value out");
+    return fail_loading(l, line, "an alias (*name) is not accepted; write the value out");
 }
 
 /* Stream start, one document, stream end. */
@@ -176,9 +177,9 @@ static int load_document(struct loader *l, struct node **out)
         yaml_event_type_t type = event.type;
         size_t line = event.start_mark.line;
         if (type == YAML_DOCUMENT_START_EVENT && *out)
-            rc = fail(l, line, "a second document; one file holds one ensemble");
+            rc = fail_loading(l, line, "a second document; one file holds one ensemble");
         else if (type == YAML_STREAM_END_EVENT && !*out)
-            rc = fail(l, 0, "the spec is empty");
+            rc = fail_loading(l, 0, "the spec is empty");
         else if (type == YAML_SCALAR_EVENT || type == YAML_MAPPING_START_EVENT || type == YAML_SEQUENCE_START_EVENT ||
                  type == YAML_ALIAS_EVENT)
             rc = load_value(l, out, &event, 0);

@@ -63,8 +63,8 @@ static void shown_add(struct buf *b, const struct node *n)
 }
 
 /* file:line: place: value: expected (value left out when NULL). Takes over `expected`. */
-static int fail(struct schema_walk *w, enum err_code code, int line, const struct schema_place *p,
-                const struct node *value, struct buf *expected)
+static int fail_schema(struct schema_walk *w, enum err_code code, int line, const struct schema_place *p,
+                       const struct node *value, struct buf *expected)
 {
     struct buf b = {0};
     buf_printf(&b, "%s:%d: ", w->file, line);
@@ -195,7 +195,7 @@ static int fail_value(struct schema_walk *w, const json_t *schema, const struct 
     struct buf b = {0}, expected = expected_of(schema);
     buf_printf(&b, "%s%s", fault, expected.data);
     buf_free(&expected);
-    return fail(w, ERR_SPEC, n->line, p, n, &b);
+    return fail_schema(w, ERR_SPEC, n->line, p, n, &b);
 }
 
 static bool in_range(const json_t *schema, double v, const char *lo, const char *xlo, const char *hi)
@@ -228,7 +228,7 @@ static int check_quantity(struct schema_walk *w, const json_t *schema, const str
             return 0;
         struct buf b = {0};
         buf_printf(&b, "expected a whole number of steps from 1 to 1e12");
-        return fail(w, ERR_SPEC, n->line, p, n, &b);
+        return fail_schema(w, ERR_SPEC, n->line, p, n, &b);
     }
     if (!in_range(schema, q.value, "x-minimum", "x-exclusive-minimum", "x-maximum"))
         return fail_value(w, schema, n, p, "out of range; ");
@@ -254,7 +254,7 @@ static int check_enum(struct schema_walk *w, const json_t *schema, const struct 
     struct buf b = expected_of(schema);
     if (near)
         buf_printf(&b, "; did you mean %s?", near);
-    return fail(w, ERR_SPEC, n->line, p, n, &b);
+    return fail_schema(w, ERR_SPEC, n->line, p, n, &b);
 }
 
 static bool matches(const char *pattern, const char *text)
@@ -353,7 +353,7 @@ static int fail_unknown(struct schema_walk *w, const json_t *properties, const s
             buf_printf(&b, "; %s belongs into %s", item->key, homes.data);
     }
     buf_free(&homes);
-    return fail(w, ERR_SPEC, item->line, p, NULL, &b);
+    return fail_schema(w, ERR_SPEC, item->line, p, NULL, &b);
 }
 
 static int check_required(struct schema_walk *w, const json_t *schema, const struct node *n,
@@ -370,7 +370,7 @@ static int check_required(struct schema_walk *w, const json_t *schema, const str
         struct schema_place here = {.up = p, .key = key};
         buf_printf(&all, "missing; %s", b.data);
         buf_free(&b);
-        return fail(w, ERR_SPEC, n->line, &here, NULL, &all);
+        return fail_schema(w, ERR_SPEC, n->line, &here, NULL, &all);
     }
     return 0;
 }
@@ -391,7 +391,7 @@ static int check_one_of(struct schema_walk *w, const json_t *schema, const struc
                    key);
     }
     if (choices && given != 1)
-        return fail(w, ERR_SPEC, n->line, p, NULL, &b);
+        return fail_schema(w, ERR_SPEC, n->line, p, NULL, &b);
     buf_free(&b);
     return 0;
 }
@@ -412,7 +412,7 @@ static int check_map(struct schema_walk *w, const json_t *schema, const struct n
         if (text_of(below, "x-unsupported")) {
             struct buf b = {0};
             buf_printf(&b, "not supported: %s", text_of(below, "x-unsupported"));
-            return fail(w, ERR_UNSUPPORTED, n->items[i].line, &here, NULL, &b);
+            return fail_schema(w, ERR_UNSUPPORTED, n->items[i].line, &here, NULL, &b);
         }
         int rc = check_value(w, below, n->items[i].value, &here);
         if (rc)
@@ -422,7 +422,7 @@ static int check_map(struct schema_walk *w, const json_t *schema, const struct n
         struct buf b = {0};
         buf_printf(&b, "%d keys; expected %s of ", n->n, most ? "exactly one" : "at least one");
         keys_add(&b, properties);
-        return fail(w, ERR_SPEC, n->line, p, NULL, &b);
+        return fail_schema(w, ERR_SPEC, n->line, p, NULL, &b);
     }
     int rc = check_required(w, schema, n, p);
     return rc ? rc : check_one_of(w, schema, n, p);

@@ -10,7 +10,7 @@
 #include "engine/base/number.h"
 
 /* value in base = number * mul / div: both exact, so that 3 fs is the double nearest to 0.003 ps. */
-static const struct unit {
+static const struct unit_name {
     const char *base, *name;
     double mul, div;
 } units[] = {

@@ -220,8 +220,8 @@ int spec_check_coordination(const struct coordination *c, const struct selection
     return 0;
 }
 
-static int make_groups(const struct spec *s, const struct coordination_choice *c, struct source *src,
-                       struct system *sys, struct err *e)
+static int make_coordination_groups(const struct spec *s, const struct coordination_choice *c, struct source *src,
+                                    struct system *sys, struct err *e)
 {
     int *atoms[2] = {NULL, NULL}, n[2] = {0, 0}, rc = 0;
     for (int g = 0; g < (c->of.pairs == COORDINATION_WITHIN ? 1 : 2) && !rc; g++) {
@@ -257,7 +257,7 @@ int spec_make_biases(const struct spec *s, struct source *src, struct system *sy
     int rc = 0;
     for (int i = 0; i < s->ncoordinations && !rc; i++) {
         const struct coordination_choice *c = &s->coordinations[i];
-        rc = make_groups(s, c, src, sys, e);
+        rc = make_coordination_groups(s, c, src, sys, e);
         for (int k = 0; k < c->nbiases && !rc; k++)
             add_bias(sys, &c->biases[k]);
         if (rc && rc != -ERR_MISSING_FILE)

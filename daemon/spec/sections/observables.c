@@ -211,8 +211,8 @@ void spec_observables_close(struct spec *s)
 
 /* ---- in a system ---- */
 
-static int make_groups(const struct spec *s, const struct observable_choice *c, struct source *src, struct system *sys,
-                       struct observable *o, struct err *e)
+static int make_observed_groups(const struct spec *s, const struct observable_choice *c, struct source *src,
+                                struct system *sys, struct observable *o, struct err *e)
 {
     for (int g = 0; g < c->of.ngroups; g++) {
         struct atom_group *group = &o->group[g];
@@ -237,7 +237,7 @@ int spec_make_observables(const struct spec *s, struct source *src, struct syste
         *o = c->of;
         o->name = xstrdup(c->of.name);
         o->saxs.background = (struct saxs_background){0};
-        rc = make_groups(s, c, src, sys, o, e);
+        rc = make_observed_groups(s, c, src, sys, o, e);
         if (!rc && kinds[o->kind].make)
             rc = kinds[o->kind].make(s, c, src, o, e);
     }

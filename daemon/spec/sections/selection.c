@@ -85,7 +85,7 @@ static size_t names_of(const struct system *sys, enum select_by by, const char *
             known = !strcmp((*names)[k], name);
         if (known)
             continue;
-        *names = grow(*names, n, &cap, sizeof **names);
+        *names = grow_array(*names, n, &cap, sizeof **names);
         (*names)[n++] = name;
     }
     return (size_t)n;

@@ -42,7 +42,7 @@ void watched_frame(struct watched *t, const struct trajectory_frame *f)
 
 void watched_end(struct watched *t, int repeat, int window)
 {
-    const struct turns *turns = t->of_window;
+    const struct torsion_turns *turns = t->of_window;
     t->frames += t->now;
     if (t->now < 2)
         return;

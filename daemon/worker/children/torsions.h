@@ -19,7 +19,7 @@ struct stay {
 struct watched {
     const struct system *sys; /* borrowed */
     int n;
-    struct torsion torsions[TORSIONS_MAX];
+    struct bond_torsion torsions[TORSIONS_MAX];
     bool twofold[TORSIONS_MAX];
     int64_t turns[TORSIONS_MAX];      /* of all trajectories */
     struct stay *stays[TORSIONS_MAX]; /* owned; trajectories without a turn */
@@ -28,7 +28,7 @@ struct watched {
     double interval;  /* ps, the longest from one frame to the next; 0: not known */
     int trajectories; /* of two frames or more */
     /* of the window whose frames come */
-    struct turns of_window[TORSIONS_MAX];
+    struct torsion_turns of_window[TORSIONS_MAX];
     int64_t now;   /* frames */
     double before; /* ps, the time of the last one */
 };

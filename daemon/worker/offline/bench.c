@@ -124,8 +124,8 @@ static bool is_table(const struct bench_options *o)
 }
 
 /* Specs side by side, or with --each the one of that number alone. Adds to what is told and drawn. */
-static int measure(struct bench_options *o, int spec, json_t *runs, struct bench_point *point, bool first,
-                   struct err *e)
+static int measure_point(struct bench_options *o, int spec, json_t *runs, struct bench_point *point, bool first,
+                         struct err *e)
 {
     struct bench_task task = o->task;
     struct bench_result r;
@@ -148,7 +148,7 @@ static int measure(struct bench_options *o, int spec, json_t *runs, struct bench
 }
 
 /* Of the first device beside the last, where each spec was measured alone: how many times as fast it is. */
-static void compare(struct bench_point *points, int ndevices, int nspecs)
+static void compare_devices(struct bench_point *points, int ndevices, int nspecs)
 {
     for (int k = 0; k < nspecs && ndevices > 1; k++) {
         struct bench_point *p = &points[k];
@@ -171,7 +171,7 @@ static int draw(const struct bench_options *o, struct bench_point *points, int n
     if (o->each) {
         snprintf(title, sizeof title, "%u replica%s on a device", o->task.replicas, o->task.replicas > 1 ? "s" : "");
         p = (struct bench_picture){title, "atoms", "ns/day", true};
-        compare(points, o->ndevices, o->task.nspecs);
+        compare_devices(points, o->ndevices, o->task.nspecs);
         for (int d = 0; d < o->ndevices; d++)
             qsort(points + d * o->task.nspecs, (size_t)o->task.nspecs, sizeof *points, by_size);
     }
@@ -186,7 +186,7 @@ static int measure_all(struct bench_options *o, json_t *runs, struct bench_point
             for (int spec = 0; spec < (o->each ? o->task.nspecs : 1); spec++, n++) {
                 o->task.device = o->devices[d];
                 o->task.replicas = o->counts[k];
-                rc = measure(o, spec, runs, &points[n], n == 0, e);
+                rc = measure_point(o, spec, runs, &points[n], n == 0, e);
                 if (rc)
                     return rc;
             }

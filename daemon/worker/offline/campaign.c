@@ -38,7 +38,7 @@
 enum { NAMED = 3 /* systems or edges that a message names */ };
 
 /* What many systems or edges share is one text, with their names; NULL: of none. */
-static void add_text(json_t *list, const char *text, const struct campaign *c, const struct item *it)
+static void add_text(json_t *list, const char *text, const struct campaign *c, const struct campaign_item *it)
 {
     const char *what = !it ? "" : it->leg->of_edges ? "edge" : "system";
     const char *name = it ? campaign_item(c, it->leg, it->number) : NULL;
@@ -96,7 +96,7 @@ static json_t *texts(const json_t *list)
 /* ---- what is checked once for all repeats ---- */
 
 /* By the names under which a service keeps them. */
-static void take_files(struct item *it, const struct source *src, json_t *paths)
+static void take_files(struct campaign_item *it, const struct source *src, json_t *paths)
 {
     struct source_file f;
     for (int i = 0; source_disk_file(src, i, &f); i++) {
@@ -125,7 +125,7 @@ static int check_last_stage(const struct listing *l, const struct spec *s, struc
     return l->campaign->budget.time > 0 ? spec_production(s, "1 steps", false, &steps, e) : 0;
 }
 
-static int look_at_system(struct listing *l, struct item *it, const struct spec *spec, struct source *src,
+static int look_at_system(struct listing *l, struct campaign_item *it, const struct spec *spec, struct source *src,
                           struct err *e)
 {
     struct system sys = {0};
@@ -156,7 +156,7 @@ static int look_at_system(struct listing *l, struct item *it, const struct spec 
     return rc;
 }
 
-static int look_at_spec(struct listing *l, struct item *it, const struct written *w, struct err *e)
+static int look_at_spec(struct listing *l, struct campaign_item *it, const struct written *w, struct err *e)
 {
     struct spec *spec = NULL;
     char *folder = l->campaign->inputs ? xstrdup(l->campaign->inputs) : input_folder(it->leg->spec);
@@ -180,7 +180,7 @@ static int look_at_spec(struct listing *l, struct item *it, const struct written
 
 /* Warnings of the spec, with the places that its lines are from; they are those of all repeats. A pilot has them in
  * its first round, but for those of how little it samples. */
-static void trace_warnings(struct listing *l, struct item *it, const struct written *w)
+static void trace_warnings(struct listing *l, struct campaign_item *it, const struct written *w)
 {
     json_t *list = json_object_get(it->facts, "warnings"), *one;
     size_t i;
@@ -197,9 +197,9 @@ static void trace_warnings(struct listing *l, struct item *it, const struct writ
 
 /* A campaign that places windows fills gaps that show in repeats that have ended, which takes their frames: said while they can still be
  * stored. What a pilot runs by is not the leg's own protocol. */
-static void check_frames(struct listing *l, const struct item *it)
+static void check_frames(struct listing *l, const struct campaign_item *it)
 {
-    struct item repeats = *it;
+    struct campaign_item repeats = *it;
     struct written w = {0};
     struct spec *spec = NULL;
     struct err e = {0};
@@ -228,7 +228,7 @@ static void check_frames(struct listing *l, const struct item *it)
     template_free(&w);
 }
 
-static void item_key(const struct listing *l, const struct item *it, int repeat, char key[CAMPAIGN_KEY + 1])
+static void item_key(const struct listing *l, const struct campaign_item *it, int repeat, char key[CAMPAIGN_KEY + 1])
 {
     if (it->pilot)
         campaign_pilot_key(l->campaign, it->leg, it->number, it->pilot, key);
@@ -236,7 +236,7 @@ static void item_key(const struct listing *l, const struct item *it, int repeat,
         campaign_key(l->campaign, it->leg, it->number, repeat, key);
 }
 
-static void look_at_item(struct listing *l, struct item *it)
+static void look_at_item(struct listing *l, struct campaign_item *it)
 {
     struct written w = {0};
     struct err e = {0};
@@ -260,7 +260,7 @@ static void look_at_item(struct listing *l, struct item *it)
 /* ---- the list ---- */
 
 /* A pilot is none of the campaign's ensembles: what is done to those is not done to it. */
-static json_t *labels(const struct listing *l, const struct item *it, int repeat)
+static json_t *labels(const struct listing *l, const struct campaign_item *it, int repeat)
 {
     char number[16];
     snprintf(number, sizeof number, "%d", it->pilot ? it->pilot : repeat + 1);
@@ -272,7 +272,8 @@ static json_t *labels(const struct listing *l, const struct item *it, int repeat
     return list;
 }
 
-static void add_spec(const struct listing *l, const struct item *it, const char *key, int repeat, json_t *ensemble)
+static void add_spec(const struct listing *l, const struct campaign_item *it, const char *key, int repeat,
+                     json_t *ensemble)
 {
     struct written w = {0};
     struct err e = {0};
@@ -290,7 +291,7 @@ static void add_spec(const struct listing *l, const struct item *it, const char 
 }
 
 /* The windows that are known of it, or that its first pilot is to find them. */
-static void take_ladder(const struct listing *l, struct item *it)
+static void take_ladder(const struct listing *l, struct campaign_item *it)
 {
     struct buf name = {0};
     buf_printf(&name, "%s/%s", it->leg->name, campaign_item(l->campaign, it->leg, it->number));
@@ -303,7 +304,7 @@ static void take_ladder(const struct listing *l, struct item *it)
 
 static void add_item(struct listing *l, const struct campaign_leg *leg, int number, const struct node *spec)
 {
-    struct item it = {.leg = leg, .number = number, .files = json_object()};
+    struct campaign_item it = {.leg = leg, .number = number, .files = json_object()};
     if (l->campaign->ladder.automatic && !l->names)
         take_ladder(l, &it);
     if (!l->names) {

@@ -25,7 +25,7 @@ static bool find_seed(const struct node *spec, int repeat, int64_t *seed)
     return true;
 }
 
-static int write_layers(const struct item *it, const struct layer *own, struct written *out, struct err *e)
+static int write_layers(const struct campaign_item *it, const struct layer *own, struct written *out, struct err *e)
 {
     struct layer layers[CAMPAIGN_LAYERS + 1];
     memcpy(layers, it->layers, sizeof it->layers);
@@ -34,7 +34,7 @@ static int write_layers(const struct item *it, const struct layer *own, struct w
 }
 
 /* What a pilot has in place of the spec's protocol; `text` is its own part so far. */
-static int add_protocol(const struct listing *l, const struct item *it, const char *key, struct buf *text,
+static int add_protocol(const struct listing *l, const struct campaign_item *it, const char *key, struct buf *text,
                         struct err *e)
 {
     struct written whole = {0};
@@ -54,8 +54,8 @@ static int add_protocol(const struct listing *l, const struct item *it, const ch
 }
 
 /* Name and seed of one repeat, as a part of its spec, and what a pilot and a ladder put in place of what it says. */
-static int own_part(const struct listing *l, const struct item *it, const char *key, int repeat, struct node **out,
-                    struct err *e)
+static int own_part(const struct listing *l, const struct campaign_item *it, const char *key, int repeat,
+                    struct node **out, struct err *e)
 {
     struct written shared = {0};
     struct node *spec = NULL;
@@ -79,10 +79,10 @@ static int own_part(const struct listing *l, const struct item *it, const char *
     return rc;
 }
 
-int campaign_write_spec(const struct listing *l, const struct item *it, const char *key, int repeat,
+int campaign_write_spec(const struct listing *l, const struct campaign_item *it, const char *key, int repeat,
                         struct written *out, struct err *e)
 {
-    struct item few = *it;
+    struct campaign_item few = *it;
     struct node *own = NULL, *copies[CAMPAIGN_LAYERS] = {NULL};
     int rc = own_part(l, it, key, repeat, &own, e);
     for (int i = 0; i < it->nlayers && it->pilot; i++)

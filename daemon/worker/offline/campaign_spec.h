@@ -20,7 +20,7 @@ struct listing {
 };
 
 /* One system or edge of one leg: what its repeats share. */
-struct item {
+struct campaign_item {
     const struct campaign_leg *leg;
     int number;
     struct layer layers[CAMPAIGN_LAYERS];
@@ -35,7 +35,7 @@ struct item {
 };
 
 /* The spec of one ensemble of an item: `key` is its name, repeats count from 0. ERR_SPEC, with its place. */
-int campaign_write_spec(const struct listing *l, const struct item *it, const char *key, int repeat,
+int campaign_write_spec(const struct listing *l, const struct campaign_item *it, const char *key, int repeat,
                         struct written *out, struct err *e);
 
 #endif

@@ -34,7 +34,7 @@ static const struct tolerance potential_tolerance = {3e-6, 1e-4}, lambda_toleran
 static const double virial_tolerance = 1e-4;                                  /* of the largest component */
 static const double force_rms_tolerance = 2e-6, force_worst_tolerance = 1e-4; /* of the rms force */
 
-static bool compare(const char *name, int index, double value, double reference, struct tolerance t)
+static bool is_near(const char *name, int index, double value, double reference, struct tolerance t)
 {
     double allowed = t.relative * fabs(reference) + t.absolute, off = fabs(value - reference);
     bool good = off <= allowed;
@@ -52,7 +52,7 @@ static bool compare_virials(const struct sample *a, const struct sample *b)
     for (int k = 0; k < 9; k++)
         largest = fmax(largest, fabs(b->virial[k]));
     for (int k = 0; k < 9; k++)
-        good &= compare("virial", k, a->virial[k], b->virial[k], (struct tolerance){0, virial_tolerance * largest});
+        good &= is_near("virial", k, a->virial[k], b->virial[k], (struct tolerance){0, virial_tolerance * largest});
     return good;
 }
 
@@ -86,14 +86,14 @@ bool energy_check(const struct evaluation *device, const struct evaluation *refe
     printf("%-24s %18s %18s %10s %10s\n", "", "device", "cpu", "absolute", "relative");
     for (int t = 0; t < TERM_COUNT; t++)
         if (a->energy[t] != 0 || b->energy[t] != 0)
-            good &= compare(term_names[t], -1, a->energy[t], b->energy[t], term_tolerance[t]);
+            good &= is_near(term_names[t], -1, a->energy[t], b->energy[t], term_tolerance[t]);
     for (int i = 0; i < device->ncoordinations; i++)
-        good &= compare("coordination", i + 1, a->coordination[i], b->coordination[i], coordination_tolerance);
-    good &= compare("potential", -1, a->potential, b->potential, potential_tolerance);
+        good &= is_near("coordination", i + 1, a->coordination[i], b->coordination[i], coordination_tolerance);
+    good &= is_near("potential", -1, a->potential, b->potential, potential_tolerance);
     for (int l = 0; l < LAMBDA_COUNT; l++)
-        good &= compare("dU/dlambda", l, a->dvdl[l], b->dvdl[l], lambda_tolerance);
+        good &= is_near("dU/dlambda", l, a->dvdl[l], b->dvdl[l], lambda_tolerance);
     for (int w = 0; w < device->nwindows; w++)
-        good &= compare("delta_u", w, a->delta_u[w], b->delta_u[w], lambda_tolerance);
+        good &= is_near("delta_u", w, a->delta_u[w], b->delta_u[w], lambda_tolerance);
     good &= compare_virials(a, b);
     good &= compare_forces(device, reference);
     return good;

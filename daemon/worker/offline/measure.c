@@ -39,7 +39,7 @@ int work_through(struct dev *dev, struct sim *sim, enum sim_work kind, uint32_t 
 }
 
 /* The first two build lists and graphs: they do not count. */
-static int time_steps(struct dev *dev, struct sim *sim, enum sim_work kind, double seconds, struct measured *out,
+static int time_steps(struct dev *dev, struct sim *sim, enum sim_work kind, double seconds, struct measured_cost *out,
                       struct err *e)
 {
     int rc = work_through(dev, sim, kind, 2, e);
@@ -52,11 +52,11 @@ static int time_steps(struct dev *dev, struct sim *sim, enum sim_work kind, doub
         passed = now() - begun;
     }
     if (!rc)
-        *out = (struct measured){.seconds = passed / n, .bytes = (double)sim_device_bytes(sim)};
+        *out = (struct measured_cost){.seconds = passed / n, .bytes = (double)sim_device_bytes(sim)};
     return rc;
 }
 
-static int time_it(struct dev *dev, struct sim *sim, struct measured *out, struct err *e)
+static int time_it(struct dev *dev, struct sim *sim, struct measured_cost *out, struct err *e)
 {
     struct err no_matter = {0};
     sim_minimize_setup(sim, 1);
@@ -66,7 +66,7 @@ static int time_it(struct dev *dev, struct sim *sim, struct measured *out, struc
     return rc;
 }
 
-int measure(const struct spec *s, const struct system *sys, struct measured *out, struct err *e)
+int measure_cost(const struct spec *s, const struct system *sys, struct measured_cost *out, struct err *e)
 {
     struct dev *dev;
     struct model *model = NULL;

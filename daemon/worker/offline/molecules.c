@@ -41,7 +41,7 @@ static bool is_water(const struct seen *s)
     return s->massive == 3 && s->mass > 17.9 && s->mass < 20.2 && s->heaviest > 9 && s->heaviest < 16.1;
 }
 
-static const char *kind_of(const struct seen *s)
+static const char *name_kind(const struct seen *s)
 {
     if (is_water(s))
         return "water";
@@ -65,7 +65,7 @@ static void print_molecules(const struct system *sys)
             json_array_append_new(list, json_pack("{s:o,s:i,s:i,s:f,s:s,s:b}", "name",
                                                   text_json(sys->kinds[k].name, strlen(sys->kinds[k].name)), "copies",
                                                   seen[k].copies, "atoms", seen[k].atoms, "charge", seen[k].charge,
-                                                  "kind", kind_of(&seen[k]), "b_states", seen[k].b_states));
+                                                  "kind", name_kind(&seen[k]), "b_states", seen[k].b_states));
     all = json_pack("{s:o}", "molecules", list);
     json_dumpf(all, stdout, JSON_COMPACT);
     putchar('\n');

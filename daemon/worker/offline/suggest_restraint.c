@@ -32,7 +32,7 @@ struct restraint_request {
 
 /* ---- which molecules ---- */
 
-static const char *kind_of(const struct system *sys, int molecule)
+static const char *molecule_name(const struct system *sys, int molecule)
 {
     return sys->kinds[sys->molecules[molecule].kind].name;
 }
@@ -42,7 +42,7 @@ static int find_molecule(const struct system *sys, const char *what, const char 
 {
     int n = 0;
     for (int i = 0; i < sys->nmolecules; i++)
-        if (!strcmp(kind_of(sys, i), name) && !n++)
+        if (!strcmp(molecule_name(sys, i), name) && !n++)
             *out = i;
     return n == 1
                ? 0
@@ -71,7 +71,7 @@ static int find_receptor(const struct restraint_request *q, const struct system 
     for (int i = 0; i < sys->nmolecules; i++)
         if (i != ligand && (*out < 0 || sys->molecules[i].count > sys->molecules[*out].count))
             *out = i;
-    return *out >= 0 ? 0 : err_set(e, ERR_SPEC, "%s is the only molecule", kind_of(sys, ligand));
+    return *out >= 0 ? 0 : err_set(e, ERR_SPEC, "%s is the only molecule", molecule_name(sys, ligand));
 }
 
 /* ---- frames ---- */
@@ -141,8 +141,8 @@ static void make_block(struct buf *b, const struct system *sys, const struct anc
         "; Boresch et al., doi 10.1021/jp0217839; force constants RT / variance, doi 10.1021/acs.jctc.3c00139, within "
         "10\n"
         "; to 100 kcal/mol per A^2 or rad^2. From there to 1 mol/l is %.2f kcal/mol (%.2f kJ/mol).\n",
-        kind_of(sys, ligand), kind_of(sys, receptor), a->nframes, number_word(a->nframes, "frame", "frames"),
-        a->state.release / UNIT_KCAL, a->state.release);
+        molecule_name(sys, ligand), molecule_name(sys, receptor), a->nframes,
+        number_word(a->nframes, "frame", "frames"), a->state.release / UNIT_KCAL, a->state.release);
     buf_printf(b, "[ intermolecular_interactions ]\n");
     for (int k = 0; k < ANCHOR_COORDINATES; k++)
         add_line(b, sys, a, k);
@@ -158,15 +158,17 @@ static json_t *coordinate_json(const struct anchors *a, int k)
                      k ? "degrees, kJ/mol/rad^2" : "nm, kJ/mol/nm^2");
 }
 
-static void print_json(const struct system *sys, const struct anchors *a, int receptor, int ligand, const char *block)
+static void print_suggestion_json(const struct system *sys, const struct anchors *a, int receptor, int ligand,
+                                  const char *block)
 {
     json_t *coordinates = json_array();
     for (int k = 0; k < ANCHOR_COORDINATES; k++)
         json_array_append_new(coordinates, coordinate_json(a, k));
-    json_t *out = json_pack("{s:s, s:s, s:i, s:f, s:b, s:o, s:{s:f, s:f}, s:s}", "receptor", kind_of(sys, receptor),
-                            "ligand", kind_of(sys, ligand), "frames", a->nframes, "contact", a->contact, "replaced",
-                            a->replaced, "coordinates", coordinates, "standard_state", "volume_nm3", a->state.volume,
-                            "release_kcal_per_mol", a->state.release / UNIT_KCAL, "topology", block);
+    json_t *out =
+        json_pack("{s:s, s:s, s:i, s:f, s:b, s:o, s:{s:f, s:f}, s:s}", "receptor", molecule_name(sys, receptor),
+                  "ligand", molecule_name(sys, ligand), "frames", a->nframes, "contact", a->contact, "replaced",
+                  a->replaced, "coordinates", coordinates, "standard_state", "volume_nm3", a->state.volume,
+                  "release_kcal_per_mol", a->state.release / UNIT_KCAL, "topology", block);
     json_dumpf(out, stdout, JSON_COMPACT | JSON_REAL_PRECISION(8));
     putchar('\n');
     json_decref(out);
@@ -185,9 +187,9 @@ static void print(const struct restraint_request *q, const struct system *sys, c
             stderr,
             "shoal suggest-restraint: warning: an anchor of %s has the same surroundings as another of its atoms: "
             "where the two can change places the free energy lacks RT ln of the number of ways",
-            kind_of(sys, ligand));
+            molecule_name(sys, ligand));
     if (q->json)
-        print_json(sys, a, receptor, ligand, block.data);
+        print_suggestion_json(sys, a, receptor, ligand, block.data);
     else
         printable_text(stdout, block.data);
     buf_free(&block);

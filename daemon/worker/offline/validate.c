@@ -32,7 +32,7 @@ struct findings {
     json_t *warnings;
     json_t *fits, *not_asked; /* of GPUs (sizes.h) */
     struct prediction needs;
-    struct measured cost;
+    struct measured_cost cost;
     long cores;
     struct standard_state held; /* at an end of the ladder; no terms: nothing is */
 };
@@ -49,7 +49,7 @@ static const char *held_name(const struct system *sys, const struct findings *f,
     return sys->kinds[sys->molecules[f->held.molecule[k]].kind].name;
 }
 
-static void print_json(const struct spec *s, const struct system *sys, const struct findings *f)
+static void print_findings_json(const struct spec *s, const struct system *sys, const struct findings *f)
 {
     json_t *about = json_pack("{s:f, s:I}", "ns_per_window", f->needs.ns, "disk_bytes",
                               (json_int_t)(f->needs.replica_bytes * f->needs.replicas));
@@ -185,7 +185,7 @@ static int find(const struct spec *spec, const struct system *sys, struct findin
     f->needs = spec_predict(spec, sys);
     find_fits(spec, sys, f);
     f->cores = sysconf(_SC_NPROCESSORS_ONLN);
-    rc = measure(spec, sys, &f->cost, e);
+    rc = measure_cost(spec, sys, &f->cost, e);
     if (rc == MEASURE_FAILED)
         warn(f, "start",
              json_sprintf("%s:1: system: not even the first steps of a minimization work: %s", spec->file, e->msg));
@@ -223,7 +223,7 @@ int validate_main(int argc, char **argv)
     if (!rc)
         rc = find(spec, &sys, &found, &e);
     if (!rc && o.json)
-        print_json(spec, &sys, &found);
+        print_findings_json(spec, &sys, &found);
     else if (!rc)
         print_text(spec, &sys, &found);
     json_decref(found.warnings);

@@ -39,7 +39,7 @@ struct dynamics {
     struct next_event planned; /* behind the last of them */
     double since;              /* wall clock: the oldest was not begun before */
     struct sample sample;      /* whose rows are to be written, if any */
-    struct rows rows;
+    struct rows_due rows;
 };
 
 /* ---- planning ---- */
@@ -72,7 +72,7 @@ static bool next_work(const struct dynamics *d, struct queued *out)
 {
     const struct spec *spec = d->r->spec;
     const uint64_t stage = d->r->stage, step = d->planned.step;
-    const struct rows rows = timeline_rows(spec, stage, step);
+    const struct rows_due rows = timeline_rows(spec, stage, step);
     struct next_event *at = &out->after;
     uint32_t n;
     for (*at = d->planned;; at->next++)
@@ -164,7 +164,7 @@ static void CO_FN write_rows(struct dynamics *d)
         energy_row(outputs_begin(&r->outputs, OUTPUT_ENERGY), set, &r->shared->system, &d->sample);
         outputs_end(&r->outputs, OUTPUT_ENERGY);
     }
-    d->rows = (struct rows){0};
+    d->rows = (struct rows_due){0};
 }
 
 /* A buffer grew, and all that was queued behind is gone: what is left of the oldest is submitted again. */

@@ -13,7 +13,7 @@
 #define FRAME_BYTES_OF_ATOM 96
 #define GRO_BYTES_OF_ATOM 256
 
-static int frame_job(void *arg, struct err *e)
+static int write_frame_job(void *arg, struct err *e)
 {
     struct replica *r = arg;
     int rc =
@@ -37,7 +37,7 @@ int CO_FN replica_frame(struct replica *r, struct err *e)
     r->frame.steps = replica_clock_steps(r);
     r->frame.time = timeline_time(r->spec, r->stage, r->stage_step);
     r->frame.begun = true;
-    job_start(r->setup.jobs, &r->frame.job, JOB_DISK, frame_job, r);
+    job_start(r->setup.jobs, &r->frame.job, JOB_DISK, write_frame_job, r);
     return 0;
 }
 

@@ -21,7 +21,7 @@ struct replica {
     struct sim *sim;
     struct outputs outputs;
     struct job job;
-    struct frame {
+    struct replica_frame {
         struct job job; /* its own: the replica goes on meanwhile */
         int64_t steps;  /* of the replica's clock */
         double time;    /* ps, in the outputs */

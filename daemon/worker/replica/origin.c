@@ -104,7 +104,7 @@ static int copy_energies_job(void *arg, struct err *e)
 }
 
 /* The next frame, whose bytes go into the new trajectory too. */
-static int frame_job(void *arg, struct err *e)
+static int copy_frame_job(void *arg, struct err *e)
 {
     struct origin_reading *o = arg;
     struct replica *r = o->r;
@@ -197,21 +197,21 @@ static int CO_FN take_frames(struct origin_reading *o, uint64_t *n, struct err *
     if (!o->left)
         return 0;
     o->fd = open_origin(o, OUTPUT_TRAJECTORY, e);
-    int rc = o->fd < 0 ? -(int)e->code : replica_on_disk(r, frame_job, o, e);
+    int rc = o->fd < 0 ? -(int)e->code : replica_on_disk(r, copy_frame_job, o, e);
     while (!rc && o->more) {
         if (r->stop)
             return REPLICA_STOPPED;
         rc = take_frame(o, e);
         ++*n;
         if (!rc)
-            rc = replica_on_disk(r, frame_job, o, e);
+            rc = replica_on_disk(r, copy_frame_job, o, e);
     }
     return rc;
 }
 
 /* ---- all of it ---- */
 
-static void tell(const struct replica *r, uint64_t frames)
+static void tell_taken_up(const struct replica *r, uint64_t frames)
 {
     struct err what = {0};
     err_set(&what, ERR_NONE, "goes on from step %" PRIu64 ", with %" PRIu64 " %s of %s evaluated at all windows",
@@ -245,7 +245,7 @@ static int CO_FN take(struct origin_reading *o, struct err *e)
     if (rc)
         return rc;
     replica_go_on_from(r, &o->c);
-    tell(r, frames);
+    tell_taken_up(r, frames);
     return replica_save(r, e);
 }
 

@@ -85,18 +85,18 @@ bool timeline_due(uint64_t every, uint64_t step)
     return every && step % every == 0;
 }
 
-static struct rows rows_of(const struct stage *s, uint64_t step)
+static struct rows_due rows_of(const struct stage *s, uint64_t step)
 {
     bool produce = s->kind == STAGE_PRODUCE, sampled = is_dynamics(s) && timeline_due(s->sample_every, step);
-    return (struct rows){produce && sampled, sampled, produce && timeline_due(s->frames_every, step)};
+    return (struct rows_due){produce && sampled, sampled, produce && timeline_due(s->frames_every, step)};
 }
 
-struct rows timeline_rows(const struct spec *spec, uint64_t stage, uint64_t step)
+struct rows_due timeline_rows(const struct spec *spec, uint64_t stage, uint64_t step)
 {
-    struct rows rows = rows_of(&spec->stages[stage], step);
+    struct rows_due rows = rows_of(&spec->stages[stage], step);
     if (step == 0 && stage > 0) {
         const struct stage *before = &spec->stages[stage - 1];
-        struct rows written = rows_of(before, before->steps);
+        struct rows_due written = rows_of(before, before->steps);
         rows.dhdl &= !written.dhdl;
         rows.energy &= !written.energy;
         rows.frame &= !written.frame;
@@ -131,7 +131,7 @@ bool timeline_observes(const struct spec *spec, uint64_t stage, uint64_t step)
 
 bool timeline_samples(const struct spec *spec, uint64_t stage, uint64_t step)
 {
-    const struct rows rows = timeline_rows(spec, stage, step);
+    const struct rows_due rows = timeline_rows(spec, stage, step);
     return rows.dhdl || rows.energy || observes(spec, stage, step, true);
 }
 

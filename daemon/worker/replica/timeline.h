@@ -24,11 +24,11 @@ void timeline_place(const struct spec *spec, uint64_t timesteps, uint64_t *stage
 bool timeline_has_pv(const struct spec *spec);
 
 /* What is written at a step. */
-struct rows {
+struct rows_due {
     bool dhdl, energy, frame;
 };
 /* After `step` steps of a stage, 0: before its first. */
-struct rows timeline_rows(const struct spec *spec, uint64_t stage, uint64_t step);
+struct rows_due timeline_rows(const struct spec *spec, uint64_t stage, uint64_t step);
 /* True when an event that comes every so many steps comes after `step` of them; never when `every` is 0. */
 bool timeline_due(uint64_t every, uint64_t step);
 /* Whether a volume move comes after `step` steps of a stage. */

@@ -13,7 +13,7 @@ static bool too_narrow(const struct replica *r)
     return volume_refused_share(&m) >= VOLUME_REFUSED_SOME;
 }
 
-static void tell(const struct replica *r, const char *when)
+static void tell_moves(const struct replica *r, const char *when)
 {
     const struct volume_moves m = sim_volume_moves(r->sim);
     const struct box_room room = sim_box_room(r->sim);
@@ -40,11 +40,11 @@ void replica_moved(struct replica *r)
     if (r->narrow_told || !too_narrow(r))
         return;
     r->narrow_told = true;
-    tell(r, "in this stage so far");
+    tell_moves(r, "in this stage so far");
 }
 
 void replica_end_moves(struct replica *r)
 {
     if (too_narrow(r))
-        tell(r, "in all of this stage");
+        tell_moves(r, "in all of this stage");
 }

@@ -138,7 +138,7 @@ static void sort_atoms(struct list_build *b)
     memcpy(b->keys, sorted, (size_t)p->nplain * sizeof *sorted);
 }
 
-static void fill_slots(struct list_build *b)
+static void fill_list_slots(struct list_build *b)
 {
     const struct nb_params *p = b->p;
     struct nb_slots *s = &b->slots;
@@ -342,7 +342,7 @@ static void try_pair(struct list_build *b, int32_t i, int32_t j)
     b->pairs++;
 }
 
-static void perturbed_pairs(struct list_build *b)
+static void list_perturbed_pairs(struct list_build *b)
 {
     const struct nb_params *p = b->p;
     for (int32_t k = 0; k < p->nperturbed; k++) {
@@ -370,7 +370,7 @@ ISA_FN(list_build)
     scratch_layout(&b);
     if (p->nplain) {
         sort_atoms(&b);
-        fill_slots(&b);
+        fill_list_slots(&b);
         make_boxes(&b);
     }
     for (int32_t i = 0; i < p->nclusters; i++) {
@@ -378,7 +378,7 @@ ISA_FN(list_build)
         for (int32_t slot = NB_WIDTH * i; slot < NB_WIDTH * (i + 1); slot++)
             slot_entries(&b, slot, n);
     }
-    perturbed_pairs(&b);
+    list_perturbed_pairs(&b);
     if (b.entries > a->entry_cap)
         ctl_halt(c, HALT_LIST, 0, 0, b.entries);
     else if (b.pairs > a->pair_cap)

@@ -76,7 +76,7 @@ static void constant_pairs(struct unlisted_pass *pass)
 }
 
 /* Excluded pairs whose charge product depends on lambda. */
-static void perturbed_pairs(struct unlisted_pass *pass)
+static void perturbed_exclusions(struct unlisted_pass *pass)
 {
     const struct nb_params *p = pass->p;
     const struct ctl *c = pass->a->ctl;
@@ -125,7 +125,7 @@ ISA_FN(pairs_apart)
     nb_grid_scale(c->box, pass.nm);
     pass.triclinic = box_triclinic(c->box);
     constant_pairs(&pass);
-    perturbed_pairs(&pass);
+    perturbed_exclusions(&pass);
     always_pairs(&pass);
     acc_finish(&pass.acc, &c->sum);
 }

@@ -16,7 +16,7 @@
 #define INLINE static inline __attribute__((always_inline))
 
 /* Where one atom stands on the mesh: first point and spline weights per dimension, weights' derivatives per point. */
-struct spot {
+struct spline_spot {
     int32_t point[3][MAX_ORDER];
     double w[3][MAX_ORDER], dw[3][MAX_ORDER];
 };
@@ -40,7 +40,8 @@ INLINE void splines(double t, const int order, double *w, double *dw)
     }
 }
 
-INLINE void find_spot(const struct nb_params *p, const double *grid, size_t atom, const int order, struct spot *s)
+INLINE void find_spot(const struct nb_params *p, const double *grid, size_t atom, const int order,
+                      struct spline_spot *s)
 {
     for (size_t d = 0; d < 3; d++) {
         double f = grid[d * (size_t)p->natoms + atom] * (1 / NB_GRID);
@@ -69,7 +70,7 @@ INLINE void spread(const struct args_mesh_spread *a, const int order)
     const size_t ny = (size_t)p->mesh.size[1], nz = (size_t)p->mesh.size[2];
     double *mesh = a->mesh;
     for (int32_t i = 0; i < p->natoms; i++) {
-        struct spot s;
+        struct spline_spot s;
         double q = charge_of(p, a->ctl, a->change, (size_t)i);
         if (q == 0)
             continue;
@@ -105,7 +106,7 @@ ISA_FN(mesh_spread)
 }
 
 /* Potential (kJ/mol/e) and force per charge of the mesh at one atom. */
-INLINE double sample_mesh(const struct nb_params *p, const double *mesh, const struct spot *s, const int order,
+INLINE double sample_mesh(const struct nb_params *p, const double *mesh, const struct spline_spot *s, const int order,
                           double f[3])
 {
     const size_t ny = (size_t)p->mesh.size[1], nz = (size_t)p->mesh.size[2];
@@ -138,7 +139,7 @@ INLINE void gather(const struct args_mesh_gather *a, struct accumulate *acc, con
     double slope = 0, inverse[BOX_SIZE];
     box_invert(c->box, inverse);
     for (int32_t i = 0; i < p->natoms; i++) {
-        struct spot s;
+        struct spline_spot s;
         double force[3], q = charge_of(p, c, 0, (size_t)i);
         if (q == 0 && p->change[i] == 0)
             continue;

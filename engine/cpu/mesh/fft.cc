@@ -27,15 +27,15 @@ const plan &plan_of(int32_t size, bool inverse)
     return *p;
 }
 
-struct rows {
+struct fft_rows {
     std::vector<complex> in, out;
-    explicit rows(int32_t n) : in(static_cast<std::size_t>(n)), out(static_cast<std::size_t>(n))
+    explicit fft_rows(int32_t n) : in(static_cast<std::size_t>(n)), out(static_cast<std::size_t>(n))
     {
     }
 };
 
 // Transforms of rows of `size` elements `stride` apart, starting at `at`.
-void strided(complex *at, int32_t size, std::ptrdiff_t stride, bool inverse, rows &r)
+void strided(complex *at, int32_t size, std::ptrdiff_t stride, bool inverse, fft_rows &r)
 {
     for (int32_t k = 0; k < size; k++)
         r.in[static_cast<std::size_t>(k)] = at[k * stride];
@@ -48,7 +48,7 @@ void strided(complex *at, int32_t size, std::ptrdiff_t stride, bool inverse, row
 void other_axes(const int32_t n[3], const int32_t most[3], complex *s, bool inverse)
 {
     const std::ptrdiff_t nz = n[2] / 2 + 1, plane = n[1] * nz, z_end = std::min(nz, std::ptrdiff_t(most[2]) + 1);
-    rows ry(n[1]), rx(n[0]);
+    fft_rows ry(n[1]), rx(n[0]);
     for (int32_t x = 0; x < n[0]; x++)
         for (std::ptrdiff_t z = 0; z < z_end; z++)
             strided(s + x * plane + z, n[1], nz, inverse, ry);
@@ -64,7 +64,7 @@ extern "C" void fft_forward_low(const int32_t n[3], const int32_t most[3], const
     const std::ptrdiff_t count = std::ptrdiff_t(n[0]) * n[1], nz = n[2], half = nz / 2 + 1;
     complex *s = reinterpret_cast<complex *>(spectrum);
     const plan &p = plan_of(n[2], false);
-    rows r(n[2]);
+    fft_rows r(n[2]);
     for (std::ptrdiff_t row = 0; row < count; row += 2) {
         const double *a = mesh + row * nz, *b = row + 1 < count ? a + nz : nullptr;
         for (std::ptrdiff_t z = 0; z < nz; z++)
@@ -90,7 +90,7 @@ extern "C" void fft_backward(const int32_t n[3], double *spectrum, double *mesh)
     const std::ptrdiff_t count = std::ptrdiff_t(n[0]) * n[1], nz = n[2], half = nz / 2 + 1;
     complex *s = reinterpret_cast<complex *>(spectrum);
     const plan &p = plan_of(n[2], true);
-    rows r(n[2]);
+    fft_rows r(n[2]);
     other_axes(n, n, s, true);
     for (std::ptrdiff_t row = 0; row < count; row += 2) {
         const complex *a = s + row * half, *b = row + 1 < count ? a + half : nullptr;

@@ -33,7 +33,7 @@ static double log_sum(const double *w, size_t n, double shift, double *slope)
     return top + log(sum);
 }
 
-static void weights(const double *w, size_t n, double shift, double *phi)
+static void bar_weights(const double *w, size_t n, double shift, double *phi)
 {
     double slope, mean = log_sum(w, n, shift, &slope) - log((double)n);
     for (size_t i = 0; i < n; i++)
@@ -77,8 +77,8 @@ int bar_pair(const double *wf, size_t nf, const double *wr, size_t nr, double *d
         if (!done)
             continue;
         *df = d;
-        weights(wf, nf, m - d, phi_f);
-        weights(wr, nr, d - m, phi_r);
+        bar_weights(wf, nf, m - d, phi_f);
+        bar_weights(wr, nr, d - m, phi_r);
         return 0;
     }
     return err_set(e, ERR_ESTIMATE, "BAR did not converge");

@@ -48,7 +48,7 @@ static void keep_rows(struct forecast *f, const struct sampling *s, const double
 }
 
 /* p_nk of one row, where `count` rows are sampled. */
-static void row_weights(const struct forecast *f, const double *count, size_t row, double *p)
+static void forecast_weights(const struct forecast *f, const double *count, size_t row, double *p)
 {
     size_t n = (size_t)f->nstates;
     const double *q = f->q + row * n;
@@ -70,7 +70,7 @@ static bool solve_ends(const struct forecast *f, const double *count, double *z)
     for (size_t k = 0; k < n; k++) {
         double share = count[k] / (double)(f->start[k + 1] - f->start[k]);
         for (size_t row = f->start[k]; row < f->start[k + 1]; row++) {
-            row_weights(f, count, row, p);
+            forecast_weights(f, count, row, p);
             for (size_t i = 0; i < n; i++) {
                 h[i * n + i] += share * p[i];
                 for (size_t j = 0; j <= i; j++)
@@ -96,7 +96,7 @@ static double spread(const struct forecast *f, const double *count, const double
     double *p = f->space + n * n, mean = 0, square = 0;
     for (size_t row = f->start[k]; row < f->start[k + 1]; row++) {
         double value = 0;
-        row_weights(f, count, row, p);
+        forecast_weights(f, count, row, p);
         for (size_t j = 0; j < n; j++)
             value += z[j] * p[j];
         mean += value / (double)rows;

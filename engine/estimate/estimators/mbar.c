@@ -71,7 +71,7 @@ static struct mbar_table *table_new(const struct sampling *s, const double *gues
     return t;
 }
 
-static void table_free(struct mbar_table *t)
+static void mbar_table_free(struct mbar_table *t)
 {
     if (!t)
         return;
@@ -128,7 +128,7 @@ static void set_f(const struct problem *p, const double *f)
 }
 
 /* p_nk of one row; returns sum_k N_k exp(f_k - u_nk) in the table's units of that row. */
-static double weights(const struct problem *p, size_t row)
+static double mixture_weights(const struct problem *p, size_t row)
 {
     const double *e = p->table->e + row * (size_t)p->nstates;
     double sum = 0;
@@ -155,7 +155,7 @@ static void sweep(const struct problem *p, const double *f, double *sum, double 
     for (int w = 0; w < p->n; w++) {
         memset(part, 0, n * sizeof *part);
         for (size_t row = p->first[w]; row < p->last[w]; row++) {
-            weights(p, row);
+            mixture_weights(p, row);
             for (size_t i = 0; i < n; i++)
                 part[i] += p->p[i];
             for (size_t i = 0; square && i < n; i++)
@@ -233,7 +233,7 @@ static double largest(const double *x, int n)
 }
 
 /* Makes the table again around f where f has gone far from it. */
-static void follow(const struct problem *p, const double *f, struct mbar_table *table)
+static void follow_slope(const struct problem *p, const double *f, struct mbar_table *table)
 {
     double far = 0;
     for (int i = 0; i < p->n; i++)
@@ -252,7 +252,7 @@ static int search(const struct problem *p, struct mbar_search *q, struct mbar_ta
     int singular = 0; /* times in a row */
     while (q->sweeps < MAX_SWEEPS) {
         if (table)
-            follow(p, q->f, table);
+            follow_slope(p, q->f, table);
         sweep(p, q->f, q->sum, q->square);
         q->sweeps++;
         double now = residual(p, q->sum), least = INFINITY;
@@ -311,7 +311,7 @@ static void extend(const struct problem *p, const double *f, double *ratio)
     memset(ratio, 0, n * sizeof *ratio);
     for (int w = 0; w < p->n; w++)
         for (size_t row = p->first[w]; row < p->last[w]; row++) {
-            double denominator = weights(p, row);
+            double denominator = mixture_weights(p, row);
             for (size_t k = 0; k < n; k++)
                 ratio[k] += p->table->e[row * n + k] / denominator;
         }
@@ -320,10 +320,10 @@ static void extend(const struct problem *p, const double *f, double *ratio)
 }
 
 /* W_nk = exp(f_k - u_nk) / denominator_n over all states. */
-static void row_weights(const struct problem *p, const double *ratio, size_t row, double *w)
+static void state_weights(const struct problem *p, const double *ratio, size_t row, double *w)
 {
     size_t n = (size_t)p->nstates;
-    double denominator = weights(p, row);
+    double denominator = mixture_weights(p, row);
     for (size_t k = 0; k < n; k++)
         w[k] = ratio[k] * p->table->e[row * n + k] / denominator;
 }
@@ -335,7 +335,7 @@ static void weight_products(const struct problem *p, const double *ratio, double
     double *w = xcalloc(n, sizeof *w);
     for (int i = 0; i < p->n; i++)
         for (size_t row = p->first[i]; row < p->last[i]; row++) {
-            row_weights(p, ratio, row, w);
+            state_weights(p, ratio, row, w);
             for (size_t a = 0; a < n; a++)
                 for (size_t b = 0; b <= a; b++)
                     m[a * n + b] += w[a] * w[b];
@@ -374,14 +374,14 @@ static bool response(const struct problem *p, const double *products, double *ov
 }
 
 /* Influences of every row on the nstates of x: state k feels -columns[k] W_n. */
-static void influences(const struct problem *p, const double *ratio, const double *columns, struct solution *x)
+static void mbar_influences(const struct problem *p, const double *ratio, const double *columns, struct solution *x)
 {
     size_t n = (size_t)p->nstates, m = (size_t)x->nstates;
     double *w = xcalloc(n + m, sizeof *w), *value = w + n;
     for (int i = 0; i < p->n; i++) {
         solution_begin(x, p->state[i], p->last[i] - p->first[i]);
         for (size_t row = p->first[i]; row < p->last[i]; row++) {
-            row_weights(p, ratio, row, w);
+            state_weights(p, ratio, row, w);
             for (size_t k = 0; k < m; k++) {
                 value[k] = 0;
                 for (size_t j = 0; j < n; j++)
@@ -415,7 +415,7 @@ static int finish(struct mbar *m, const struct problem *p, const double *f, cons
     for (size_t k = ends ? 2 : n; k-- > 0;)
         m->solution.g[k] -= m->solution.g[0];
     if (ok)
-        influences(p, ratio, ends ? columns : inverse, &m->solution);
+        mbar_influences(p, ratio, ends ? columns : inverse, &m->solution);
     free(space);
     return ok ? 0 : err_set(e, ERR_ESTIMATE, "MBAR: the covariance of the free energies is singular");
 }
@@ -479,6 +479,6 @@ void mbar_close(struct mbar *m)
     free(m->overlap);
     free(m->response);
     free(m->ratio);
-    table_free(m->table);
+    mbar_table_free(m->table);
     *m = (struct mbar){0};
 }

@@ -39,7 +39,7 @@ static double step_of(const struct sampling *s, int from, int to, int component)
 }
 
 /* A trapezoid gives every row half the step on its left and half that on its right. */
-static void influences(struct ti *t, const struct sampling *s, int k)
+static void ti_influences(struct ti *t, const struct sampling *s, int k)
 {
     int nc = s->ncomponents, before = neighbour(s, k, -1), after = neighbour(s, k, 1);
     size_t n = sampling_count(s, k);
@@ -142,7 +142,7 @@ static void integrate(struct ti *t, const struct sampling *s)
             x->g[k] += 0.5 * step_of(s, before, k, c) * (t->mean[before * nc + c] + t->mean[k * nc + c]);
         if (before >= 0)
             quadrature(t, s, before, k, x->bend + k, x->blind + k);
-        influences(t, s, k);
+        ti_influences(t, s, k);
         before = k;
     }
 }

@@ -68,7 +68,7 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-void profile_bins(struct profile *p, int first, int last, int nwindows)
+void profile_bins(struct free_energy_profile *p, int first, int last, int nwindows)
 {
     p->first = first;
     p->n = last - first + 1;
@@ -78,13 +78,13 @@ void profile_bins(struct profile *p, int first, int last, int nwindows)
 }
 
 /* The edge between bins that is the nearest to a value. */
-static int edge_at(const struct profile *p, double value)
+static int edge_at(const struct free_energy_profile *p, double value)
 {
     return (int)fmax(-BEYOND, fmin(BINS + BEYOND, rint((value - p->from) / p->width)));
 }
 
 /* Of the first repeat before that has bins along the coordination; NULL: none has. */
-static const struct profile *bins_before(const struct result *r, int coordination)
+static const struct free_energy_profile *bins_before(const struct result *r, int coordination)
 {
     for (r = r->before; r; r = r->before)
         if (coordination < r->nprofiles && r->profiles[coordination].width > 0)
@@ -93,7 +93,7 @@ static const struct profile *bins_before(const struct result *r, int coordinatio
 }
 
 /* Over the rows' values, as wide as those of `like` and in line with them, if it is given. False: it hardly varies. */
-static bool lay_bins(struct profile *p, const struct sampling *s, const struct profile *like)
+static bool lay_bins(struct free_energy_profile *p, const struct sampling *s, const struct free_energy_profile *like)
 {
     const size_t n = s->start[s->nstates], stride = (size_t)s->nalong;
     double *v = xcalloc(n, sizeof *v);
@@ -113,7 +113,7 @@ static bool lay_bins(struct profile *p, const struct sampling *s, const struct p
 }
 
 /* NULL: outside of all. */
-static struct profile_bin *bin_of(const struct profile *p, double value)
+static struct profile_bin *bin_of(const struct free_energy_profile *p, double value)
 {
     const double k = floor((value - p->from) / p->width) - p->first;
     return k >= 0 && k < p->n ? &p->bins[(int)k] : NULL;
@@ -128,7 +128,7 @@ static size_t rows_of(const struct profile_bin *bin, int nwindows)
 }
 
 /* Of the windows' rows every `thin`-th: their bins, and a state for each bin that has enough of them. */
-static void fill_bins(struct profile *p, const struct sampling *s, size_t thin)
+static void fill_bins(struct free_energy_profile *p, const struct sampling *s, size_t thin)
 {
     for (int k = 0; k < s->nstates; k++)
         for (size_t i = s->start[k]; i < s->start[k + 1]; i += thin) {
@@ -142,7 +142,8 @@ static void fill_bins(struct profile *p, const struct sampling *s, size_t thin)
 }
 
 /* The energies of one row in all states, from those in the windows. */
-static void energies_of(const struct profile *p, const struct sampling *s, size_t row, double *u, int nstates)
+static void energies_of(const struct free_energy_profile *p, const struct sampling *s, size_t row, double *u,
+                        int nstates)
 {
     const double *along = s->along + row * (size_t)s->nalong;
     const struct profile_bin *bin = bin_of(p, along[p->coordination]);
@@ -154,7 +155,7 @@ static void energies_of(const struct profile *p, const struct sampling *s, size_
 }
 
 /* Those rows, with the states of bins behind those of windows. */
-static void with_bins(const struct profile *p, const struct sampling *s, size_t thin, struct sampling *t)
+static void with_bins(const struct free_energy_profile *p, const struct sampling *s, size_t thin, struct sampling *t)
 {
     const int n = s->nstates + p->nstates;
     size_t at = 0;
@@ -167,7 +168,7 @@ static void with_bins(const struct profile *p, const struct sampling *s, size_t 
     }
 }
 
-static void find(struct result *r, struct profile *p, const struct sampling *s, const double *g)
+static void find(struct result *r, struct free_energy_profile *p, const struct sampling *s, const double *g)
 {
     struct sampling t = {0};
     struct mbar m = {0};

@@ -11,14 +11,14 @@
 #include "engine/estimate/profiles/profiles.h"
 
 /* The profile of a repeat; NULL: it has none that counts. */
-static const struct profile *profile_of(const struct result *x, int k)
+static const struct free_energy_profile *profile_of(const struct result *x, int k)
 {
     const bool is = k < x->nprofiles && x->profiles[k].solved;
     return is && x->estimators[ESTIMATOR_MBAR].verdict.kind != VERDICT_FAILED ? &x->profiles[k] : NULL;
 }
 
 /* A bin by its place among those in line; NULL: the profile has no rows there. */
-static struct profile_bin *bin_at(const struct profile *p, int place)
+static struct profile_bin *bin_at(const struct free_energy_profile *p, int place)
 {
     return p && place >= p->first && place < p->first + p->n ? &p->bins[place - p->first] : NULL;
 }
@@ -29,7 +29,7 @@ static struct profile_bin *bin_at(const struct profile *p, int place)
 static bool all_have(const struct report *r, int k, int place)
 {
     for (int i = 0; i < r->nrepeats; i++) {
-        const struct profile *p = profile_of(&r->repeats[i], k);
+        const struct free_energy_profile *p = profile_of(&r->repeats[i], k);
         const struct profile_bin *bin = bin_at(p, place);
         if (p && (!bin || bin->state < 0))
             return false;
@@ -42,7 +42,7 @@ static double difference(const struct report *r, int k, int from, int to)
 {
     double sum = 0;
     for (int i = 0; i < r->nrepeats; i++) {
-        const struct profile *p = profile_of(&r->repeats[i], k);
+        const struct free_energy_profile *p = profile_of(&r->repeats[i], k);
         if (p)
             sum += p->solution.g[bin_at(p, to)->state] - p->solution.g[bin_at(p, from)->state];
     }
@@ -50,7 +50,7 @@ static double difference(const struct report *r, int k, int from, int to)
 }
 
 /* The lowest on average of those that every repeat has; INT_MAX: there is none. */
-static int lowest_bin(const struct report *r, int k, const struct profile *joint)
+static int lowest_bin(const struct report *r, int k, const struct free_energy_profile *joint)
 {
     int lowest = INT_MAX;
     for (int place = joint->first; place < joint->first + joint->n; place++)
@@ -62,16 +62,16 @@ static int lowest_bin(const struct report *r, int k, const struct profile *joint
 /* ---- the profile ---- */
 
 /* From the first to the last bin of any repeat, with the rows of all. False: no repeat counts. */
-static bool join_bins(const struct report *r, int k, struct profile *joint)
+static bool join_bins(const struct report *r, int k, struct free_energy_profile *joint)
 {
     int first = INT_MAX, last = INT_MIN;
     for (int i = 0; i < r->nrepeats; i++) {
-        const struct profile *p = profile_of(&r->repeats[i], k);
+        const struct free_energy_profile *p = profile_of(&r->repeats[i], k);
         if (!p)
             continue;
         first = p->first < first ? p->first : first;
         last = p->first + p->n - 1 > last ? p->first + p->n - 1 : last;
-        *joint = (struct profile){.coordination = k, .from = p->from, .width = p->width};
+        *joint = (struct free_energy_profile){.coordination = k, .from = p->from, .width = p->width};
     }
     if (last < first)
         return false;
@@ -86,7 +86,7 @@ static bool join_bins(const struct report *r, int k, struct profile *joint)
 }
 
 /* Free energies of one repeat's bins less that of a bin, with MBAR's errors. */
-static void measure(const struct result *x, const struct profile *p, int from)
+static void measure_repeat(const struct result *x, const struct free_energy_profile *p, int from)
 {
     for (int b = 0; b < p->n; b++) {
         struct profile_bin *bin = &p->bins[b];
@@ -105,7 +105,7 @@ static const struct range *range_of(const struct result *x, int k, int place)
     return bin ? &bin->f : &none;
 }
 
-static void join(struct report *r, int k, struct profile *joint)
+static void join(struct report *r, int k, struct free_energy_profile *joint)
 {
     if (!join_bins(r, k, joint))
         return;
@@ -116,9 +116,9 @@ static void join(struct report *r, int k, struct profile *joint)
         return;
     }
     for (int i = 0; i < r->nrepeats; i++) {
-        const struct profile *p = profile_of(&r->repeats[i], k);
+        const struct free_energy_profile *p = profile_of(&r->repeats[i], k);
         if (p)
-            measure(&r->repeats[i], p, lowest);
+            measure_repeat(&r->repeats[i], p, lowest);
     }
     for (int b = 0; b < joint->n; b++)
         repeats_combine(r, &joint->bins[b].f, range_of, k, joint->first + b);
@@ -152,7 +152,7 @@ static void write_repeats(struct writer *w, const struct report *r, int k, int p
     jw_end(w, ']');
 }
 
-static void write_bin(struct writer *w, const struct report *r, const struct profile *p, int b)
+static void write_bin(struct writer *w, const struct report *r, const struct free_energy_profile *p, int b)
 {
     const struct profile_bin *bin = &p->bins[b];
     size_t rows = 0;
@@ -179,7 +179,7 @@ void profiles_write(struct writer *w, const struct report *r)
         return;
     jw_begin(w, "profiles", '[');
     for (int k = 0; k < r->nprofiles; k++) {
-        const struct profile *p = &r->profiles[k];
+        const struct free_energy_profile *p = &r->profiles[k];
         bool any = false;
         for (int b = 0; b < p->n; b++)
             any = any || p->bins[b].f.ok;

@@ -13,7 +13,7 @@ struct writer;
  * free energies g the profiles, where they are wanted. Room for the bins first to last. */
 void profile_take(struct result *r, int k, const double *time, const struct xvg *x, struct sampling *s);
 void profiles_find(struct result *r, const struct sampling *s, const double *g);
-void profile_bins(struct profile *p, int first, int last, int nwindows);
+void profile_bins(struct free_energy_profile *p, int first, int last, int nwindows);
 
 /* profile_repeats.c: report->profiles, once all repeats are judged; their part of results.json. */
 void report_profiles(struct report *r);

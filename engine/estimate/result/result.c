@@ -78,7 +78,7 @@ static void walks_close(struct walks *w)
     free(w->visited);
 }
 
-void profiles_close(struct profile *profiles, int n)
+void profiles_close(struct free_energy_profile *profiles, int n)
 {
     for (int i = 0; i < n; i++) {
         for (int b = 0; b < profiles[i].n; b++)

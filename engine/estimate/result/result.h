@@ -175,7 +175,7 @@ struct profile_bin {
     struct range f; /* from a bin that all repeats have to it */
 };
 
-struct profile {
+struct free_energy_profile {
     int coordination;
     double from, width; /* bin b is from + (first + b) width to from + (first + b + 1) width */
     int first, n;
@@ -205,7 +205,7 @@ struct result {
     bool wants_profiles;
     const struct result *before; /* the repeat before; NULL: it is the first */
     int nprofiles;
-    struct profile *profiles;
+    struct free_energy_profile *profiles;
     bool forecasts;            /* one is wanted */
     struct forecast *forecast; /* NULL: MBAR has no answer */
     char **warnings;
@@ -221,7 +221,7 @@ void sampling_init(struct sampling *s, const struct ladder *l);
 /* Room for the ranges of n estimators, with their ends. */
 void result_estimators(struct result *r, int n);
 void result_close(struct result *r);
-void profiles_close(struct profile *profiles, int n);
+void profiles_close(struct free_energy_profile *profiles, int n);
 
 struct report {
     const struct estimate_about *about;
@@ -241,7 +241,7 @@ struct report {
     struct result *repeats; /* [nrepeats] */
     struct result whole;    /* of several repeats; else empty */
     int nprofiles;
-    struct profile *profiles; /* of all repeats together */
+    struct free_energy_profile *profiles; /* of all repeats together */
 };
 
 /* What the report is about: the only repeat, or all of them. */

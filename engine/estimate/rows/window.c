@@ -106,7 +106,7 @@ static void find_drift(struct window_result *w, const struct sampling *s, int k)
 }
 
 /* Inefficiency and what slow motions there are in the rows used: the worst of the series. */
-static void measure(struct window_result *w, const struct sampling *s, int k)
+static void measure_window(struct window_result *w, const struct sampling *s, int k)
 {
     double *x[2];
     int nseries = observed(s, k, x);
@@ -125,7 +125,7 @@ void window_drop(struct window_result *w, size_t n, const struct sampling *s, in
     w->discarded_ps += w->sampled_ps / (double)(w->used + w->discarded - 1) * (double)n;
     w->discarded += n;
     w->used -= n;
-    measure(w, s, k);
+    measure_window(w, s, k);
 }
 
 static struct average average(const char *name, const char *unit, const double *x, size_t n)
@@ -190,7 +190,7 @@ static int take(struct result *r, const char *name, const struct dhdl *d, int in
     w->sampled_ps = d->time[d->n - 1] - d->time[0];
     add_rows(r->ladder, s, index, d);
     find_drift(w, s, index);
-    measure(w, s, index);
+    measure_window(w, s, index);
     w->used_from = d->time[w->left_out];
     averages_of_dhdl(r->ladder, w, d);
     w->times = xcalloc(w->used, sizeof *w->times);

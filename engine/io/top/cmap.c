@@ -34,7 +34,7 @@ static int split_residues(struct top *t, char residue[5][16], struct err *e)
     int n = 0;
     for (int i = 0; i < 5 && i < t->nwords; i++) {
         char *w = t->words[i], *dash = strchr(w, '-');
-        if (!dash || table_get(&t->bonded_names, w, strlen(w)) >= 0)
+        if (!dash || hash_table_get(&t->bonded_names, w, strlen(w)) >= 0)
             continue;
         *dash = '\0';
         if (!dash[1] || strlen(dash + 1) >= sizeof residue[i])
@@ -49,22 +49,22 @@ static int split_residues(struct top *t, char residue[5][16], struct err *e)
 
 static void add_cmap(struct top *t, const int types[5], struct top_cmap_type *c)
 {
-    int last = table_get(&t->cmap_index, types, sizeof(int[5]));
+    int last = hash_table_get(&t->cmap_index, types, sizeof(int[5]));
     c->next = -1;
     while (last >= 0 && t->cmaps[last].next >= 0)
         last = t->cmaps[last].next;
     if (last >= 0)
         t->cmaps[last].next = t->ncmaps;
     else
-        table_add(&t->cmap_index, types, sizeof(int[5]), t->ncmaps);
-    t->cmaps = grow(t->cmaps, t->ncmaps, &t->cmaps_cap, sizeof *t->cmaps);
+        hash_table_add(&t->cmap_index, types, sizeof(int[5]), t->ncmaps);
+    t->cmaps = grow_array(t->cmaps, t->ncmaps, &t->cmaps_cap, sizeof *t->cmaps);
     t->cmaps[t->ncmaps++] = *c;
 }
 
 /* The one that is found first, as grompp does. */
 static bool is_known_cmap(struct top *t, const int types[5], const struct top_cmap_type *c)
 {
-    int i = table_get(&t->cmap_index, types, sizeof(int[5]));
+    int i = hash_table_get(&t->cmap_index, types, sizeof(int[5]));
     while (i >= 0 && memcmp(t->cmaps[i].residue, c->residue, sizeof c->residue) != 0)
         i = t->cmaps[i].next;
     if (i < 0)
@@ -109,7 +109,7 @@ int top_find_cmap(const struct top *t, const struct top_molecule *m, const int a
     int types[5];
     for (int i = 0; i < 5; i++)
         types[i] = t->types[m->atoms[atom[i]].type[state]].bonded;
-    int found = table_get(&t->cmap_index, types, sizeof types);
+    int found = hash_table_get(&t->cmap_index, types, sizeof types);
     for (; found >= 0; found = t->cmaps[found].next) {
         bool fits = true;
         for (int i = 0; i < 5; i++) {

@@ -53,7 +53,7 @@ struct pair_list {
 
 static void add_both(struct pair_list *p, int a, int b)
 {
-    p->items = grow(p->items, p->n + 1, &p->cap, sizeof *p->items);
+    p->items = grow_array(p->items, p->n + 1, &p->cap, sizeof *p->items);
     p->items[p->n][0] = a;
     p->items[p->n++][1] = b;
     p->items[p->n][0] = b;

@@ -46,10 +46,11 @@ static bool is_first(struct top *t, enum top_kind kind, const struct corner c[4]
 {
     const int types[5] = {(int)kind, c[0].type, c[1].type, c[2].type, c[3].type};
     const int atoms[5] = {(int)kind, c[0].atom, c[1].atom, c[2].atom, c[3].atom};
-    if (table_get(&t->leap_types, types, sizeof types) >= 0 || table_get(&t->leap_atoms, atoms, sizeof atoms) >= 0)
+    if (hash_table_get(&t->leap_types, types, sizeof types) >= 0 ||
+        hash_table_get(&t->leap_atoms, atoms, sizeof atoms) >= 0)
         return false;
-    table_add(&t->leap_types, types, sizeof types, 0);
-    table_add(&t->leap_atoms, atoms, sizeof atoms, 0);
+    hash_table_add(&t->leap_types, types, sizeof types, 0);
+    hash_table_add(&t->leap_atoms, atoms, sizeof atoms, 0);
     return true;
 }
 

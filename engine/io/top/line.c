@@ -43,7 +43,7 @@ void top_split(struct top *t, char *text)
     char *save = NULL;
     t->nwords = 0;
     for (char *w = strtok_r(text, " \t\r\v\f", &save); w; w = strtok_r(NULL, " \t\r\v\f", &save)) {
-        t->words = grow(t->words, t->nwords, &t->words_cap, sizeof *t->words);
+        t->words = grow_array(t->words, t->nwords, &t->words_cap, sizeof *t->words);
         t->words[t->nwords++] = w;
     }
 }

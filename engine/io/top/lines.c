@@ -33,7 +33,8 @@ static void add(const struct top *t, struct molecule_kind *k, const int *atom, i
 }
 
 /* A SETTLE is three bonds. */
-static void add_term(const struct top *t, struct molecule_kind *k, enum top_kind kind, const struct top_term *term)
+static void add_molecule_term(const struct top *t, struct molecule_kind *k, enum top_kind kind,
+                              const struct top_term *term)
 {
     if (kind != KIND_SETTLE) {
         add(t, k, term->atom, top_kinds[kind].natoms, term->at);
@@ -55,7 +56,7 @@ static void put_kind(const struct top *t, const struct top_molecule *m, struct m
         add(t, k, &i, 1, m->atoms[i].at);
     for (int kind = 0; kind < KIND_COUNT; kind++)
         for (int i = 0; i < m->terms[kind].n && is_noted((enum top_kind)kind); i++)
-            add_term(t, k, (enum top_kind)kind, &m->terms[kind].items[i]);
+            add_molecule_term(t, k, (enum top_kind)kind, &m->terms[kind].items[i]);
     kind_lines_sort(k->lines, k->nlines);
 }
 

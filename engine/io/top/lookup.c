@@ -14,7 +14,8 @@ static int find_either(const struct top_bonded_types *list, const int *types, in
         forward[i] = types[i];
         reverse[i] = types[natoms - 1 - i];
     }
-    int a = table_get(&list->index, forward, sizeof forward), b = table_get(&list->index, reverse, sizeof reverse);
+    int a = hash_table_get(&list->index, forward, sizeof forward),
+        b = hash_table_get(&list->index, reverse, sizeof reverse);
     return a < 0 || (b >= 0 && b < a) ? b : a;
 }
 
@@ -63,7 +64,7 @@ bool top_fits(const struct top_bonded_type *line, const int types[4])
 void top_lj_params(const struct top *t, int a, int b, double c[2])
 {
     int key[2] = {a < b ? a : b, a < b ? b : a};
-    int i = table_get(&t->nonbonded_index, key, sizeof key);
+    int i = hash_table_get(&t->nonbonded_index, key, sizeof key);
     const double *p = t->types[a].c, *q = t->types[b].c;
     if (i >= 0) {
         c[0] = t->nonbonded[i].c[0];

@@ -34,16 +34,16 @@ int top_moleculetype(struct top *t, struct err *e)
         return rc;
     if ((rc = top_end(t, 2, "after name and nrexcl", e)))
         return rc;
-    if (table_add(&t->molecule_names, m.name, strlen(m.name), t->nmolecules) != t->nmolecules)
+    if (hash_table_add(&t->molecule_names, m.name, strlen(m.name), t->nmolecules) != t->nmolecules)
         return top_fail(t, e, ERR_TOPOLOGY, "molecule type %s is defined before", m.name);
     char folded[sizeof m.name];
     size_t len = top_fold(m.name, folded, sizeof folded);
-    int first = table_add(&t->folded_names, folded, len, t->nmolecules);
+    int first = hash_table_add(&t->folded_names, folded, len, t->nmolecules);
     if (first != t->nmolecules)
         t->molecules[first].has_likes = true;
     m.nrexcl = (int)nrexcl;
     m.at = top_here(t);
-    t->molecules = grow(t->molecules, t->nmolecules, &t->molecules_cap, sizeof *t->molecules);
+    t->molecules = grow_array(t->molecules, t->nmolecules, &t->molecules_cap, sizeof *t->molecules);
     t->molecules[t->nmolecules++] = m;
     return 0;
 }
@@ -128,7 +128,7 @@ int top_atom(struct top *t, struct err *e)
         if (a.mass[state] < 0) /* none: a virtual site, as top_check_sites finds or not */
             return top_fail(t, e, ERR_TOPOLOGY, "atom %ld (%s) has mass %g in state %c, expected a positive mass",
                             number, a.name, a.mass[state], "AB"[state]);
-    m->atoms = grow(m->atoms, m->natoms, &m->cap, sizeof *m->atoms);
+    m->atoms = grow_array(m->atoms, m->natoms, &m->cap, sizeof *m->atoms);
     a.at = top_here(t);
     m->atoms[m->natoms++] = a;
     return 0;
@@ -174,10 +174,10 @@ static int no_default(struct top *t, enum top_kind kind, const struct top_term *
                     top_kinds[kind].name, names);
 }
 
-static void add_term(struct top *t, enum top_kind kind, const struct top_term *term)
+static void keep_term(struct top *t, enum top_kind kind, const struct top_term *term)
 {
     struct top_terms *list = &current(t)->terms[kind];
-    list->items = grow(list->items, list->n, &list->cap, sizeof *list->items);
+    list->items = grow_array(list->items, list->n, &list->cap, sizeof *list->items);
     list->items[list->n] = *term;
     list->items[list->n].at = top_here(t);
     top_leap_order(t, kind, list->items[list->n++].atom);
@@ -253,7 +253,7 @@ static int bonded_defaults(struct top *t, enum top_kind kind, struct top_term *t
         int rc = check_params(t, kind, term, e);
         if (rc)
             return rc;
-        add_term(t, kind, term);
+        keep_term(t, kind, term);
     }
     return 0;
 }
@@ -269,7 +269,7 @@ static int pair_defaults(struct top *t, struct top_term *term, struct err *e)
         return top_fail(t, e, ERR_TOPOLOGY,
                         "the types of A have parameters of a 1-4 pair, those of B (%s %s) none: give them on the line",
                         t->types[a->type[1]].name, t->types[b->type[1]].name);
-    add_term(t, KIND_PAIR, term);
+    keep_term(t, KIND_PAIR, term);
     return 0;
 }
 
@@ -295,7 +295,7 @@ static int cmap_defaults(struct top *t, struct top_term *term, struct err *e)
     if (of_b >= 0 && of_b != term->cmap)
         top_note(t, NOTE_CMAP,
                  "the types of state B have another CMAP correction; that of A acts in both, as in GROMACS");
-    add_term(t, KIND_CMAP, term);
+    keep_term(t, KIND_CMAP, term);
     return 0;
 }
 
@@ -321,7 +321,7 @@ static int apply_defaults(struct top *t, enum top_kind kind, struct top_term *te
     if (kind == KIND_CMAP)
         return cmap_defaults(t, term, e);
     if (top_kinds[kind].nparams == 0) {
-        add_term(t, kind, term);
+        keep_term(t, kind, term);
         return 0;
     }
     return bonded_defaults(t, kind, term, e);
@@ -367,7 +367,7 @@ int top_term(struct top *t, struct err *e)
         return rc;
     if (kind == KIND_SETTLE && (rc = check_settle(t, &term, e)))
         return rc;
-    add_term(t, (enum top_kind)kind, &term);
+    keep_term(t, (enum top_kind)kind, &term);
     return 0;
 }
 
@@ -376,7 +376,7 @@ static int join_restraint(struct top *t, struct top_term *term, const long label
 {
     struct top_molecule *m = current(t);
     const struct top_terms *list = &m->terms[KIND_RARE + RARE_DISTANCE_RESTRAINT];
-    if (table_add(&m->restraint_labels, &label[0], sizeof label[0], list->n) == list->n)
+    if (hash_table_add(&m->restraint_labels, &label[0], sizeof label[0], list->n) == list->n)
         return 0;
     if (label[0] != m->restraint_label[0] || m->restraint_end != list->n)
         return top_fail(t, e, ERR_UNSUPPORTED,
@@ -429,7 +429,7 @@ int top_distance_restraint(struct top *t, struct err *e)
              "acts with %g kJ/mol/nm^2 times its factor, as in GROMACS with disre = simple; its default, "
              "disre = no, would leave it out",
              force_constant);
-    add_term(t, KIND_RARE + RARE_DISTANCE_RESTRAINT, &term);
+    keep_term(t, KIND_RARE + RARE_DISTANCE_RESTRAINT, &term);
     current(t)->restraint_end = current(t)->terms[KIND_RARE + RARE_DISTANCE_RESTRAINT].n;
     return 0;
 }
@@ -445,7 +445,7 @@ int top_exclusions(struct top *t, struct err *e)
             break;
         if (other == first)
             continue;
-        m->exclusions = grow(m->exclusions, m->nexclusions, &m->exclusions_cap, sizeof *m->exclusions);
+        m->exclusions = grow_array(m->exclusions, m->nexclusions, &m->exclusions_cap, sizeof *m->exclusions);
         m->exclusions[m->nexclusions][0] = (int)first - 1;
         m->exclusions[m->nexclusions++][1] = (int)other - 1;
     }

@@ -92,7 +92,7 @@ static int open_file(struct pp *p, const char *from, const char *name, struct er
             return fail(p, e, ERR_TOPOLOGY, "#include \"%s\": the file includes itself", t.name);
     if (p->depth == PP_DEPTH)
         return fail(p, e, ERR_TOPOLOGY, "#include \"%s\": more than %d files deep", t.name, PP_DEPTH);
-    p->names = grow(p->names, p->nnames, &p->names_cap, sizeof *p->names);
+    p->names = grow_array(p->names, p->nnames, &p->names_cap, sizeof *p->names);
     p->names[p->nnames] = xstrdup(t.name);
     p->files[p->depth++] = (struct pp_file){.name = p->names[p->nnames++], .pos = t.text, .end = t.text + t.len};
     p->file = p->files[p->depth - 1].name;
@@ -102,7 +102,7 @@ static int open_file(struct pp *p, const char *from, const char *name, struct er
 
 static struct pp_macro *macro_of(const struct pp *p, const char *name, size_t len)
 {
-    int i = table_get(&p->macro_names, name, len);
+    int i = hash_table_get(&p->macro_names, name, len);
     if (i < 0)
         return NULL;
     p->macros[i].used = true;
@@ -116,15 +116,15 @@ bool pp_defined(const struct pp *p, const char *name)
 
 bool pp_used(const struct pp *p, const char *name)
 {
-    int i = table_get(&p->macro_names, name, strlen(name));
+    int i = hash_table_get(&p->macro_names, name, strlen(name));
     return i >= 0 && p->macros[i].used;
 }
 
 static void define(struct pp *p, const char *name, size_t len, const char *value)
 {
-    int i = table_add(&p->macro_names, name, len, p->nmacros);
+    int i = hash_table_add(&p->macro_names, name, len, p->nmacros);
     if (i == p->nmacros)
-        p->macros = grow(p->macros, p->nmacros++, &p->macros_cap, sizeof *p->macros);
+        p->macros = grow_array(p->macros, p->nmacros++, &p->macros_cap, sizeof *p->macros);
     free(p->macros[i].value);
     p->macros[i].value = xstrdup(value);
 }
@@ -202,7 +202,7 @@ static int read_ifdef(struct pp *p, const char *rest, bool wanted, struct err *e
     if (n == 0)
         return fail(p, e, ERR_TOPOLOGY, "#%s: read '%.80s', expected a name", wanted ? "ifdef" : "ifndef", rest);
     struct pp_file *f = &p->files[p->depth - 1];
-    f->conditions = grow(f->conditions, f->nconditions, &f->cap, sizeof *f->conditions);
+    f->conditions = grow_array(f->conditions, f->nconditions, &f->cap, sizeof *f->conditions);
     f->conditions[f->nconditions++] =
         (struct pp_condition){.line = p->number, .active = (macro_of(p, rest, n) != NULL) == wanted};
     return 0;
@@ -327,7 +327,7 @@ void pp_close(struct pp *p)
     for (int i = 0; i < p->nmacros; i++)
         free(p->macros[i].value);
     free(p->macros);
-    table_free(&p->macro_names);
+    hash_table_free(&p->macro_names);
     buf_free(&p->raw);
     buf_free(&p->line);
     *p = (struct pp){0};

@@ -43,7 +43,7 @@ struct pp {
     int depth;
     char **names; /* of every file opened, for messages */
     int nnames, names_cap;
-    struct table macro_names;
+    struct hash_table macro_names;
     struct pp_macro *macros;
     int nmacros, macros_cap;
     struct buf raw, line;

@@ -130,10 +130,10 @@ static int read_system(struct top *t, struct err *e)
 static int find_molecule(const struct top *t, const char *name)
 {
     char folded[sizeof t->molecules->name];
-    int found = table_get(&t->molecule_names, name, strlen(name));
+    int found = hash_table_get(&t->molecule_names, name, strlen(name));
     if (found >= 0 || strlen(name) >= sizeof folded)
         return found;
-    found = table_get(&t->folded_names, folded, top_fold(name, folded, sizeof folded));
+    found = hash_table_get(&t->folded_names, folded, top_fold(name, folded, sizeof folded));
     return found >= 0 && !t->molecules[found].has_likes ? found : -1;
 }
 
@@ -153,7 +153,7 @@ static int read_count(struct top *t, struct err *e)
     if (count > (TOP_ATOMS_MAX - t->natoms) / t->molecules[kind].natoms)
         return top_fail(t, e, ERR_UNSUPPORTED, "more than %d atoms in the system", TOP_ATOMS_MAX);
     t->natoms += (int)count * t->molecules[kind].natoms;
-    t->counts = grow(t->counts, t->ncounts, &t->counts_cap, sizeof *t->counts);
+    t->counts = grow_array(t->counts, t->ncounts, &t->counts_cap, sizeof *t->counts);
     t->counts[t->ncounts++] = (struct top_count){.kind = kind, .count = (int)count};
     return 0;
 }
@@ -260,7 +260,7 @@ static void close_molecule(struct top_molecule *m)
     free(m->site_atoms);
     free(m->site_weights);
     free(m->derived);
-    table_free(&m->restraint_labels);
+    hash_table_free(&m->restraint_labels);
     free(m->exclusions);
     free(m->exclusion_start);
     free(m->exclusion);
@@ -271,16 +271,16 @@ static void close_top(struct top *t)
     pp_close(&t->pp);
     free(t->words);
     free(t->types);
-    table_free(&t->type_names);
-    table_free(&t->bonded_names);
-    table_free(&t->molecule_names);
-    table_free(&t->folded_names);
+    hash_table_free(&t->type_names);
+    hash_table_free(&t->bonded_names);
+    hash_table_free(&t->molecule_names);
+    hash_table_free(&t->folded_names);
     for (int k = 0; k < KIND_COUNT; k++) {
         free(t->bonded_types[k].items);
-        table_free(&t->bonded_types[k].index);
+        hash_table_free(&t->bonded_types[k].index);
     }
     free(t->nonbonded);
-    table_free(&t->nonbonded_index);
+    hash_table_free(&t->nonbonded_index);
     for (int i = 0; i < t->nmolecules; i++)
         close_molecule(&t->molecules[i]);
     free(t->molecules);
@@ -288,10 +288,10 @@ static void close_top(struct top *t)
     for (int i = 0; i < t->ncmaps; i++)
         free(t->cmaps[i].values);
     free(t->cmaps);
-    table_free(&t->cmap_index);
+    hash_table_free(&t->cmap_index);
     free(t->counts);
-    table_free(&t->leap_types);
-    table_free(&t->leap_atoms);
+    hash_table_free(&t->leap_types);
+    hash_table_free(&t->leap_atoms);
     for (int k = 0; k < NOTE_COUNT; k++)
         free(t->notes[k]);
 }

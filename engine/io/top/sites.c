@@ -26,8 +26,8 @@ static int read_atom(struct top *t, int word, int *atom, struct err *e)
 
 static void add_from(struct top_molecule *m, int atom, double weight)
 {
-    m->site_weights = grow(m->site_weights, m->nsite_atoms, &m->site_weights_cap, sizeof *m->site_weights);
-    m->site_atoms = grow(m->site_atoms, m->nsite_atoms, &m->site_atoms_cap, sizeof *m->site_atoms);
+    m->site_weights = grow_array(m->site_weights, m->nsite_atoms, &m->site_weights_cap, sizeof *m->site_weights);
+    m->site_atoms = grow_array(m->site_atoms, m->nsite_atoms, &m->site_atoms_cap, sizeof *m->site_atoms);
     m->site_weights[m->nsite_atoms] = weight;
     m->site_atoms[m->nsite_atoms++] = atom;
 }
@@ -56,7 +56,7 @@ static int add_site(struct top *t, const struct virtual_site *s, struct err *e)
     for (int i = 0; i < m->nsites; i++)
         if (m->sites[i].atom == s->atom)
             return top_fail(t, e, ERR_TOPOLOGY, "atom %d is placed by an earlier line", s->atom + 1);
-    m->sites = grow(m->sites, m->nsites, &m->sites_cap, sizeof *m->sites);
+    m->sites = grow_array(m->sites, m->nsites, &m->sites_cap, sizeof *m->sites);
     m->sites[m->nsites++] = *s;
     return 0;
 }
@@ -108,7 +108,7 @@ static int leave_out(struct top *t, const struct form *form, bool mirrored, stru
                         "read no parameters, expected %d: only those of three atoms and more follow "
                         "from bonds and angles",
                         form->nparams);
-    m->derived = grow(m->derived, m->nderived, &m->derived_cap, sizeof *m->derived);
+    m->derived = grow_array(m->derived, m->nderived, &m->derived_cap, sizeof *m->derived);
     m->derived[m->nderived++] = (struct top_derived){.site = m->nsites, .mirrored = mirrored, .at = top_here(t)};
     return 0;
 }

@@ -92,7 +92,7 @@ static void *array(int64_t n, size_t size)
     return n ? xcalloc((size_t)n, size) : NULL;
 }
 
-static void allocate(const struct top *t, struct system *s, const struct totals *n)
+static void allocate_lists(const struct top *t, struct system *s, const struct totals *n)
 {
     const int64_t *k = n->terms;
     int64_t rare = 0;
@@ -138,31 +138,31 @@ static bool are_alike(const struct top *t, int a, int b)
 /* An atom does not change where its types of A and B are alike, as in grompp: or its pairs would have a soft core. */
 static void join_alike(const struct top *t, struct top_molecule *m)
 {
-    struct table asked = {0};
+    struct hash_table asked = {0};
     for (int i = 0; i < m->natoms; i++) {
         int *type = m->atoms[i].type;
         if (type[0] == type[1])
             continue;
-        int answer = table_get(&asked, type, sizeof m->atoms[i].type);
+        int answer = hash_table_get(&asked, type, sizeof m->atoms[i].type);
         if (answer < 0)
-            answer = table_add(&asked, type, sizeof m->atoms[i].type, are_alike(t, type[0], type[1]));
+            answer = hash_table_add(&asked, type, sizeof m->atoms[i].type, are_alike(t, type[0], type[1]));
         if (answer)
             type[1] = type[0];
     }
-    table_free(&asked);
+    hash_table_free(&asked);
 }
 
 /* Which type stands for each: types of the same values that no [ nonbond_params ] names are one. Force fields that give every atom
  * a type of its own have thousands of them and few Lennard-Jones. */
 static void merge_types(const struct top *t, int *stands)
 {
-    struct table known = {0};
+    struct hash_table known = {0};
     for (int i = 0; i < t->ntypes; i++) {
         const struct top_atom_type *type = &t->types[i];
         const double key[3] = {type->c[0], type->c[1], type->number};
-        stands[i] = type->paired ? i : table_add(&known, key, sizeof key, i);
+        stands[i] = type->paired ? i : hash_table_add(&known, key, sizeof key, i);
     }
-    table_free(&known);
+    hash_table_free(&known);
 }
 
 /* Numbers those that are in use, where each is stood for by another; returns how many there are. */
@@ -319,7 +319,7 @@ static int write_out(const struct top *t, struct system *s, const int *number, c
     for (int i = 0; i < t->nmolecules; i++)
         memcpy(s->kinds[i].name, t->molecules[i].name, sizeof s->kinds[i].name);
     top_put_lines(t, s);
-    allocate(t, s, n);
+    allocate_lists(t, s, n);
     for (int i = 0; i < t->ncounts; i++)
         for (int copy = 0; copy < t->counts[i].count; copy++)
             add_molecule(t, s, t->counts[i].kind, number);

@@ -63,7 +63,7 @@ enum { WILDCARD = -1 };
 struct top_bonded_types {
     struct top_bonded_type *items;
     int n, cap;
-    struct table index; /* atom[4] -> first line of its block */
+    struct hash_table index; /* atom[4] -> first line of its block */
 };
 
 /* One line of [ cmaptypes ]. */
@@ -126,9 +126,9 @@ struct top_molecule {
     int nsite_atoms, site_atoms_cap, site_weights_cap;
     struct top_derived *derived;
     int nderived, derived_cap;
-    struct table restraint_labels; /* of [ distance_restraints ] */
-    long restraint_label[2];       /* index and type' of its last line */
-    int restraint_end;             /* of the list of distance restraints, behind that line's */
+    struct hash_table restraint_labels; /* of [ distance_restraints ] */
+    long restraint_label[2];            /* index and type' of its last line */
+    int restraint_end;                  /* of the list of distance restraints, behind that line's */
     int (*exclusions)[2];
     int nexclusions, exclusions_cap;
     int *exclusion_start, *exclusion; /* made by top_exclude */
@@ -162,29 +162,29 @@ struct top {
 
     struct top_atom_type *types;
     int ntypes, types_cap;
-    struct table type_names, bonded_names;
+    struct hash_table type_names, bonded_names;
     int nbonded_names;
     struct top_bonded_types bonded_types[KIND_COUNT];
     struct top_cmap_type *cmaps;
     int ncmaps, cmaps_cap;
-    struct table cmap_index;         /* five bonded types -> the first of them */
+    struct hash_table cmap_index;    /* five bonded types -> the first of them */
     struct top_nonbonded *nonbonded; /* [ nonbond_params ] */
     int nnonbonded, nonbonded_cap;
-    struct table nonbonded_index; /* two type numbers, smaller first */
+    struct hash_table nonbonded_index; /* two type numbers, smaller first */
 
     struct top_molecule *molecules;
     int nmolecules, molecules_cap;
-    struct table molecule_names, folded_names; /* as written; in small letters, of the first that has them */
-    bool intermolecular;                       /* [ intermolecular_interactions ] has begun */
-    struct top_molecule between;               /* its terms, of atoms of the whole system */
+    struct hash_table molecule_names, folded_names; /* as written; in small letters, of the first that has them */
+    bool intermolecular;                            /* [ intermolecular_interactions ] has begun */
+    struct top_molecule between;                    /* its terms, of atoms of the whole system */
     bool have_system, have_title;
     char title[128];
     struct top_count *counts;
     int ncounts, counts_cap;
     int natoms; /* of the whole system so far */
 
-    struct table leap_types, leap_atoms; /* types and atoms of the impropers that have kept their order (leap.c) */
-    char *notes[NOTE_COUNT];             /* the first of its kind; NULL: none */
+    struct hash_table leap_types, leap_atoms; /* types and atoms of the impropers that have kept their order (leap.c) */
+    char *notes[NOTE_COUNT];                  /* the first of its kind; NULL: none */
     int nnotes[NOTE_COUNT];
 };
 

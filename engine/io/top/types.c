@@ -61,7 +61,7 @@ int top_defaults(struct top *t, struct err *e)
 
 int top_type_of(const struct top *t, const char *name)
 {
-    return table_get(&t->type_names, name, strlen(name));
+    return hash_table_get(&t->type_names, name, strlen(name));
 }
 
 static bool is_particle(const char *word)
@@ -134,13 +134,13 @@ int top_atom_type(struct top *t, struct err *e)
         return rc;
     if ((rc = top_end(t, w + 5, "after the two parameters", e)))
         return rc;
-    int b = table_add(&t->bonded_names, bonded_name, strlen(bonded_name), t->nbonded_names);
+    int b = hash_table_add(&t->bonded_names, bonded_name, strlen(bonded_name), t->nbonded_names);
     if (b == t->nbonded_names)
         t->nbonded_names++;
     a.bonded = b;
     if (t->ntypes == TOP_TYPES_MAX)
         return top_fail(t, e, ERR_UNSUPPORTED, "more than %d atom types", TOP_TYPES_MAX);
-    int i = table_add(&t->type_names, a.name, strlen(a.name), t->ntypes);
+    int i = hash_table_add(&t->type_names, a.name, strlen(a.name), t->ntypes);
     if (i < t->ntypes) {
         if (!same_type(&a, &t->types[i]))
             top_note(t, NOTE_REDEFINED, "atom type %s is defined before with other values; these hold now", a.name);
@@ -148,7 +148,7 @@ int top_atom_type(struct top *t, struct err *e)
         t->types[i] = a;
         return 0;
     }
-    t->types = grow(t->types, t->ntypes, &t->types_cap, sizeof *t->types);
+    t->types = grow_array(t->types, t->ntypes, &t->types_cap, sizeof *t->types);
     t->types[t->ntypes++] = a;
     return 0;
 }
@@ -161,9 +161,9 @@ static int add_bonded_type(struct top *t, enum top_kind kind, struct top_bonded_
     int n = top_kinds[kind].natoms, reverse[4] = {0};
     for (int i = 0; i < n; i++)
         reverse[i] = b->atom[n - 1 - i];
-    int known = table_get(&list->index, b->atom, sizeof b->atom);
+    int known = hash_table_get(&list->index, b->atom, sizeof b->atom);
     if (known < 0)
-        known = table_get(&list->index, reverse, sizeof reverse);
+        known = hash_table_get(&list->index, reverse, sizeof reverse);
     bool continues = repeat && known >= 0 && list->items[list->n - 1].block == known &&
                      !memcmp(list->items[known].atom, b->atom, sizeof b->atom);
     int lines = 0;
@@ -180,8 +180,8 @@ static int add_bonded_type(struct top *t, enum top_kind kind, struct top_bonded_
         list->items[known] = *b;
         return 0;
     }
-    list->items = grow(list->items, list->n, &list->cap, sizeof *list->items);
-    b->block = continues ? known : table_add(&list->index, b->atom, sizeof b->atom, list->n);
+    list->items = grow_array(list->items, list->n, &list->cap, sizeof *list->items);
+    b->block = continues ? known : hash_table_add(&list->index, b->atom, sizeof b->atom, list->n);
     list->items[list->n++] = *b;
     return 0;
 }
@@ -196,7 +196,7 @@ int top_type_names(struct top *t, int first, int n, bool wildcards, int *types, 
         const char *w = t->words[first + i];
         types[i] = wildcards && !strcmp(w, "X") ? WILDCARD
                    : pairs                      ? top_type_of(t, w)
-                                                : table_get(&t->bonded_names, w, strlen(w));
+                                                : hash_table_get(&t->bonded_names, w, strlen(w));
         if (types[i] < 0 && !(wildcards && !strcmp(w, "X")))
             return top_fail(t, e, ERR_TOPOLOGY, "read '%.80s', expected %s of [ atomtypes ]", w,
                             pairs ? "an atom type" : "a bonded type");
@@ -282,7 +282,7 @@ int top_nonbond_param(struct top *t, struct err *e)
         return rc;
     t->types[type[0]].paired = t->types[type[1]].paired = true;
     int key[2] = {type[0] < type[1] ? type[0] : type[1], type[0] < type[1] ? type[1] : type[0]};
-    int i = table_add(&t->nonbonded_index, key, sizeof key, t->nnonbonded);
+    int i = hash_table_add(&t->nonbonded_index, key, sizeof key, t->nnonbonded);
     if (i < t->nnonbonded) {
         if (memcmp(t->nonbonded[i].c, p.c, sizeof p.c) != 0)
             top_note(t, NOTE_REDEFINED, "%.40s and %.40s are defined before with other values; these hold now",
@@ -290,7 +290,7 @@ int top_nonbond_param(struct top *t, struct err *e)
         t->nonbonded[i] = p;
         return 0;
     }
-    t->nonbonded = grow(t->nonbonded, t->nnonbonded, &t->nonbonded_cap, sizeof *t->nonbonded);
+    t->nonbonded = grow_array(t->nonbonded, t->nnonbonded, &t->nonbonded_cap, sizeof *t->nonbonded);
     t->nonbonded[t->nnonbonded++] = p;
     return 0;
 }

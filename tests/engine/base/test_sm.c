@@ -8,13 +8,10 @@
 #include <cmocka.h>
 
 #include <signal.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "engine/base/log.h"
 #include "engine/base/sm.h"
+#include "tests/lib/moves.h"
 
 enum { IDLE, RUNNING, DONE };
 
@@ -56,33 +53,33 @@ static void test_moves(void **state)
         assert_false(sm_may(&j.sm, to));
 }
 
-static void move_after_end(void)
+static void move_after_end(void *arg)
 {
     struct job j = {0};
     sm_init(&j.sm, &kind, &j, DONE);
     sm_move(&j.sm, IDLE);
 }
 
-static void move_against_invariant(void)
+static void move_against_invariant(void *arg)
 {
     struct job j = {0};
     sm_init(&j.sm, &kind, &j, IDLE);
     sm_move(&j.sm, RUNNING);
 }
 
-static void start_against_invariant(void)
+static void start_against_invariant(void *arg)
 {
     struct job j = {.worker = 1};
     sm_init(&j.sm, &kind, &j, IDLE);
 }
 
-static void start_unknown(void)
+static void start_unknown(void *arg)
 {
     struct job j = {0};
     sm_init(&j.sm, &kind, &j, 3);
 }
 
-static void trace(void)
+static void trace(void *arg)
 {
     struct job j = {0};
     log_setup("test", LOG_DEBUG);
@@ -90,46 +87,17 @@ static void trace(void)
     sm_move(&j.sm, DONE);
 }
 
-/* Runs f in a child process; its stderr holds `says` and it ends by the signal (0: exits). */
-static void assert_child(void (*f)(void), int sig, const char *says)
-{
-    int fds[2], status;
-    char text[1000];
-    size_t len = 0;
-    ssize_t n;
-    assert_int_equal(pipe(fds), 0);
-    pid_t pid = fork();
-    assert_true(pid >= 0);
-    if (pid == 0) {
-        signal(SIGABRT, SIG_DFL);
-        dup2(fds[1], 2);
-        f();
-        _exit(0);
-    }
-    close(fds[1]);
-    while ((n = read(fds[0], text + len, sizeof text - 1 - len)) > 0)
-        len += (size_t)n;
-    text[len] = '\0';
-    close(fds[0]);
-    assert_int_equal(waitpid(pid, &status, 0), pid);
-    assert_int_equal(WIFSIGNALED(status) ? WTERMSIG(status) : 0, sig);
-    if (!strstr(text, says)) {
-        print_error("expected \"%s\" in \"%s\"\n", says, text);
-        fail();
-    }
-}
-
 static void test_refused(void **state)
 {
-    assert_child(move_after_end, SIGABRT, "done -> idle (2 -> 0): not an allowed move");
-    assert_child(move_against_invariant, SIGABRT, "idle -> running (0 -> 1): the invariant of the new state");
-    assert_child(start_against_invariant, SIGABRT, "the invariant of the new state does not hold");
-    assert_child(start_unknown, SIGABRT, "no such state");
+    assert_child(move_after_end, NULL, SIGABRT, "done -> idle (2 -> 0): not an allowed move");
+    assert_child(move_against_invariant, NULL, SIGABRT, "idle -> running (0 -> 1): the invariant of the new state");
+    assert_child(start_against_invariant, NULL, SIGABRT, "the invariant of the new state does not hold");
+    assert_child(start_unknown, NULL, SIGABRT, "no such state");
 }
 
 static void test_trace(void **state)
 {
-    assert_child(trace, 0, "idle -> done");
+    assert_child(trace, NULL, 0, "idle -> done");
 }
 
 int main(void)

@@ -63,7 +63,7 @@ static void close_company(struct company *c)
 {
     for (int i = 0; i < COMPANY; i++)
         sim_free(c->sim[i]);
-    assert_null(c->dev->gang);
+    assert_null(c->dev->collector);
     for (int k = 0; k < 2; k++)
         model_free(c->model[k]);
     dev_close(c->dev);

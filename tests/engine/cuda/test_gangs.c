@@ -5,6 +5,7 @@
  */
 #undef NDEBUG
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -19,6 +20,7 @@
 #include "tests/lib/dev_fault.h"
 #include "tests/lib/emulate/emulate.h"
 #include "tests/lib/mixture.h"
+#include "tests/lib/moves.h"
 #include "tests/lib/toy.h"
 
 enum { ATOMS = 6, STEPS = 4, TRIES = 1000 };
@@ -92,7 +94,7 @@ static struct sim *member(const struct gang_test *t, uint32_t replica)
 
 static void closed(struct gang_test *t)
 {
-    assert_null(t->dev->gang);
+    assert_null(t->dev->collector);
     model_free(t->model);
     assert_int_equal(dev_fault_alive(t->dev), 0);
     dev_close(t->dev);
@@ -354,6 +356,91 @@ static void test_leaving(void **state)
     closed(&t);
 }
 
+/* ---- states of a member ---- */
+
+static void test_states(void **state)
+{
+    struct gang_test t = opened();
+    char moves[300];
+    begin(&t);
+    moves_begin();
+    struct sim *s = member(&t, 0), *idle = member(&t, 1);
+    for (int k = 0; k < 2; k++)
+        toy_run(s, SIM_STEP, STEPS);
+    sim_free(idle);
+    sim_free(s);
+    moves_end("member of gang", moves, sizeof moves);
+    assert_string_equal(moves, "resting resting waiting launched resting waiting launched resting out out");
+    closed(&t);
+}
+
+/* One that leaves while it waits, or while its launch is on its way. */
+static void test_leaving_early(void **state)
+{
+    struct gang_test t = opened();
+    struct err e = {0};
+    char moves[300];
+    begin(&t);
+    struct sim *s[2] = {member(&t, 0), member(&t, 1)};
+    moves_begin();
+    assert_int_equal(sim_submit(s[0], SIM_STEP, STEPS, &e), 0);
+    sim_free(s[0]);
+    assert_int_equal(sim_submit(s[1], SIM_STEP, STEPS, &e), 0);
+    engine_flush(t.dev);
+    sim_free(s[1]);
+    moves_end("member of gang", moves, sizeof moves);
+    assert_string_equal(moves, "waiting out waiting launched resting out");
+    closed(&t);
+}
+
+/* What became of a launch is known at once or later. */
+static void test_states_of_echo(void **state)
+{
+    struct gang_test t = opened();
+    struct err e = {0};
+    struct buf blob = {0};
+    char moves[300];
+    t.set.check_every = 0;
+    begin(&t);
+    moves_begin();
+    struct sim *s = member(&t, 0);
+    toy_run(s, SIM_STEP, STEPS);
+    assert_int_equal(sim_save(s, &blob, &e), 0); /* a check */
+    assert_int_equal(sim_save(s, &blob, &e), 0);
+    toy_run(s, SIM_STEP, STEPS);
+    moves_end("echo of member", moves, sizeof moves);
+    /* "due" stands for itself once a launch is over, whichever way it came. */
+    const bool late = strncmp(moves, "awaited awaited+due due due awaited", 35) == 0;
+    assert_true(late || strncmp(moves, "awaited quiet due due awaited", 29) == 0);
+    sim_free(s);
+    buf_free(&blob);
+    closed(&t);
+}
+
+static void submit_again(void *s)
+{
+    struct err e = {0};
+    sim_submit(s, SIM_STEP, STEPS, &e);
+}
+
+static void test_moves_refused(void **state)
+{
+    struct gang_test t = opened();
+    struct err e = {0};
+    assert_table(&gang_member_states,
+                 "out>resting resting>out resting>waiting waiting>out waiting>launched "
+                 "launched>resting");
+    assert_table(&gang_echo_states,
+                 "due>due due>awaited awaited>awaited+due awaited>quiet awaited+due>due "
+                 "awaited+due>awaited+due quiet>due quiet>awaited");
+    begin(&t);
+    struct sim *s = member(&t, 0);
+    assert_int_equal(sim_submit(s, SIM_STEP, STEPS, &e), 0);
+    assert_child(submit_again, s, SIGABRT, "waiting -> waiting (2 -> 2): not an allowed move");
+    sim_free(s);
+    closed(&t);
+}
+
 /* ---- memory ---- */
 
 static int (*given)(struct dev *, struct lane *, enum dev_memory, size_t, void **, void **, struct err *);
@@ -393,9 +480,12 @@ static void test_no_memory(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_shape),  cmocka_unit_test(test_argument), cmocka_unit_test(test_outside),
-        cmocka_unit_test(test_need),   cmocka_unit_test(test_heard),    cmocka_unit_test(test_how_often),
-        cmocka_unit_test(test_saving), cmocka_unit_test(test_leaving),  cmocka_unit_test(test_no_memory)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_shape),         cmocka_unit_test(test_argument),
+                                       cmocka_unit_test(test_outside),       cmocka_unit_test(test_need),
+                                       cmocka_unit_test(test_heard),         cmocka_unit_test(test_how_often),
+                                       cmocka_unit_test(test_saving),        cmocka_unit_test(test_leaving),
+                                       cmocka_unit_test(test_no_memory),     cmocka_unit_test(test_states),
+                                       cmocka_unit_test(test_leaving_early), cmocka_unit_test(test_states_of_echo),
+                                       cmocka_unit_test(test_moves_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

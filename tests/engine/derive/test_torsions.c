@@ -42,7 +42,7 @@ static void expect(const struct alchemy_settings *set, const char *first, const 
 {
     struct system s = {0};
     struct err e = {0};
-    struct torsion found[TORSIONS_MAX];
+    struct bond_torsion found[TORSIONS_MAX];
     struct source *src = source_memory_new();
     struct buf text = {0};
     buf_printf(&text, topology, first, methyl);
@@ -84,7 +84,7 @@ static void test_b_states(void **state)
 /* As in GROMACS: 0 is cis, positive is clockwise looking along the bond. */
 static void test_angles(void **state)
 {
-    const struct torsion t = {{0, 1, 2, 3}};
+    const struct bond_torsion t = {{0, 1, 2, 3}};
     const double box[BOX_SIZE] = {[BOX_XX] = 1, [BOX_YY] = 1, [BOX_ZZ] = 1};
     for (int degrees = -175; degrees <= 180; degrees += 5) {
         double x[4][3] = {{0.1, 0, 0}, {0, 0, 0}, {0, 0, 0.1}, {0, 0, 0.1}};
@@ -98,7 +98,7 @@ static void test_angles(void **state)
 
 static int64_t count(const double *degrees, int n)
 {
-    struct turns t = {0};
+    struct torsion_turns t = {0};
     for (int i = 0; i < n; i++)
         turns_add(&t, degrees[i] * DEGREE);
     return t.count;
@@ -116,7 +116,7 @@ static void test_turns(void **state)
 
 static void test_wells(void **state)
 {
-    struct turns t = {0};
+    struct torsion_turns t = {0};
     const double about_180[] = {170, -170, 165, -165};
     for (int i = 0; i < 4; i++)
         turns_add(&t, about_180[i] * DEGREE);
@@ -137,7 +137,7 @@ static void test_twofold(void **state)
         "6 C 1 RNG C6 1 %s\n7 C 1 RNG C7 1\n8 C 1 RNG C8 1\n[ bonds ]\n1 2 5\n2 3 5\n3 4 5\n4 5 5\n"
         "5 6 5\n6 1 5\n1 7 5\n7 8 5\n[ system ]\nr\n[ molecules ]\nRNG 1\n";
     static const char *const charges[] = {"0.1", "0.2"};
-    const struct torsion t = {{1, 0, 6, 7}};
+    const struct bond_torsion t = {{1, 0, 6, 7}};
     for (int i = 0; i < 2; i++) {
         struct system s = {0};
         struct err e = {0};

@@ -261,19 +261,19 @@ static void test_gzip(void **state)
 
 static void test_table(void **state)
 {
-    struct table t = {0};
-    assert_int_equal(table_get(&t, "x", 1), -1);
+    struct hash_table t = {0};
+    assert_int_equal(hash_table_get(&t, "x", 1), -1);
     for (int i = 0; i < 5000; i++)
-        assert_int_equal(table_add(&t, &i, sizeof i, 2 * i), 2 * i);
+        assert_int_equal(hash_table_add(&t, &i, sizeof i, 2 * i), 2 * i);
     for (int i = 0; i < 5000; i++) {
-        assert_int_equal(table_get(&t, &i, sizeof i), 2 * i);
-        assert_int_equal(table_add(&t, &i, sizeof i, 7), 2 * i);
+        assert_int_equal(hash_table_get(&t, &i, sizeof i), 2 * i);
+        assert_int_equal(hash_table_add(&t, &i, sizeof i, 7), 2 * i);
     }
     int absent = 5000;
-    assert_int_equal(table_get(&t, &absent, sizeof absent), -1);
-    assert_int_equal(table_add(&t, "", 0, 3), 3);
-    assert_int_equal(table_get(&t, "", 0), 3);
-    table_free(&t);
+    assert_int_equal(hash_table_get(&t, &absent, sizeof absent), -1);
+    assert_int_equal(hash_table_add(&t, "", 0, 3), 3);
+    assert_int_equal(hash_table_get(&t, "", 0), 3);
+    hash_table_free(&t);
 }
 
 int main(void)
