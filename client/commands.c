@@ -277,6 +277,15 @@ const int commands_count = sizeof commands / sizeof *commands;
 const struct command *command_find(const char *name)
 {
     const char *known[sizeof commands / sizeof *commands];
+    {"up", "", "start a service of your own in the background, or say that one runs",
+     "The service goes on after the command and the terminal have ended, and takes all usable GPUs, else the CPU, or "
+     "what "
+     "--device names. It keeps what it has in $XDG_STATE_HOME/shoald, ~/.local/state/shoald when that is not set, with "
+     "its "
+     "socket and its log. The command ends when the service answers. Where a service answers already, also the "
+     "system's, none is started.",
+     "shoal up\nshoal up --device cuda:0 --device cuda:1\nshoal up --json\n", NEEDS_NOTHING, SERVICE | BIT(DEVICE), 0,
+     0, up_main},
     for (int i = 0; i < commands_count; i++) {
         if (!strcmp(commands[i].name, name))
             return &commands[i];
