@@ -128,8 +128,9 @@ const struct command commands[] = {
      MANY, du_main},
     {"validate", "SPEC.yaml", "check a spec and its files; say what it would take and what in it is likely not meant",
      "", "shoal validate methane.yaml\nshoal validate methane.yaml --json\n", NEEDS_WORKER, FILES, 1, 1, offline_main},
-    {"campaign", "ACTION FILE.yaml",
-     "many ensembles at once: plan, submit, run, status, wait, gather, report, and what can be done to one ensemble",
+    {"campaign", "ACTION FILE.yaml [FILE]",
+     "many ensembles at once: plan, submit, run, status, wait, gather, report, diff, and what can be done to one "
+     "ensemble",
      "FILE: systems, legs, edges between systems and repeats; shoal-campaign(5) says what they are.\nplan says what "
      "would be "
      "submitted and what is wrong with it, and submits nothing.\nsubmit hands over what the service does not have yet: "
@@ -163,7 +164,15 @@ const struct command commands[] = {
      "--output DIR it writes gather.json, report.html (with the network) and gather.tsv, dg.tsv, ddg.tsv and "
      "raw.tsv as OpenFE's gather does, and cinnabar.csv. Numbers of ensembles that have not ended are of their samples "
      "so far, and are marked so. --here may be given several times, for folders that have parts of the campaign. It "
-     "exits 75 where ensembles have not ended, 1 where some have no free energy.",
+     "exits 75 where ensembles have not ended, 1 where some have no free energy.\n"
+     "diff compares two campaigns, A and B, each FILE.yaml or a gather.json that gather has written: of every edge, "
+     "system and leg the free energies, their difference B - A with its error and in multiples of that error, and "
+     "which "
+     "verdicts changed; which edges are in one campaign only; how far the edges are apart in all. An edge that goes "
+     "the "
+     "other way in B is turned round. The error takes A and B for independent, which campaigns that share samples are "
+     "not. With --output FILE.csv or FILE.json it writes that file too. It exits 75 where A or B has ensembles "
+     "that have not ended.",
      "shoal campaign plan campaign.yaml\n"
      "shoal campaign submit campaign.yaml\n"
      "shoal campaign run campaign.yaml --output table/\n"
@@ -172,11 +181,12 @@ const struct command commands[] = {
      "shoal campaign pause campaign.yaml --leg complex --skip ligand_3\n"
      "shoal campaign extend campaign.yaml --until '5 ns'\n"
      "shoal campaign extend campaign.yaml --time '1 ns' --by-need\n"
-     "shoal campaign gather campaign.yaml --output table/\n",
+     "shoal campaign gather campaign.yaml --output table/\n"
+     "shoal campaign diff before/gather.json campaign.yaml --output diff.csv\n",
      NEEDS_SERVICE,
      KEPT | BIT(PLAIN) | BIT(INCLUDE) | BIT(TIME) | BIT(UNTIL) | BIT(BY_NEED) | BIT(OUTPUT) | BIT(TIMEOUT) | BIT(FOR) |
          BIT(DEVICE) | BIT(ONLY) | BIT(SKIP) | BIT(LEG) | BIT(REPLACE) | BIT(DRY_RUN) | BIT(YES),
-     2, 2, campaign_main},
+     2, 3, campaign_main},
     {"init", "[KIND]", "write a commented spec to begin with: hydration, relative or absolute",
      "With --topology the topology is read: the spec is of the one molecule that is neither solvent nor ion, and named "
      "after it; where there are several, --ligand says which. Solvent is water, and whatever there are ten molecules "
@@ -267,6 +277,15 @@ const struct command commands[] = {
      "exchanged windows are not. Reports as results does, and exits 1 where there is no free energy.",
      "shoal estimate lambda_*/dhdl.xvg\nshoal estimate old/dhdl.*.xvg.gz --json\n", NEEDS_WORKER, BIT(JSON), 1, MANY,
      estimate_main},
+    {"up", "", "start a service of your own in the background, or say that one runs",
+     "The service goes on after the command and the terminal have ended, and takes all usable GPUs, else the CPU, or "
+     "what "
+     "--device names. It keeps what it has in $XDG_STATE_HOME/shoald, ~/.local/state/shoald when that is not set, with "
+     "its "
+     "socket and its log. The command ends when the service answers. Where a service answers already, also the "
+     "system's, none is started.",
+     "shoal up\nshoal up --device cuda:0 --device cuda:1\nshoal up --json\n", NEEDS_NOTHING, SERVICE | BIT(DEVICE), 0,
+     0, up_main},
     {"version", "", "versions of client and service", "", "shoal version --json\n", NEEDS_SERVICE, SERVICE, 0, 0,
      version_main},
     {"help", "[COMMAND]", "explain a command; with --json all of them", "", "shoal help submit\n", NEEDS_NOTHING,

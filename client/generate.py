@@ -9,7 +9,7 @@ import json
 import subprocess
 import sys
 
-ACTIONS = "plan submit run status wait gather report pause resume retry extend cancel rm"  # of a campaign
+ACTIONS = "plan submit run status wait gather report diff pause resume retry extend cancel rm"  # of a campaign
 KINDS = "hydration relative absolute"  # of specs that init writes
 VALUES = {"form": "auto gang graph", "pme": "auto block card", "device": "cpu cuda:0"}  # of options
 SPDX = "# SPDX-License-Identifier: Apache-2.0"
@@ -105,7 +105,7 @@ def bash(table):
               "        mapfile -t COMPREPLY < <(compgen -f -X '!*.y?(a)ml' -- \"$current\"; compgen -d -- \"$current\") ;;",
               f"    {names['action']})",
               f"        mapfile -t COMPREPLY < <([ \"$COMP_CWORD\" = 2 ] && compgen -W '{ACTIONS}' -- \"$current\" || "
-              "compgen -f -X '!*.y?(a)ml' -- \"$current\") ;;",
+              "compgen -f -X '!*.@(yaml|yml|json)' -- \"$current\") ;;",
               f"    {names['id']})",
               f"        mapfile -t COMPREPLY < <(compgen -W \"$({IDS})\" -- \"$current\") ;;",
               f"    {names['file']})",
@@ -140,7 +140,7 @@ def zsh(table):
     lines += ["    )", "    _describe command commands", "}", "_shoal() {",
               "    if (( CURRENT == 2 )); then", "        _shoal_commands", "        return", "    fi",
               "    local command=$words[2]", "    shift words", "    (( CURRENT-- ))", "    case $command in"]
-    action = {"action": f"'1:action:({ACTIONS})' '*:file:_files -g \"*.(yaml|yml)(-.)\"'", "spec": "'*:spec:_files -g \"*.(yaml|yml)(-.)\"'", "id": "'*:ensemble:_shoal_ids'", "file": "'*:file:_files'", "command": "'*:command:_shoal_commands'",
+    action = {"action": f"'1:action:({ACTIONS})' '*:file:_files -g \"*.(yaml|yml|json)(-.)\"'", "spec": "'*:spec:_files -g \"*.(yaml|yml)(-.)\"'", "id": "'*:ensemble:_shoal_ids'", "file": "'*:file:_files'", "command": "'*:command:_shoal_commands'",
               "kind": f"'1:kind:({KINDS})'"}
     for c in table.commands:
         words = [w for o in table.of(c) for w in zsh_option(o, table.states)]

@@ -122,7 +122,7 @@ int help_command(FILE *to, const struct command *c)
 static const struct {
     const char *title, *names[10];
 } groups[] = {
-    {"Run and follow", {"submit", "list", "status", "watch", "wait", "events", "top"}},
+    {"Run and follow", {"up", "submit", "list", "status", "watch", "wait", "events", "top"}},
     {"Results", {"results", "report", "ladder", "reestimate"}},
     {"Steer", {"pause", "resume", "cancel", "retry", "extend", "rm", "du"}},
     {"Many at once", {"campaign"}},

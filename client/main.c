@@ -11,6 +11,7 @@
 #include "client/campaign/campaign.h"
 #include "client/commands.h"
 #include "client/programs/here.h"
+#include "schemas/build.h"
 
 /* With --here: campaign run has work done, all other commands look at it. */
 static bool works(const struct client *c, char **argv)
@@ -84,7 +85,7 @@ int main(int argc, char **argv)
     if (!strcmp(first, "--help") || !strcmp(first, "-h"))
         return close_output(help_all(stdout, commands, commands_count));
     if (!strcmp(first, "--version")) {
-        printf("shoal %s\n", SHOAL_VERSION);
+        printf("shoal %s, %s\n", SHOAL_VERSION, BUILD_TEXT);
         return close_output(EXIT_OK);
     }
     if (at == argc)
@@ -92,7 +93,7 @@ int main(int argc, char **argv)
     char *name = argv[at]; /* options may stand before it: behind it they are the command's own */
     memmove(argv + 2, argv + 1, (size_t)(at - 1) * sizeof *argv);
     argv[1] = name;
-    struct client c = {.command = command_find(argv[1])};
+    struct client c = {.command = command_find(argv[1]), .build = BUILD_TEXT};
     if (!c.command)
         return EXIT_BAD_USAGE;
     int words = options_parse(&c, c.command, argc - 1, argv + 1);

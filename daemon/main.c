@@ -18,6 +18,7 @@
 #include "daemon/options.h"
 #include "daemon/service/stored.h"
 #include "engine/base/log.h"
+#include "schemas/build.h"
 
 /* Bytes of a block of memory. Larger ones go back to the system when they are freed, however many were held at once. */
 #define BIG_BLOCK (32 << 10)
@@ -190,6 +191,7 @@ static int start(struct daemon *d, struct options *o, struct err *e)
     d->service.on_stopped_arg = d;
     d->service.on_status = on_status;
     d->api.service = &d->service;
+    d->api.build = BUILD_TEXT;
     start_handles(d);
     stored_start(&d->stored, &d->service);
     rc = service_start(&d->service, e);
@@ -219,7 +221,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "shoald: %s\n", e.msg);
         return EXIT_BAD_USAGE;
     }
-    if (options_answered(&o))
+    if (options_answered(&o, BUILD_TEXT))
         return EXIT_OK;
     log_setup("shoald", o.verbose ? LOG_DEBUG : LOG_INFO);
     uv_loop_init(&d.loop);

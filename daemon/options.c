@@ -100,12 +100,12 @@ static void print_usage(void)
     args_print(rows + OPTIONS, QUOTA_COUNT);
 }
 
-bool options_answered(const struct options *o)
+bool options_answered(const struct options *o, const char *build)
 {
     if (o->help)
         print_usage();
     else if (o->version)
-        printf("shoald %s\n", SHOAL_VERSION);
+        printf("shoald %s, %s\n", SHOAL_VERSION, build);
     return o->help || o->version;
 }
 

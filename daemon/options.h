@@ -24,8 +24,8 @@ struct options {
 
 /* ERR_USAGE. What is not given is as --help has it. `argv` must live as long as the options. */
 int options_parse(struct options *o, int argc, char **argv, struct err *e);
-/* Prints what --help or --version asks for; true: that was all there was to do. */
-bool options_answered(const struct options *o);
+/* Prints what --help or --version asks for, `build` beside the version; true: that was all there was to do. */
+bool options_answered(const struct options *o, const char *build);
 /* The limits, fitted to what the process may open. */
 void options_limit(const struct options *o, struct quota *q, int64_t connections_possible);
 

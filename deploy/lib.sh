@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0
-# Shared by deploy/quickstart and deploy/test: the packages Shoal needs, and how it is built. Sourced by bash.
+# Shared by deploy/quickstart, deploy/test and what makes packages and images: the packages Shoal needs, and how it is built. Sourced by bash.
 # shellcheck disable=SC2034
 
 # To build and run Shoal.
@@ -10,6 +10,9 @@ BUILD_PACKAGES=(gcc g++ meson ninja-build pkg-config python3 libuv1-dev libsqlit
 TEST_PACKAGES=(libcmocka-dev clang clang-format libclang-rt-14-dev gromacs python3-numpy python3-yaml python3-venv python3-pip
     python3-setuptools python3-wheel mypy sqlite3 curl valgrind zsh fish systemd man-db
     chromium-headless-shell)
+
+# To make a package of it (deploy/debian/build).
+PACKAGE_PACKAGES=(dpkg-dev git binutils)
 
 say() { printf '%s\n' "$*" >&2; }
 

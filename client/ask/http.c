@@ -76,10 +76,10 @@ static int fail_on(CURL *curl, const struct http *h, CURLcode rc, struct err *e)
     if (rc == CURLE_COULDNT_CONNECT && stat(h->socket, &st))
         return err_set(
             e, errno == EACCES ? ERR_FORBIDDEN : ERR_UNREACHABLE,
-            "no service at %s: %s; is shoald running? `shoald &` starts one of your own, --socket names another",
+            "no service at %s: %s; is shoald running? `shoal up` starts one of your own, --socket names another",
             h->tried, strerror(errno));
     if (rc == CURLE_COULDNT_CONNECT)
-        return err_set(e, ERR_UNREACHABLE, "%s: nothing answers; is shoald running? `shoald &` starts one of your own",
+        return err_set(e, ERR_UNREACHABLE, "%s: nothing answers; is shoald running? `shoal up` starts one of your own",
                        h->socket);
     return err_set(e, ERR_UNREACHABLE, "%s: %s", h->socket, curl_easy_strerror(rc));
 }

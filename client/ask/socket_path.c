@@ -6,8 +6,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define SYSTEM_SOCKET "/run/shoald/api.sock"
-
 /* A candidate: $NAME followed by rest, if that is an absolute path and not looked at yet. True: it is there. */
 static bool try(const char *name, const char *rest, struct buf *path, struct buf *tried)
 {
@@ -28,7 +26,7 @@ void socket_path_find(const char *given, struct buf *path, struct buf *tried)
     static const char *const places[][2] = {{"XDG_RUNTIME_DIR", "/shoald/api.sock"},
                                             {"XDG_STATE_HOME", "/shoald/api.sock"},
                                             {"HOME", "/.local/state/shoald/api.sock"},
-                                            {"", SYSTEM_SOCKET}};
+                                            {"", SOCKET_PATH_SYSTEM}};
     if (!given || !*given)
         given = getenv("SHOAL_SOCKET");
     if (given && *given) {
@@ -41,6 +39,6 @@ void socket_path_find(const char *given, struct buf *path, struct buf *tried)
         found = try(places[i][0], places[i][1], path, tried);
     if (!found) {
         path->len = 0;
-        buf_printf(path, "%s", SYSTEM_SOCKET);
+        buf_printf(path, "%s", SOCKET_PATH_SYSTEM);
     }
 }

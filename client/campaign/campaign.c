@@ -13,6 +13,7 @@
 #include "client/command/command.h"
 #include "client/command/handlers.h"
 #include "client/command/option_rows.h"
+#include "client/gather/diff.h"
 #include "client/gather/gather.h"
 #include "engine/base/suggest.h"
 
@@ -135,21 +136,44 @@ static const struct {
                {"retry", retry_all},        {"extend", extend_all},      {"cancel", cancel_all},
                {"rm", remove_all}};
 enum { ACTIONS = sizeof actions / sizeof *actions };
+static const char diff[] = "diff"; /* the action of two campaigns */
 
-int campaign_main(struct client *c, int argc, char **argv)
+/* How many files go with the action. */
+static int check_files(const char *action, int files, struct err *e)
 {
-    const char *known[ACTIONS];
+    const bool two = !strcmp(action, diff);
+    if (two && files != 2)
+        return err_set(e, ERR_USAGE, "campaign diff: expected two campaigns, each FILE.yaml or a gather.json");
+    if (!two && files != 1)
+        return err_set(e, ERR_USAGE, "campaign %s: too many words: expected one FILE.yaml", action);
+    return 0;
+}
+
+static int unknown(const struct client *c, const char *action)
+{
+    const char *known[ACTIONS + 1];
     struct err e = {0};
     struct buf all = {0};
-    for (int i = 0; i < ACTIONS; i++) {
-        if (!strcmp(actions[i].name, argv[0]))
-            return check_options(c, argv[0], &e) ? client_fail(c, &e) : actions[i].run(c, argv[1]);
-        known[i] = actions[i].name;
-    }
-    buf_words(&all, known, ACTIONS, "or");
-    const char *near = suggest_nearest(argv[0], known, ACTIONS);
-    err_set(&e, ERR_USAGE, "%.60s: expected %s%s%s%s", argv[0], all.data, near ? "; did you mean " : "",
+    for (int i = 0; i <= ACTIONS; i++)
+        known[i] = i < ACTIONS ? actions[i].name : diff;
+    buf_words(&all, known, ACTIONS + 1, "or");
+    const char *near = suggest_nearest(action, known, ACTIONS + 1);
+    err_set(&e, ERR_USAGE, "%.60s: expected %s%s%s%s", action, all.data, near ? "; did you mean " : "",
             near ? near : "", near ? "?" : "");
     buf_free(&all);
     return client_fail(c, &e);
+}
+
+int campaign_main(struct client *c, int argc, char **argv)
+{
+    const char *action = argv[0];
+    struct err e = {0};
+    int i = 0;
+    while (i < ACTIONS && strcmp(actions[i].name, action) != 0)
+        i++;
+    if (i == ACTIONS && strcmp(action, diff) != 0)
+        return unknown(c, action);
+    if (check_files(action, argc - 1, &e) || check_options(c, action, &e))
+        return client_fail(c, &e);
+    return i < ACTIONS ? actions[i].run(c, argv[1]) : campaign_diff(c, argv[1], argv[2]);
 }

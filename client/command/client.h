@@ -23,6 +23,7 @@ enum { LISTED_MAX = 32, GIVEN_MAX = 128 };
 /* The options of all commands; a command reads those that its row in the table admits. */
 struct client {
     const struct command *command;
+    const char *build;         /* what the program was built from */
     const char *socket, *here; /* here NULL: the service is somebody else's */
     bool json, jsonl, plain, quiet, wait, all, follow, dry_run, devices, by_need, csv, yes, replace;
     const char *key, *output;

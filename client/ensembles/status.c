@@ -365,15 +365,16 @@ int version_main(struct client *c, int argc, char **argv)
     struct err e = {0};
     json_t *service = client_get(c, "/v1/version", &e);
     if (!c->json)
-        printf("shoal %s\n", SHOAL_VERSION);
+        printf("shoal %s, %s\n", SHOAL_VERSION, c->build);
     if (!service)
         return client_fail(c, &e);
     if (c->json) {
-        json_t *both = json_pack("{s:s,s:O}", "client", SHOAL_VERSION, "service", service);
+        json_t *both = json_pack("{s:s,s:s,s:O}", "client", SHOAL_VERSION, "build", c->build, "service", service);
         client_print(both);
         json_decref(both);
     } else {
-        printf("shoald %s\n", answer_text(service, "version"));
+        const char *build = answer_text(service, "build"); /* "": the service is older */
+        printable_line(stdout, "shoald %s%s%s", answer_text(service, "version"), *build ? ", " : "", build);
     }
     json_decref(service);
     return EXIT_OK;

@@ -208,7 +208,7 @@ static void print_gathered(const struct client *c, const struct gathered *g)
 
 /* All of it, for `use` to make something of. */
 static int gather(struct client *c, const char *file, bool detailed,
-                  void (*use)(const struct client *c, const struct gathered *g, struct err *e))
+                  void (*use)(const struct client *c, const struct gathered *g, void *arg, struct err *e), void *arg)
 {
     struct campaign_view k;
     struct gathered g = {.campaign = &k, .detailed = detailed};
@@ -218,7 +218,7 @@ static int gather(struct client *c, const char *file, bool detailed,
         begin_rows(&g);
         if (!(c->nheres > 1 ? fetch_from_folders(c, &g, &k, &e) : fetch(c, &g, &k, &e))) {
             gather_sum(&g);
-            use(c, &g, &e);
+            use(c, &g, arg, &e);
         }
         rc = e.code ? client_fail(c, &e) : gather_exit(&g);
     }
@@ -227,13 +227,13 @@ static int gather(struct client *c, const char *file, bool detailed,
     return rc;
 }
 
-static void write_tables(const struct client *c, const struct gathered *g, struct err *e)
+static void write_tables(const struct client *c, const struct gathered *g, void *arg, struct err *e)
 {
     if (!c->output || !gather_files(g, c->output, e))
         print_gathered(c, g);
 }
 
-static void write_page(const struct client *c, const struct gathered *g, struct err *e)
+static void write_page(const struct client *c, const struct gathered *g, void *arg, struct err *e)
 {
     struct buf page = {0};
     gather_page(g, &page);
@@ -243,10 +243,23 @@ static void write_page(const struct client *c, const struct gathered *g, struct 
 
 int campaign_gather(struct client *c, const char *file)
 {
-    return gather(c, file, c->output != NULL, write_tables);
+    return gather(c, file, c->output != NULL, write_tables, NULL);
 }
 
 int campaign_report(struct client *c, const char *file)
 {
-    return gather(c, file, true, write_page);
+    return gather(c, file, true, write_page, NULL);
+}
+
+static void keep_json(const struct client *c, const struct gathered *g, void *arg, struct err *e)
+{
+    *(json_t **)arg = gather_json(g);
+}
+
+json_t *campaign_gathered(struct client *c, const char *file, int *rc)
+{
+    json_t *all = NULL;
+    *rc = gather(c, file, false, keep_json, &all);
+    *rc = all ? EXIT_OK : *rc;
+    return all;
 }

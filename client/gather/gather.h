@@ -141,5 +141,7 @@ int gather_files(const struct gathered *g, const char *folder, struct err *e);
 /* campaign gather, and the page that it writes by itself; exit codes. */
 int campaign_gather(struct client *c, const char *file);
 int campaign_report(struct client *c, const char *file);
+/* What gather.json has, a new reference; NULL: *rc is the exit code, after saying why. */
+json_t *campaign_gathered(struct client *c, const char *file, int *rc);
 
 #endif

@@ -14,9 +14,8 @@
 #include <unistd.h>
 
 #include "client/ask/answer.h"
-#include "client/ask/http.h"
-#include "client/command/option_rows.h"
 #include "client/programs/become.h"
+#include "client/programs/service.h"
 #include "engine/base/path.h"
 
 #define LOOK_S 0.05 /* until it is looked again whether the service answers, or has ended */
@@ -71,29 +70,12 @@ static void remove_socket(struct here *h)
 
 /* ---- the service ---- */
 
-enum { WORDS = 2 * GIVEN_MAX + 16 };
-
-static void service_words(const struct here *h, const struct client *c, bool works, const char *state,
-                          const char **words)
+static void service_of(const struct client *c, bool works, const struct service_places *places, const char **words)
 {
-    int n = 0;
-    words[n++] = "shoald";
+    int n = service_words(c, places, words);
     words[n++] = "--portable";
-    words[n++] = "--state";
-    words[n++] = state;
-    words[n++] = "--socket";
-    words[n++] = h->socket.data;
     if (!works)
         words[n++] = "--idle";
-    if (geteuid() == 0) { /* what is in the folder is root's, and so is the service */
-        words[n++] = "--user";
-        words[n++] = "root";
-    }
-    for (int i = 0; i < c->ngiven; i++)
-        if (c->given[i].option == OPTION_DEVICE) {
-            words[n++] = "--device";
-            words[n++] = c->given[i].value;
-        }
     words[n] = NULL;
 }
 
@@ -115,16 +97,15 @@ static void become_service(const struct here *h, int log, const char **words, pi
 
 static int start_service(struct here *h, const struct client *c, bool works, struct err *e)
 {
-    const char *words[WORDS];
+    const char *words[SERVICE_WORDS];
     struct buf log = {0}, state = {0};
     const pid_t parent = getpid();
     buf_printf(&log, "%s/log", h->folder);
     buf_printf(&state, "%s/state", h->folder);
-    int rc = 0, fd = open(log.data, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-    if (fd < 0) {
-        rc = err_errno(e, "%s", log.data);
-    } else {
-        service_words(h, c, works, state.data, words);
+    const struct service_places places = {state.data, h->socket.data, log.data};
+    int fd = service_log(&places, e), rc = fd < 0 ? fd : 0;
+    if (!rc) {
+        service_of(c, works, &places, words);
         h->service = fork();
         if (h->service == 0)
             become_service(h, fd, words, parent);
@@ -147,26 +128,12 @@ static bool has_ended(struct here *h)
     return h->ended;
 }
 
-/* What the service said last, behind its time and its level. */
-static void put_last_words(const struct here *h, struct buf *out)
-{
-    struct buf path = {0}, text = {0};
-    struct err e = {0};
-    buf_printf(&path, "%s/log", h->folder);
-    if (!buf_read_file(&text, path.data, &e) && text.len) {
-        text.data[text.len - 1] = '\0';
-        const char *line = strrchr(text.data, '\n'), *said = strstr(line ? line : text.data, "shoald: ");
-        buf_printf(out, "%s", said ? said + strlen("shoald: ") : line ? line + 1 : text.data);
-    }
-    buf_free(&path);
-    buf_free(&text);
-}
-
 /* A service that was killed can be started again; one that ends by itself says why, and would end again. */
 static int end_error(const struct here *h, struct err *e)
 {
-    struct buf said = {0};
-    put_last_words(h, &said);
+    struct buf said = {0}, log = {0};
+    buf_printf(&log, "%s/log", h->folder);
+    service_last_words(&(struct service_places){.log = log.data}, &said);
     if (WIFSIGNALED(h->status))
         err_set(e, ERR_BUSY,
                 "the service was ended by signal %d (%s): run the same command again, and it goes on from the last "
@@ -176,24 +143,18 @@ static int end_error(const struct here *h, struct err *e)
         err_set(e, ERR_UNREACHABLE, "the service ended with status %d: %s (all that it said is in %s/log)",
                 WEXITSTATUS(h->status), said.len ? said.data : "it said nothing", h->folder);
     buf_free(&said);
+    buf_free(&log);
     return -(int)e->code;
 }
 
 static int wait_until_it_answers(struct here *h, struct err *e)
 {
-    struct http *http = http_new(h->socket.data, h->socket.data);
     bool answers = false;
     while (!answers && !here_over(h, e)) {
-        struct buf reply = {0};
-        struct err why = {0};
-        long status = 0;
-        answers = !access(h->socket.data, F_OK) &&
-                  !http_request(http, "GET", "/healthz/live", NULL, &status, &reply, &why) && status == 200;
-        buf_free(&reply);
+        answers = service_answers(h->socket.data);
         if (!answers)
             here_sleep(LOOK_S);
     }
-    http_free(http);
     return answers ? 0 : -(int)e->code;
 }
 

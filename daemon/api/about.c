@@ -49,8 +49,8 @@ struct reply api_version(struct api_call *c)
         json_array_append_new(devices, d);
     }
     return reply_json(c->request, 200,
-                      json_pack("{s:s,s:i,s:o,s:O}", "version", SHOAL_VERSION, "api", 1, "devices", devices, "left_out",
-                                sv->config.left_out));
+                      json_pack("{s:s,s:s,s:i,s:o,s:O}", "version", SHOAL_VERSION, "build", c->api->build, "api", 1,
+                                "devices", devices, "left_out", sv->config.left_out));
 }
 
 struct reply api_live(struct api_call *c)

@@ -12,6 +12,7 @@
 
 struct api {
     struct service *service;
+    const char *build; /* what the program was built from */
     struct quota *quota;
     struct checks checks;
 };

@@ -218,7 +218,13 @@ class Client(Answered):
         self.service.answers["GET /v1/version"] = (200, {"version": "9.9", "api": 1, "devices": []})
         out, _ = self.shoal("version")
         self.assertEqual(out.splitlines()[1], "shoald 9.9")
-        self.assertEqual(json.loads(self.shoal("version", "--json")[0])["service"]["version"], "9.9")
+        told = json.loads(self.shoal("version", "--json")[0])
+        self.assertEqual(told["service"]["version"], "9.9")
+        self.assertRegex(told["build"], r"^commit ([0-9a-f]{7,}(-dirty)?|unknown), [a-z]+, (CUDA \d+\.\d+|without CUDA)$")
+        self.assertEqual(out.splitlines()[0], f"shoal {told['client']}, {told['build']}")
+        self.assertEqual(self.shoal("--version")[0], out.splitlines()[0] + "\n")
+        self.service.answers["GET /v1/version"] = (200, {"version": "9.9", "build": "commit 1a2b3c4d, debug, CUDA 13.0", "api": 1})
+        self.assertEqual(self.shoal("version")[0].splitlines()[1], "shoald 9.9, commit 1a2b3c4d, debug, CUDA 13.0")
 
     def test_list(self):
         two = [ensemble(progress=0.509, done=1, failed=1), ensemble(id="77", key="k-1", labels={"a": "b", "c": ""})]

@@ -25,7 +25,14 @@ from service import AS_IS
 HERE = os.path.dirname(os.path.abspath(__file__))
 PRELUDE = """set -eo pipefail
 ready() { for _ in $(seq 200); do "$REAL_SHOAL" version >/dev/null 2>&1 && return; sleep 0.05; done; echo "no service answers"; return 1; }
-trap 'kill $(jobs -p) 2>/dev/null; wait' EXIT
+stop() { # what the page has in the background, and the services that `shoal up` has started
+    set +e
+    services=$(cat "$PAGE_FOLDER.services" 2>/dev/null)
+    kill $(jobs -p) $services 2>/dev/null
+    wait
+    for process in $services; do while kill -0 "$process" 2>/dev/null; do sleep 0.05; done; done
+}
+trap stop EXIT
 """
 # shoal, which takes other times where a block is to have little time: so many steps of 2 fs, or twice as many.
 CLIENT = """#!/bin/bash
@@ -88,13 +95,14 @@ def make_folder(folder, root, programs):
     own = ["--device", "cpu", "--state", f"{folder}/state", "--socket", f"{folder}/api.sock", *AS_IS]
     starters = {"shoal-worker": [worker], "shoald": [shoald, *own], "python3": [sys.executable]}
     texts = {name: f"#!/bin/sh\nexec {' '.join(command)} \"$@\"\n" for name, command in starters.items()}
-    for name, text in {"shoal": CLIENT, **texts}.items():
+    up = texts["shoald"].replace("exec", f"echo $$ >>{folder}.services\nexec")
+    for name, text in {"shoal": CLIENT, "shoald-of-up": up, **texts}.items():
         path = os.path.join(folder + ".bin", name)
         with open(path, "w", encoding="utf-8") as f:
             f.write(text)
         os.chmod(path, 0o755)
     return {**os.environ, "PATH": f"{folder}.bin:{os.environ['PATH']}", "HOME": folder, "XDG_RUNTIME_DIR": folder, "REAL_SHOAL": shoal,
-            "SHOAL_SOCKET": f"{folder}/api.sock", "SHOAL_WORKER": worker, "GMXLIB": "", "PYTHON": sys.executable, "PAGE_FOLDER": folder,
+            "SHOAL_SOCKET": f"{folder}/api.sock", "SHOAL_WORKER": worker, "SHOALD": f"{folder}.bin/shoald-of-up", "GMXLIB": "", "PYTHON": sys.executable, "PAGE_FOLDER": folder,
             "PYTHONDONTWRITEBYTECODE": "1", "NO_COLOR": "1", "LC_ALL": "C.UTF-8"}
 
 

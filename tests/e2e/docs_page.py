@@ -32,7 +32,7 @@ class Block:
 
     def starts_service(self):
         """The page's own, where others with sockets of their own do not count."""
-        return self.kind == "sh" and self.runs() and re.search(r"(?m)^shoald (?!.*--socket).*&$", self.text) is not None
+        return self.kind == "sh" and self.runs() and re.search(r"(?m)^(shoald (?!.*--socket).*&|shoal up)$", self.text) is not None
 
     def commands(self):
         """Its commands, one string each."""

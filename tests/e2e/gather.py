@@ -106,7 +106,7 @@ def tau(*parts):
     return concordant / math.sqrt(ties_a * ties_b)
 
 
-class Gather(Answered):
+class Gathering(Answered):
     def setUp(self):
         super().setUp()
         self.results, self.changes = {}, {}  # by key: what the service says of an ensemble
@@ -169,6 +169,8 @@ class Gather(Answered):
 
     LEGS = "  - {name: complex, of: edges, spec: x.yaml}\n  - {name: solvent, of: edges, spec: x.yaml, sign: -1}"
 
+
+class Gather(Gathering):
     def check_network(self, repeats):
         self.write(self.LEGS, EDGES, repeats)
         sums = self.draw_network(repeats)

@@ -19,7 +19,7 @@ from service import AS_IS
 MESON, BUILD, SOURCE, PREFIX, SCDOC, WHEEL = sys.argv[1:7]
 
 WANTED = """bin/shoal bin/shoald bin/shoal-worker share/bash-completion/completions/shoal share/zsh/site-functions/_shoal
-share/fish/vendor_completions.d/shoal.fish share/doc/shoal/README.md share/doc/shoal/LICENSE share/doc/shoal/docs/README.md share/doc/shoal/docs/hydration.md share/doc/shoal/examples/README.md
+share/fish/vendor_completions.d/shoal.fish share/doc/shoal/README.md share/doc/shoal/CHANGELOG.md share/doc/shoal/LICENSE share/doc/shoal/docs/README.md share/doc/shoal/docs/hydration.md share/doc/shoal/examples/README.md
 share/doc/shoal/examples/methane/quickstart.yaml share/shoal/ensemble.schema.json share/shoal/campaign.schema.json share/shoal/results.schema.json
 share/shoal/openapi.yaml share/shoal/python/pyproject.toml share/shoal/python/shoal/service.py
 lib/systemd/system/shoald.service lib/systemd/system/shoald.socket lib/systemd/user/shoald.service
@@ -77,6 +77,44 @@ def check_examples(root):
         assert os.path.isfile(os.path.join(os.path.dirname(spec), schema)), f"{spec}: no {schema}"
 
 
+OF_THE_SOURCE = "deploy/", "tests/", ".build/"  # what the guide says of these is for who builds or tests Shoal
+OF_DEVELOPERS = "docs/architecture.md", "docs/extending.md"  # pages about the source
+
+
+def named_in_page(text):
+    """Paths that a page names: of links, in sentences, and in commands; without what a reader is to write or make."""
+    prose = re.sub(r"(?ms)^```.*?^```", "", text)
+    found = {link for link in re.findall(r"\]\(([^)\s#]+)", prose) if not link.startswith("http")}
+    written = set(re.findall(r"(?m)> (\S+)$", text))
+    return found, set(re.findall(r"(?<![\w/.@])((?:examples|schemas|docs|client|deploy|tests|engine|daemon|graphs)/[\w./-]*\w)", text)) - written
+
+
+def check_named(root):
+    """What installed files name is installed. Returns how many paths those are."""
+    home, count, missing = os.path.join(root, "share/doc/shoal"), 0, []
+    for page in glob.glob(os.path.join(home, "**/*.md"), recursive=True):
+        name = os.path.relpath(page, home)
+        links, paths = named_in_page(read(page))
+        missing += [f"{name}: the link {link}" for link in links if not os.path.exists(os.path.join(os.path.dirname(page), link))]
+        for path in paths if name not in OF_DEVELOPERS else ():
+            base = SOURCE if path.startswith(OF_THE_SOURCE) else home
+            found = any(os.path.exists(os.path.join(folder, path)) for folder in (base, os.path.dirname(page)))
+            missing += [] if found else [f"{name}: {path}"]
+        count += len(links) + len(paths)
+    texts = [p for kind in ("lib/**/*", "share/bash-completion/**/*", "share/zsh/**/*", "share/fish/**/*", "share/man/**/*", "share/shoal/*.*")
+             for p in glob.glob(os.path.join(root, kind), recursive=True) if os.path.isfile(p) and not p.endswith(".whl")]
+    for text in texts:
+        for path in re.findall(re.escape(PREFIX) + r"/[\w./-]*\w", read(text)):
+            missing += [] if os.path.exists(root + path[len(PREFIX):]) else [f"{text}: {path}"]
+            count += 1
+        for page, section in re.findall(r"\b(shoal[a-z-]*)(?:\\fR)?\((\d)\)", read(text)):
+            here = SCDOC != "yes" or os.path.isfile(os.path.join(root, f"share/man/man{section}/{page}.{section}"))
+            missing += [] if here else [f"{text}: {page}({section})"]
+            count += 1
+    assert not missing, "named and not installed:\n" + "\n".join(sorted(missing))
+    return count
+
+
 def check_units(root):
     """What units start is installed, and no path of another prefix is in them."""
     for unit in ("system/shoald.service", "user/shoald.service"):
@@ -125,6 +163,7 @@ def main():
             check_keys(root)
         check_units(root)
         check_examples(root)
+        print(f"{check_named(root)} paths and pages named in installed files")
         check_programs(root, os.path.join(folder, "home"))
         print(f"{len(WANTED + PAGES)} files looked at")
 

@@ -239,7 +239,7 @@ class Package(Served):
         nowhere = os.path.join(self.folder, "none.sock")
         with self.assertRaises(shoal.Unreachable) as caught:
             shoal.Service(nowhere).version()
-        self.assertEqual((caught.exception.code, str(caught.exception)), ("UNREACHABLE", f"no service at {nowhere}; is shoald running? `shoald &` starts one of your own"))
+        self.assertEqual((caught.exception.code, str(caught.exception)), ("UNREACHABLE", f"no service at {nowhere}; is shoald running? `shoal up` starts one of your own"))
         self.write("dead.sock", text="")
         self.assertRaisesRegex(shoal.Unreachable, "dead.sock: ", shoal.Service(os.path.join(self.folder, "dead.sock")).version)
 

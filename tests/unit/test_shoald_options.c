@@ -58,7 +58,7 @@ static void test_defaults(void **state)
     assert_int_equal(o.connections, -1);
     for (int kind = 0; kind < QUOTA_COUNT; kind++)
         assert_int_equal(o.each[kind], quota_limit_each(q, kind));
-    assert_false(options_answered(&o));
+    assert_false(options_answered(&o, ""));
     quota_free(q);
 }
 

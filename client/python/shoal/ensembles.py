@@ -279,9 +279,11 @@ class Device:
 
 @dataclass(frozen=True, kw_only=True)
 class Version:
-    """What is running. left_out: why GPUs are not among the devices; None: a service of before does not tell."""
+    """What is running. build: commit, build type, CUDA; left_out: why GPUs are not among the devices; None: a service of before does not
+    tell."""
 
     version: str
+    build: str | None
     api: int
     devices: tuple[Device, ...]
     left_out: tuple[str, ...] | None

@@ -110,7 +110,7 @@ class Transport:
             return OutOfTime("BUSY", f"no answer from the service at {self.path} in time")
         if isinstance(error, PermissionError):
             return Unreachable("FORBIDDEN", f"{self.path}: not permitted; ask to be in the group that owns the socket")
-        hint = "is shoald running? `shoald &` starts one of your own"
+        hint = "is shoald running? `shoal up` starts one of your own"
         if not os.path.exists(self.path):
             return Unreachable("UNREACHABLE", f"no service at {self.tried}; {hint}")
         return Unreachable("UNREACHABLE", f"{self.path}: {error or type(error).__name__}; {hint}")
