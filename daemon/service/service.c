@@ -118,8 +118,6 @@ int service_open(struct service *sv, uv_loop_t *loop, const struct service_confi
     }
     struct supervisor_config sc = {c->worker, c->ndevices, c->devices, c->slots, HELLO_MS};
     sched_init(&sv->sched, c->ndevices);
-    sv->sched.slice_ms = (int64_t)c->slice_seconds * 1000;
-    sv->sched.stall_ms = (int64_t)c->stall_seconds * 1000;
     sv->supervisor = supervisor_new(loop, &sc, &workers_ops, sv);
     sv->loads = xcalloc((size_t)c->ndevices, sizeof *sv->loads);
     uv_timer_init(loop, &sv->tick);
@@ -132,6 +130,15 @@ int service_open(struct service *sv, uv_loop_t *loop, const struct service_confi
     sv->next_replica = last.replica + 1;
     sv->next_seq = last.event + 1;
     return 0;
+}
+
+void service_tune(struct service *sv, const struct service_tuning *t)
+{
+    struct err e = {0};
+    sv->tuning = *t;
+    sv->sched.slice_ms = (int64_t)t->slice_seconds * 1000;
+    sv->sched.stall_ms = (int64_t)t->stall_seconds * 1000;
+    service_step(sv, &(struct sched_event){.kind = SCHED_TICK}, &e);
 }
 
 struct loaded {
@@ -197,7 +204,7 @@ bool service_finish_offloaded(struct service *sv)
 void service_leave(struct service *sv)
 {
     log_line(LOG_WARNING, "%d %s not done after %d s: leaving without", sv->offloaded,
-             number_word(sv->offloaded, "job is", "jobs are"), sv->config.drain_seconds);
+             number_word(sv->offloaded, "job is", "jobs are"), sv->tuning.drain_seconds);
     store_finish(sv->store);
 }
 

@@ -35,12 +35,16 @@ struct service_config {
     bool idle;          /* no worker is started: requests are answered, and nothing runs */
     int ndevices;
     const char **devices;
-    json_t *left_out;  /* devices that it has not, a text each; its owner's */
-    int slots;         /* 0: the worker's choice */
-    int drain_seconds; /* then workers are killed */
-    int slice_seconds; /* how long a set of replicas runs while others wait for its slots */
-    int stall_seconds; /* a replica that makes no step for so long is stuck */
+    json_t *left_out; /* devices that it has not, a text each; its owner's */
+    int slots;        /* 0: the worker's choice */
     struct quota *quota;
+};
+
+/* What may change while it runs. */
+struct service_tuning {
+    int drain_seconds;                  /* then workers are killed */
+    int slice_seconds;                  /* how long a set of replicas runs while others wait for its slots */
+    int stall_seconds;                  /* a replica that makes no step for so long is stuck */
     int estimate_seconds, estimate_mib; /* of processor time and memory, for one */
     int live_seconds; /* at least, between two live estimates of an ensemble; 0: only of those that may end by it */
 };
@@ -55,6 +59,7 @@ struct watcher {
 struct service {
     uv_loop_t *loop;
     struct service_config config;
+    struct service_tuning tuning;
     struct sched sched;
     struct store *store;
     struct supervisor *supervisor;
@@ -80,6 +85,8 @@ struct service {
 };
 
 int service_open(struct service *sv, uv_loop_t *loop, const struct service_config *c, struct err *e);
+/* Before service_start, and whenever something of it changes. */
+void service_tune(struct service *sv, const struct service_tuning *t);
 /* Loads what there is and starts the workers. */
 int service_start(struct service *sv, struct err *e);
 /* Stop admitting, checkpoint, then on_stopped. */

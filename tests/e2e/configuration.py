@@ -1,0 +1,74 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""shoald.yaml: what it says is used, is read again at SIGHUP, and a bad one changes nothing.
+
+Usage: configuration.py SHOALD [SCENARIO]...
+"""
+import os
+import signal
+import subprocess
+import sys
+
+from scenarios import ROOT, SHOALD, run, service
+from service import until
+
+
+def write(name, text):
+    path = os.path.join(ROOT, name + ".yaml")
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(text)
+    return path
+
+
+def reload(s, *lines):
+    """SIGHUP; the log has these lines then, in this order."""
+    with open(s.log, encoding="utf-8") as f:
+        begin = len(f.read())
+    s.process.send_signal(signal.SIGHUP)
+
+    def has():
+        with open(s.log, encoding="utf-8") as f:
+            text = f.read()[begin:]
+        for line in lines:
+            if line not in text:
+                return False
+            text = text[text.index(line) + len(line):]
+        return True
+    until(has, seconds=20)
+
+
+def limit(s):
+    status, answer = s.call("GET", "/v1/usage")
+    assert status == 200, answer
+    return answer["users"][0]["ensembles_limit"]
+
+
+def read_again():
+    path = write("again", "slots: 3\nuser-ensembles: 5\n")
+    with service("again", "--config", path, "--user-readings", "9") as s:
+        ident = s.submit("a", windows=(0, 1))
+        assert limit(s) == 5
+        write("again", "slots: 4\nuser-ensembles: 6\nuser-readings: 3\n")
+        reload(s, "slots stays 3; 4 is used from the next start on", "user-ensembles was 5, is 6",
+               f"{path} was read again: 2 changes")
+        assert limit(s) == 6
+        write("again", "user-ensembles: 7\nslice-second: 20\n")
+        reload(s, f"nothing is changed: {path}:2: slice-second: unknown key; did you mean slice-seconds?")
+        assert limit(s) == 6
+        os.unlink(path)
+        reload(s, f"nothing is changed: {path}: No such file or directory")
+        assert limit(s) == 6
+        assert s.wait(ident)["state"] == "done"
+
+
+def bad_at_start():
+    path = write("bad", "# a comment\nslots: none\n")
+    done = subprocess.run([SHOALD, "--config", path, "--check-config"], capture_output=True, text=True, check=False)
+    assert done.returncode == 2 and f"{path}:2: slots: none: expected a whole number" in done.stderr, done
+    write("bad", "slots: 1\n")
+    done = subprocess.run([SHOALD, "--config", path, "--check-config"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0 and done.stdout == f"{path}: it can be used\n", done
+
+
+if __name__ == "__main__":
+    run([read_again, bad_at_start], sys.argv[2:])
