@@ -96,18 +96,19 @@ static void on_term(uv_signal_t *s, int number)
 /* Sets what may change while the service runs. */
 static void tune(struct daemon *d)
 {
-    const struct options *o = &d->options;
+    struct options *o = &d->options;
     struct service_tuning t = {.estimate_seconds = o->estimate_seconds,
                                .estimate_mib = o->estimate_mib,
                                .live_seconds = o->live_seconds,
                                .drain_seconds = o->drain_seconds,
                                .slice_seconds = o->slice_seconds,
-                               .stall_seconds = o->stall_seconds};
+                               .stall_seconds = o->stall_seconds,
+                               .half_life_hours = o->half_life_hours};
+    options_limit(o, d->quota, server_connections_possible());
     service_tune(&d->service, &t);
     d->api.checks.seconds = o->check_seconds;
     d->api.checks.mib = o->check_mib;
     d->api.checks.at_once = o->checks;
-    options_limit(o, d->quota, server_connections_possible());
     log_setup("shoald", o->verbose ? LOG_DEBUG : LOG_INFO);
 }
 

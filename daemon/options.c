@@ -8,6 +8,7 @@
 #include "daemon/command_line/args.h"
 #include "daemon/command_line/file.h"
 #include "daemon/host/paths.h"
+#include "daemon/spec/document/schema.h"
 #include "engine/base/buf.h"
 #include "engine/base/log.h"
 #include "engine/base/number.h"
@@ -63,6 +64,8 @@ static const struct arg rows[] = {
         .help = "how long a replica runs while other users or ensembles wait for its slot"),
     ARG(WHOLE, "stall-seconds", "N", struct options, stall_seconds, .least = 1, .most = MOST, .usual = 600,
         .help = "a replica that makes no step for so long is stuck and starts again"),
+    ARG(WHOLE, "half-life-hours", "N", struct options, half_life_hours, .least = 1, .most = MOST, .usual = 168,
+        .help = "after so long what a user has used counts half in the shares of users"),
     ARG(TEXT, "user", "NAME", struct options, user, .fixed = true, .example = "shoal",
         .help = "started by root: become this user [shoal]; \"root\" stays root"),
     ARG(TEXT, "group", "NAME", struct options, group, .fixed = true, .example = "shoal-users",
@@ -117,7 +120,12 @@ static void print_usage(void)
 
 static json_t *schema_of_file(struct err *e)
 {
-    return args_schema(rows, ROWS, shoald_schema_text, shoald_schema_text_len, e);
+    json_t *schema = schema_read(shoald_schema_text, shoald_schema_text_len, e);
+    if (!schema)
+        return NULL;
+    limits_schema(schema);
+    args_schema(schema, rows, ROWS);
+    return schema;
 }
 
 static void print_schema(void)
@@ -159,6 +167,8 @@ static int read_file(struct options *o, bool must, struct err *e)
     int rc = schema ? args_file_read(&o->file, schema, o->path, must, e) : -(int)e->code;
     if (rc == 0)
         rc = args_file_take(o->file, o->path, rows, ROWS, o, e);
+    if (rc == 0)
+        rc = limits_read(&o->limits, o->file, o->path, e);
     json_decref(schema);
     return rc;
 }
@@ -190,6 +200,7 @@ void options_free(struct options *o)
 {
     node_free(o->file);
     free(o->path);
+    limits_free(&o->limits);
     o->file = NULL;
     o->path = NULL;
 }
@@ -278,6 +289,19 @@ static void take_over(struct options *o, const struct options *fresh, const stru
         *(bool *)field_of(r, o) = *(bool *)field_of(r, fresh);
 }
 
+/* Takes the rules over. Whether they are others. */
+static bool change_limits(struct options *o, struct options *fresh)
+{
+    const struct limits was = o->limits;
+    o->limits = fresh->limits;
+    fresh->limits = was;
+    if (same_text(was.text, o->limits.text))
+        return false;
+    log_line(LOG_INFO, "limits were %s, are %s", was.text ? was.text : "none",
+             o->limits.text ? o->limits.text : "none");
+    return true;
+}
+
 int options_reload(struct options *o, int argc, char **argv, struct err *e)
 {
     struct options fresh;
@@ -300,6 +324,7 @@ int options_reload(struct options *o, int argc, char **argv, struct err *e)
         buf_free(&was);
         buf_free(&is);
     }
+    changes += change_limits(o, &fresh);
     log_line(LOG_INFO, "%s was read again: %d %s", o->path ? o->path : "the command line", changes,
              number_word(changes, "change", "changes"));
     options_free(&fresh);
@@ -311,12 +336,14 @@ static int64_t smaller(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-void options_limit(const struct options *o, struct quota *q, int64_t connections_possible)
+void options_limit(struct options *o, struct quota *q, int64_t connections_possible)
 {
     for (int kind = 0; kind < QUOTA_COUNT; kind++)
         quota_limit(q, kind, o->each[kind], quota_limit_all(q, kind));
+    quota_take_rules(q, o->limits.rules);
+    o->limits.rules = NULL;
     int64_t all = o->connections < 0 ? quota_limit_all(q, QUOTA_CONNECTIONS) : o->connections;
     all = smaller(all, connections_possible);
     /* One user alone does not fill the service. */
-    quota_limit(q, QUOTA_CONNECTIONS, smaller(quota_limit_each(q, QUOTA_CONNECTIONS), all - all / 4), all);
+    quota_limit(q, QUOTA_CONNECTIONS, smaller(o->each[QUOTA_CONNECTIONS], all - all / 4), all);
 }

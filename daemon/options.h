@@ -7,7 +7,7 @@
 
 #include "daemon/host/devices.h"
 #include "daemon/spec/document/node.h"
-#include "daemon/quota/quota.h"
+#include "daemon/limits.h"
 
 struct options {
     const char *socket, *state, *worker; /* NULL: by the rules of host/paths.h */
@@ -17,9 +17,10 @@ struct options {
     bool verbose, version, help;
     const char *config; /* the file that the command line names; NULL: none */
     bool check_config, schema;
-    char *path;        /* of the file, which there need not be; NULL: it has no place */
+    char *path; /* of the file, which there need not be; NULL: it has no place */
+    struct limits limits;
     struct node *file; /* texts above may be its; NULL: there is none */
-    int ndevices, slots, drain_seconds, slice_seconds, stall_seconds;
+    int ndevices, slots, drain_seconds, slice_seconds, stall_seconds, half_life_hours;
     int64_t each[QUOTA_COUNT];            /* limits of one user */
     int64_t connections;                  /* of all users; -1: the default */
     int estimate_seconds, estimate_mib;   /* estimating one ensemble: processor time, memory */
@@ -35,7 +36,7 @@ void options_free(struct options *o);
 int options_reload(struct options *o, int argc, char **argv, struct err *e);
 /* Prints what --help, --version or --schema asks for; true: that, or --check-config, was all there was to do. */
 bool options_answered(const struct options *o);
-/* The limits, fitted to what the process may open. */
-void options_limit(const struct options *o, struct quota *q, int64_t connections_possible);
+/* The limits, fitted to what the process may open. The quota has the rules then. */
+void options_limit(struct options *o, struct quota *q, int64_t connections_possible);
 
 #endif

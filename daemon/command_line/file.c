@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -57,9 +58,13 @@ static json_t *kind_of(const struct arg *r)
 
 static json_t *example(const struct arg *r)
 {
+    if (r->example && r->kind == ARG_WHOLE)
+        return json_integer(atoll(r->example));
     if (r->example)
         return json_string(r->example);
-    return r->kind == ARG_WHOLE ? json_integer(r->usual) : json_string(r->kind == ARG_AMOUNT ? "100G" : "yes");
+    if (r->kind == ARG_WHOLE)
+        return json_integer(r->usual);
+    return json_string(r->kind != ARG_AMOUNT ? "yes" : strstr(r->name, "bytes") ? "100G" : "400");
 }
 
 static json_t *property(const struct arg *r)
@@ -72,18 +77,14 @@ static json_t *property(const struct arg *r)
     return j;
 }
 
-json_t *args_schema(const struct arg *rows, size_t n, const char *text, size_t len, struct err *e)
+void args_schema(json_t *mapping, const struct arg *rows, size_t n)
 {
-    json_t *schema = schema_read(text, len, e), *properties = json_object();
-    for (size_t i = 0; schema && i < n; i++)
+    json_t *properties = json_object();
+    for (size_t i = 0; i < n; i++)
         if (!rows[i].line)
             json_object_set_new(properties, rows[i].name, property(&rows[i]));
-    if (schema) {
-        json_object_update(properties, json_object_get(schema, "properties"));
-        json_object_set(schema, "properties", properties);
-    }
-    json_decref(properties);
-    return schema;
+    json_object_update(properties, json_object_get(mapping, "properties"));
+    json_object_set_new(mapping, "properties", properties);
 }
 
 /* ---- the file ---- */
@@ -128,11 +129,11 @@ static int take_value(const struct node *v, const struct arg *r, void *fields, s
     return 0;
 }
 
-int args_file_take(const struct node *file, const char *path, const struct arg *rows, size_t n, void *fields,
+int args_file_take(const struct node *mapping, const char *path, const struct arg *rows, size_t n, void *fields,
                    struct err *e)
 {
     for (size_t i = 0; i < n; i++) {
-        const struct node *v = rows[i].line ? NULL : node_get(file, rows[i].name);
+        const struct node *v = rows[i].line ? NULL : node_get(mapping, rows[i].name);
         if (v && take_value(v, &rows[i], fields, e))
             return err_prefix(e, "%s:%d", path, v->line);
     }

@@ -137,6 +137,10 @@ void user_wants(struct sched *s, struct ensemble *e, bool wants);
 /* Nothing of theirs is to run, or it may again. */
 void user_over(struct sched *s, int user, bool over);
 void account(struct sched *s, int64_t now);
+/* What a user with so many replicas in slots has had, a slice of each ahead: who has least comes first. */
+double user_claim(const struct sched *s, const struct sched_user *u, int64_t running);
+/* The part of the slots that so many are, by weight. */
+double user_part(const struct sched_user *u, int64_t running);
 
 /* ---- turns.c ---- */
 /* The share of its production that a set has made, 0 to 1; -1: it has samples from before the last ladder to take up. */
@@ -160,6 +164,8 @@ const struct sched_set *pack_claimant(const struct sched *s, int worker, int64_t
 /* Whether a running set should make room for the claimant: at the end of its slice, or (not `sliced`) at a checkpoint before. */
 bool pack_should_yield(const struct sched *s, const struct sched_set *set, const struct sched_set *next, bool sliced,
                        int64_t now);
+/* Whether a running set should make room, at the end of its slice, for another ensemble of its user, who may have no more slots. */
+bool pack_passes_on(const struct sched *s, const struct sched_set *set, int64_t now);
 /* Whether a running set should leave its slots to another set of its ensemble. */
 bool pack_gives_way(const struct sched *s, const struct sched_set *set, int64_t now);
 /* How long a set runs, ms, before it makes room for another ensemble that deserves it. */

@@ -16,6 +16,7 @@ void sched_init(struct sched *s, int nworkers)
     assert(nworkers > 0 && nworkers <= 64);
     *s = (struct sched){.slice_ms = SCHED_SLICE_MS,
                         .stall_ms = SCHED_STALL_MS,
+                        .half_life_ms = SCHED_HALF_LIFE_MS,
                         .nworkers = nworkers,
                         .workers = xcalloc((size_t)nworkers, sizeof *s->workers)};
 }
@@ -59,6 +60,22 @@ static void on_stored(struct step *st, const struct sched_event *ev)
             if (e->sets[k].worker >= 0)
                 stop_set(st, &e->sets[k]);
     }
+}
+
+/* Who has more in slots than they may makes room at once. */
+static void on_user(struct step *st, const struct sched_event *ev)
+{
+    struct sched *s = st->s;
+    const int user = user_of(s, ev->uid);
+    s->users[user].weight = ev->weight;
+    s->users[user].most = ev->most;
+    int64_t surplus = s->users[user].running - ev->most;
+    for (int w = 0; w < s->nworkers; w++)
+        for (int i = 0; i < s->workers[w].nsets && surplus > 0; i++)
+            if (s->workers[w].sets[i]->ensemble->user == user) {
+                surplus -= set_open(s->workers[w].sets[i]);
+                stop_set(st, s->workers[w].sets[i]);
+            }
 }
 
 static void on_space(struct step *st)
@@ -194,6 +211,9 @@ static int dispatch(struct step *st, const struct sched_event *ev, struct err *e
         return 0;
     case SCHED_STORED:
         on_stored(st, ev);
+        return 0;
+    case SCHED_USER:
+        on_user(st, ev);
         return 0;
     case SCHED_DRAIN:
         on_drain(st);

@@ -117,9 +117,7 @@ void end_slices(struct step *st)
             if (st->now - set->began < pack_slice(s, set))
                 continue;
             next = next ? next : pack_claimant(s, w, st->now);
-            if (!next)
-                break;
-            if (pack_should_yield(s, set, next, true, st->now)) {
+            if (pack_should_yield(s, set, next, true, st->now) || pack_passes_on(s, set, st->now)) {
                 yield(st, set);
                 break; /* one at a time: whose turn it is may change when it has left */
             }

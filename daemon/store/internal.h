@@ -58,7 +58,8 @@
     X(REPLICAS_MOVE, "UPDATE replica SET state = ? WHERE ensemble = ? AND state = ?")                                  \
     X(EVENT_ADD, "INSERT INTO event (seq, ensemble, replica, time, kind, state, message) VALUES (?,?,?,?,?,?,?)")      \
     X(EVENTS_TRIM, "DELETE FROM event WHERE ensemble = ? AND seq <= ?")                                                \
-    X(RAN_ADD, "UPDATE ensemble SET ran_ms = ran_ms + ? WHERE number = ?")
+    X(RAN_ADD, "UPDATE ensemble SET ran_ms = ran_ms + ? WHERE number = ?")                                             \
+    X(HISTORY_PUT, "INSERT OR REPLACE INTO history (uid, used, at) VALUES (?,?,?)")
 
 enum statement {
 #define X(name, sql) STATEMENT_##name,
@@ -89,6 +90,7 @@ enum statement {
       " + (SELECT coalesce(sum(length(CAST(name || hash AS BLOB))), 0) FROM input_file"                                \
       " WHERE input_file.ensemble = ensemble.number), again, sizes"                                                    \
       " FROM ensemble WHERE removed = 0 ORDER BY number")                                                              \
+    X(HISTORIES, "SELECT uid, used, at FROM history")                                                                  \
     X(REMOVALS, "SELECT id FROM removal")                                                                              \
     X(EVENTS,                                                                                                          \
       "SELECT seq, time, kind, event.state, message, window, repeat FROM event"                                        \

@@ -232,6 +232,14 @@ void store_trim_events(struct store *s, const struct ensemble *e, int64_t seq, i
     integer(s, e->number);
 }
 
+void store_put_history(struct store *s, uint32_t uid, double used, int64_t at)
+{
+    op(s, STATEMENT_HISTORY_PUT);
+    integer(s, uid);
+    real(s, used);
+    integer(s, at);
+}
+
 void store_after_commit(struct store *s, store_done_fn *fn, store_done_fn *forget, void *arg)
 {
     struct batch *b = filling(s);

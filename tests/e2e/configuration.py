@@ -6,9 +6,11 @@ Usage: configuration.py SHOALD [SCENARIO]...
 """
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 
+from fake import as_user, body_of
 from scenarios import ROOT, SHOALD, run, service
 from service import until
 
@@ -61,6 +63,34 @@ def read_again():
         assert s.wait(ident)["state"] == "done"
 
 
+def users():
+    """The limits of a user, which are others at once when the file is; what was used outlives the service."""
+    if os.geteuid() != 0:
+        print("users: skipped, needs root to be two users")
+        return
+    path = write("users", "limits:\n  - {user: daemon, running: 2, ensembles: 2}\n")
+
+    def running(ident):
+        return sum(r["state"] == "running" for r in s.get(ident)["replicas"])
+    with service("users", "--config", path, "--group", "daemon", slots=6, steps=100000, segment=20, per_second=50) as s:
+        ident = as_user(1, lambda: s.call("POST", "/v1/ensembles", body_of("a", windows=(0, 0.2, 0.4, 0.6, 0.8, 1))))[1]["id"]
+        until(lambda: running(ident) == 2)
+        why = [r["waits"]["for"] for r in s.get(ident)["replicas"] if r["state"] == "queued"]
+        assert len(why) == 4 and all("its owner" in w for w in why), why
+        write("users", "limits:\n  - {user: daemon, running: 4, ensembles: 1}\n")
+        reload(s, "limits were user daemon weight 1 running 2 ensembles 2, are user daemon weight 1 running 4 ensembles 1")
+        until(lambda: running(ident) == 4)
+        status, answer = as_user(1, lambda: s.call("POST", "/v1/ensembles", body_of("b")))
+        assert status == 429 and "limit of 1 ensemble" in answer["error"]["message"], (status, answer)
+        write("users", "limits:\n  - {user: daemon, running: 1}\n")
+        reload(s, "are user daemon weight 1 running 1")
+        until(lambda: running(ident) == 1)
+        assert s.stop() == 0
+        with sqlite3.connect(os.path.join(s.folder, "state/shoald.db")) as db:
+            (uid, used), = db.execute("SELECT uid, used FROM history").fetchall()
+        assert uid == 1 and used > 100, (uid, used)
+
+
 def bad_at_start():
     path = write("bad", "# a comment\nslots: none\n")
     done = subprocess.run([SHOALD, "--config", path, "--check-config"], capture_output=True, text=True, check=False)
@@ -71,4 +101,4 @@ def bad_at_start():
 
 
 if __name__ == "__main__":
-    run([read_again, bad_at_start], sys.argv[2:])
+    run([read_again, users, bad_at_start], sys.argv[2:])

@@ -61,7 +61,7 @@ static void test_defaults(void **state)
     assert_int_equal(o.live_seconds, 10);
     assert_int_equal(o.connections, -1);
     for (int kind = 0; kind < QUOTA_COUNT; kind++)
-        assert_int_equal(o.each[kind], quota_limit_each(q, kind));
+        assert_int_equal(o.each[kind], quota_limit_of(q, 1000, kind));
     assert_false(options_answered(&o));
     options_free(&o);
     quota_free(q);
@@ -134,6 +134,18 @@ static void test_file(void **state)
     assert_string_equal(o.devices[0], "cuda:0");
     assert_string_equal(o.state, "there");
     options_free(&o);
+    write_file("limits:\n  - {user: daemon, weight: 2.5, running: 4k}\n  - {ensembles: 3, stored-bytes: 2G}\n");
+    taken("", &o);
+    assert_string_equal(o.limits.text,
+                        "user daemon weight 2.5 running 4000; weight 1 ensembles 3 stored-bytes 2000000000");
+    struct quota *q = quota_new();
+    options_limit(&o, q, 8192);
+    assert_true(quota_weight(q, 1) == 2.5 && quota_weight(q, 2) == 1);
+    assert_int_equal(quota_limit_of(q, 1, QUOTA_RUNNING), 4000);
+    assert_int_equal(quota_limit_of(q, 1, QUOTA_ENSEMBLES), 20000);
+    assert_int_equal(quota_limit_of(q, 2, QUOTA_STORED_BYTES), 2000000000);
+    quota_free(q);
+    options_free(&o);
     write_file("# nothing yet\n\n");
     taken("", &o);
     assert_null(o.file);
@@ -150,14 +162,16 @@ static void test_bad_file(void **state)
         const char *text, *message;
     } cases[] = {
         {"slots: 3\nslot: 4\n", ":2: slot: unknown key; did you mean slots?"},
-        {"slots: 0\n", ":1: slots: 0: out of range; expected a whole number from 1 to 1000000, such as 24"},
+        {"slots: 0\n", ":1: slots: 0: out of range; expected a whole number from 1 to 1000000"},
         {"slots: 3\n\nidle: perhaps\n", ":3: idle: perhaps: expected yes or no"},
         {"version: yes\n", ":1: version: unknown key; expected socket, "},
         {"user-replicas: 4x\n",
-         ":1: user-replicas: 4x: expected text of 1 to 20 bytes like ^[0-9]+[kMGT]?$, such as 100G"},
+         ":1: user-replicas: 4x: expected text of 1 to 20 bytes like ^[0-9]+[kMGT]?$, such as 400"},
         {"idle: yes\nuser-replicas: 99999999999T\n",
          ":2: --user-replicas 99999999999T: expected a whole number, as in 20 or 100G"},
         {"device: [cuda:0, cuda:0]\n", ":1: --device cuda:0: that GPU is cuda:0 already: expected each once"},
+        {"limits:\n  - {user: ann}\n  - {weight: 0}\n", ":3: limits[1].weight: 0: out of range; expected a number"},
+        {"limits:\n  - user: ann\n    runing: 4\n", ":3: limits[0].runing: unknown key; did you mean running?"},
         {"slots: 3\nslots: 4\n", ":2: slots: duplicate key; the first is in line 1"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
