@@ -139,6 +139,8 @@ void user_over(struct sched *s, int user, bool over);
 void account(struct sched *s, int64_t now);
 /* What a user with so many replicas in slots has had, a slice of each ahead: who has least comes first. */
 double user_claim(const struct sched *s, const struct sched_user *u, int64_t running);
+/* Whether the owner comes new and has nothing in slots: their first set goes first. */
+bool user_comes(const struct sched *s, const struct ensemble *e);
 /* The part of the slots that so many are, by weight. */
 double user_part(const struct sched_user *u, int64_t running);
 

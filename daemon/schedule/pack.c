@@ -114,6 +114,8 @@ static bool comes_before(const struct sched *s, const struct ensemble *a, const 
     const struct sched_user *ua = &s->users[a->user], *ub = &s->users[b->user];
     if (ua == ub)
         return less(a->nrunning, a->usage, b->nrunning, b->usage) > 0;
+    if (user_comes(s, a) != user_comes(s, b))
+        return user_comes(s, a);
     double by = user_claim(s, ub, ub->running) - user_claim(s, ua, ua->running);
     return by > 0 || (by == 0 && ua < ub);
 }

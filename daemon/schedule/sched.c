@@ -248,13 +248,15 @@ static void sooner(int64_t *wake, int64_t now, int64_t at)
 }
 
 /* When a running set is stuck, or makes room. */
-static void wake_for_running(const struct sched *s, const struct sched_set *set, bool anybody_waits, int64_t now,
-                             int64_t *wake)
+static void wake_for_running(const struct sched *s, const struct sched_set *set, bool anybody_waits, bool anybody_comes,
+                             int64_t now, int64_t *wake)
 {
     if (set_moved(set) > INT64_MIN && !s->workers[set->worker].ending)
         sooner(wake, now, set_moved(set) + s->stall_ms);
     if (!anybody_waits)
         return;
+    if (anybody_comes && set->began + SCHED_FIRST_MS > now)
+        sooner(wake, now, set->began + SCHED_FIRST_MS);
     /* After its slice others deserve the slots once it has used more than they have: looked at again now and then. */
     if (set->ensemble->nwaiting)
         sooner(wake, now, turn_wake(s, set, now));
@@ -265,7 +267,7 @@ static void wake_for_running(const struct sched *s, const struct sched_set *set,
 int64_t sched_wake(const struct sched *s, int64_t now)
 {
     int64_t wake = INT64_MAX;
-    bool anybody_waits = false;
+    bool anybody_waits = false, anybody_comes = false;
     for (int i = 0; i < s->nactive; i++) {
         const struct ensemble *e = s->active[i];
         if (e->finish_after)
@@ -275,6 +277,7 @@ int64_t sched_wake(const struct sched *s, int64_t now)
         if (!e->prepared && !e->preparing)
             sooner(&wake, now, e->prepare_after);
         anybody_waits |= e->prepared && e->nwaiting;
+        anybody_comes |= e->prepared && e->nwaiting && user_comes(s, e);
         for (int k = 0; k < e->nsets && e->prepared && e->delayed > now; k++)
             if (set_waits(&e->sets[k]) && e->sets[k].not_before > now)
                 sooner(&wake, now, e->sets[k].not_before);
@@ -284,7 +287,7 @@ int64_t sched_wake(const struct sched *s, int64_t now)
         if (anybody_waits && k->up && sched_sick(k) && !k->nsets && k->probe_at > now)
             sooner(&wake, now, k->probe_at);
         for (int i = 0; i < k->nsets; i++)
-            wake_for_running(s, k->sets[i], anybody_waits && !s->draining, now, &wake);
+            wake_for_running(s, k->sets[i], anybody_waits && !s->draining, anybody_comes, now, &wake);
     }
     return wake;
 }

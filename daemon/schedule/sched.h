@@ -10,7 +10,8 @@
  *    weight (users.c); among a user's ensembles to the one with the fewest running replicas, then to the one that has used least, then to
  *    the older submission, then to the set whose turn it is (10). A set whose slice has ended makes room when that would give its slots to
  *    another user or to another ensemble of its user. So with U users of one weight and S slots each user runs something within about
- *    U / S slices, whatever checkpoint intervals they chose. A user who has as many replicas running as they may starts no more.
+ *    U / S slices, whatever checkpoint intervals they chose. Who comes new, owing nothing, goes first with their first set: for that a
+ *    set makes room that has run for SCHED_FIRST_MS. A user who has as many replicas running as they may starts no more.
  * 3. A worker crash blames every set it had running. One that was blamed SCHED_SUSPECT times without a checkpoint between is
  *    run alone, first where it has not crashed yet. When it goes on to crash every device that it could run on, alone and for
  *    its retries more, it fails, and nobody else is hurt (sets.c).
@@ -47,6 +48,7 @@
 #define SCHED_LOST 5    /* ends in a row without a hello: do not count on that device */
 
 #define SCHED_SLICE_MS 60000
+#define SCHED_FIRST_MS 10000
 #define SCHED_HALF_LIFE_MS (INT64_C(168) * 3600 * 1000)
 #define SCHED_STALL_MS 600000
 
@@ -155,6 +157,7 @@ struct sched_user {
     double history; /* slots x ms, halved every half-life */
     bool unsaved;   /* it grew since the service saved it */
     double usage;   /* slots x ms by the weight that counts: what their turn is measured by */
+    bool comes;     /* new, or was idle until they owed nothing; nothing of theirs has run since */
     bool over;      /* has more stored than they may: nothing of theirs runs */
     /* When the user's last estimate began, and the last live one that nobody asked for. Both count turns: struct service. */
     int64_t estimated, looked;

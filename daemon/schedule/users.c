@@ -71,6 +71,12 @@ double user_claim(const struct sched *s, const struct sched_user *u, int64_t run
     return u->usage + (double)running * (double)s->slice_ms / u->counts;
 }
 
+bool user_comes(const struct sched *s, const struct ensemble *e)
+{
+    const struct sched_user *u = &s->users[e->user];
+    return u->comes && !u->running;
+}
+
 double user_part(const struct sched_user *u, int64_t running)
 {
     return (double)running / u->counts;
@@ -111,6 +117,7 @@ static void level(struct sched *s)
 
 static void come(const struct sched *s, struct sched_user *u)
 {
+    u->comes = u->usage <= s->usage;
     u->usage = fmin(fmax(u->usage, s->usage), s->usage + slices(s, u, DEBT));
 }
 

@@ -233,12 +233,84 @@ static void a_limit_of_replicas_that_run(void **state)
     play_end(&p);
 }
 
+/* Others have all slots, and turns behind them: whoever comes has something running within 15 s, on one device, and only one set left. */
+static void whoever_comes_runs_soon(void **state)
+{
+    struct play p;
+    play_begin(&p, 2);
+    for (int k = 0; k < 2; k++)
+        play_up(&p, k, 4, "m");
+    for (uint32_t u = 1; u <= 12; u++)
+        add(&p, u);
+    play_until(&p, 20 * SLICE + 17000, 1);
+    for (uint32_t u = 20; u < 24; u++) {
+        const int64_t came = p.now, stops = p.stops;
+        struct ensemble *e = add(&p, u);
+        int64_t turns = 0;
+        while (!e->nrunning && p.now < came + SLICE) {
+            play_until(&p, p.now + 1000, 1);
+            turns = p.stops - stops;
+        }
+        assert_in_range(p.now - came, 0, 15000);
+        assert_in_range(turns, 1, 8); /* slices of others end meanwhile, too */
+        play_until(&p, p.now + 7000, 1);
+    }
+    play_end(&p);
+}
+
+/* A set of several waits for as many to leave, of those who have most. */
+static void several_leave_for_a_set(void **state)
+{
+    struct play p;
+    play_begin(&p, 1);
+    struct ensemble *e = add(&p, 1), *few = play_ensemble(2, 1, 0);
+    few->replicas[0].steps = INT64_MAX / 2;
+    play_add(&p, few);
+    play_up(&p, 0, 8, "m");
+    play_until(&p, SLICE / 4, 1);
+    assert_int_equal(e->nrunning, 7);
+    assert_int_equal(few->nrunning, 1);
+    struct ensemble *set = ensemble_of_windows(3, 1, true, 1 << 20, INT64_MAX / 2);
+    const int stops = p.stops;
+    set->number = 1 << 20;
+    set->owner = 3;
+    set->stages = 1;
+    play_add(&p, set);
+    play_until(&p, p.now + 1, 1);
+    assert_int_equal(set->nrunning, 3);
+    assert_int_equal(p.stops - stops, 3);
+    assert_int_equal(few->nrunning, 1);
+    play_end(&p);
+}
+
+/* Slices last for those who are no newcomers, and for whoever comes back at once. */
+static void coming_back_is_not_coming(void **state)
+{
+    struct play p;
+    play_begin(&p, 1);
+    play_up(&p, 0, 1, "m");
+    struct ensemble *a = add(&p, 1), *b = add(&p, 2);
+    play_until(&p, SLICE + 1000, 1);
+    assert_int_equal(b->nrunning, 1); /* within ten seconds, and then for a slice */
+    play_until(&p, 2 * SLICE, 1);
+    const struct ensemble *waits = a->nrunning ? b : a;
+    assert_int_equal(a->nrunning + b->nrunning, 1);
+    const int stops = p.stops;
+    play_wish(&p, SCHED_PAUSE, (struct ensemble *)waits);
+    play_wish(&p, SCHED_RESUME, (struct ensemble *)waits);
+    play_feed(&p, (struct sched_event){.kind = SCHED_PREPARED, .ensemble = (struct ensemble *)waits, .ok = true});
+    play_until(&p, p.now + 5000, 1);
+    assert_int_equal(p.stops, stops);
+    play_end(&p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(time_goes_as_the_weights),     cmocka_unit_test(whoever_is_idle_takes_nothing_from_the_rest),
         cmocka_unit_test(changes_are_caught_up_with),   cmocka_unit_test(history_outlives_the_service),
-        cmocka_unit_test(a_limit_of_replicas_that_run),
+        cmocka_unit_test(a_limit_of_replicas_that_run), cmocka_unit_test(whoever_comes_runs_soon),
+        cmocka_unit_test(several_leave_for_a_set),      cmocka_unit_test(coming_back_is_not_coming),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
