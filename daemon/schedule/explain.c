@@ -62,7 +62,11 @@ static struct ahead ahead_of_own(const struct sched *s, const struct ensemble *e
     for (int i = 0; i < s->nactive; i++) {
         const struct ensemble *o = s->active[i];
         bool first = o->usage != e->usage ? o->usage < e->usage : o->number < e->number;
-        if (o != e && o->user == e->user)
+        if (o == e || o->user != e->user || o->priority < e->priority)
+            continue;
+        if (o->priority > e->priority)
+            a.first += waiting_sets(o);
+        else
             add_other(&a, waiting_sets(o), o->nrunning - e->nrunning - first);
     }
     sum_up(&a);

@@ -46,6 +46,7 @@ void forget_space(struct step *st, struct ensemble *e);
 int on_pause(struct step *st, struct ensemble *e, struct err *err);
 int on_resume(struct step *st, struct ensemble *e, struct err *err);
 int on_cancel(struct step *st, struct ensemble *e, struct err *err);
+int on_priority(struct step *st, const struct sched_event *ev, struct err *err);
 int on_retry(struct step *st, const struct sched_event *ev, struct err *err);
 /* ERR_BUSY: its results are being written. */
 int on_extend(struct step *st, const struct sched_event *ev, struct err *err);

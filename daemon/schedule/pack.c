@@ -112,6 +112,8 @@ static int less(int64_t running_a, int64_t usage_a, int64_t running_b, int64_t u
 static bool comes_before(const struct sched *s, const struct ensemble *a, const struct ensemble *b)
 {
     const struct sched_user *ua = &s->users[a->user], *ub = &s->users[b->user];
+    if (ua == ub && a->priority != b->priority)
+        return a->priority > b->priority;
     if (ua == ub)
         return less(a->nrunning, a->usage, b->nrunning, b->usage) > 0;
     if (user_comes(s, a) != user_comes(s, b))
@@ -188,6 +190,8 @@ static bool deserves(const struct sched *s, const struct sched_set *next_set, co
     const struct sched_user *un = &s->users[next->user], *ur = &s->users[runs->user];
     if (un != ur)
         return user_claim(s, un, un->running) < user_claim(s, ur, ur->running - slots);
+    if (next->priority != runs->priority)
+        return next->priority > runs->priority;
     return less(next->nrunning, next->usage, runs->nrunning - slots, runs->usage) > 0;
 }
 

@@ -181,6 +181,8 @@ static int dispatch(struct step *st, const struct sched_event *ev, struct err *e
         return on_cancel(st, ev->ensemble, err);
     case SCHED_RETRY:
         return on_retry(st, ev, err);
+    case SCHED_PRIORITY:
+        return on_priority(st, ev, err);
     case SCHED_REESTIMATE:
         return on_reestimate(st, ev->ensemble, err);
     case SCHED_EXTEND:

@@ -7,7 +7,7 @@
  *    slot that becomes free is offered at once. A set of replicas gets all the slots that it needs or none; it starts, stops, yields
  *    and is blamed as a whole.
  * 2. Fair turns: slots go to the user who has used least since they were last idle, a slice ahead for each replica that runs, by
- *    weight (users.c); among a user's ensembles to the one with the fewest running replicas, then to the one that has used least, then to
+ *    weight (users.c); among a user's ensembles to the one of the highest priority, then with the fewest running replicas, then to the one that has used least, then to
  *    the older submission, then to the set whose turn it is (10). A set whose slice has ended makes room when that would give its slots to
  *    another user or to another ensemble of its user. So with U users of one weight and S slots each user runs something within about
  *    U / S slices, whatever checkpoint intervals they chose. Who comes new, owing nothing, goes first with their first set: for that a
@@ -61,6 +61,7 @@ enum sched_kind {
     SCHED_CANCEL,
     /* likewise, of its failed and cancelled replicas; one: only of those of `window` that failed */
     SCHED_RETRY,
+    SCHED_PRIORITY,   /* ensemble: its priority among its owner's is to be this */
     SCHED_REESTIMATE, /* ensemble: its results are to be computed again from the rows it has */
     /* ensemble: its replicas' target over all stages is to be `step`, or, more, by `step` later; message: in words */
     SCHED_EXTEND,
@@ -92,6 +93,7 @@ struct sched_event {
     int64_t now, time; /* ms */
     struct ensemble *ensemble;
     int worker, slots;
+    int priority;
     uint32_t uid;
     double weight;
     int64_t most;

@@ -19,7 +19,7 @@
 #include "daemon/schedule/ensemble.h"
 #include "engine/base/buf.h"
 
-#define STORE_SCHEMA 13 /* user_version this program knows; the number of migrations */
+#define STORE_SCHEMA 14 /* user_version this program knows; the number of migrations */
 
 struct store;
 

@@ -87,6 +87,7 @@ static void add_ensemble(struct store *s, const struct ensemble *e, const char *
     integer(s, e->allocation.before);
     integer(s, e->allocation.every);
     text(s, e->sizes);
+    integer(s, e->priority);
 }
 
 /* Those that are there get their windows anew. */
@@ -172,6 +173,7 @@ void store_save_ensemble(struct store *s, const struct ensemble *e)
     integer(s, e->stopped_revision);
     integer(s, e->allocation.share);
     integer(s, e->again);
+    integer(s, e->priority);
     integer(s, e->number);
 }
 

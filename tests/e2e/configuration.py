@@ -91,6 +91,22 @@ def users():
         assert uid == 1 and used > 100, (uid, used)
 
 
+def priorities():
+    with service("priorities", slots=1, steps=100000, per_second=50) as s:
+        low, high = s.submit("low", windows=(0, 1)), s.submit("high", windows=(0, 1))
+        assert s.get(low)["priority"] == "normal"
+        assert s.call("POST", f"/v1/ensembles/{high}/priority?to=urgent")[0] == 400
+        status, answer = s.call("POST", f"/v1/ensembles/{high}/priority?to=high")
+        assert status == 200 and answer["priority"] == "high", (status, answer)
+        assert "its priority is high" in [e["message"] for e in s.events(high)]
+        status, answer = s.call("POST", "/v1/ensembles?priority=low", body_of("lowest", windows=(0, 1)))
+        assert status == 201 and answer["priority"] == "low", (status, answer)
+        assert s.call("POST", "/v1/ensembles?priority=most", body_of("none"))[0] == 400
+        s.kill()
+        s.start()
+        assert [s.get(e)["priority"] for e in (low, high, answer["id"])] == ["normal", "high", "low"]
+
+
 def bad_at_start():
     path = write("bad", "# a comment\nslots: none\n")
     done = subprocess.run([SHOALD, "--config", path, "--check-config"], capture_output=True, text=True, check=False)
@@ -101,4 +117,4 @@ def bad_at_start():
 
 
 if __name__ == "__main__":
-    run([read_again, users, bad_at_start], sys.argv[2:])
+    run([read_again, users, priorities, bad_at_start], sys.argv[2:])

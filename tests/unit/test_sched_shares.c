@@ -233,6 +233,43 @@ static void a_limit_of_replicas_that_run(void **state)
     play_end(&p);
 }
 
+/* Of one user's ensembles those of higher priority have the slots, at the end of slices; another user's part is what it was. */
+static void priorities_order_what_is_ones_own(void **state)
+{
+    struct play p;
+    struct ensemble *e[3], *other;
+    struct sched_wait wait;
+    play_begin(&p, 1);
+    for (int i = 0; i < 3; i++)
+        e[i] = add(&p, 1);
+    other = add(&p, 2);
+    play_up(&p, 0, 12, "m");
+    play_until(&p, 3 * SLICE, 1);
+    assert_int_equal(e[0]->nrunning, 2);
+    assert_int_equal(other->nrunning, 6);
+    struct sched_event high = {.kind = SCHED_PRIORITY, .ensemble = e[2], .priority = 1};
+    assert_int_equal(play_feed(&p, high), 0);
+    assert_int_equal(play_count(&p, DECIDE_NOTE), 1);
+    assert_int_equal(play_feed(&p, high), 0);
+    assert_int_equal(play_count(&p, DECIDE_NOTE), 0); /* it has it */
+    play_explain(&p, &e[2]->replicas[WINDOWS - 1], &wait);
+    const int last = wait.place;
+    play_explain(&p, &e[0]->replicas[WINDOWS - 1], &wait);
+    assert_in_range(last, 1, wait.place - 1);
+    play_until(&p, 6 * SLICE, 1);
+    assert_int_equal(e[2]->nrunning, 6);
+    assert_int_equal(e[0]->nrunning + e[1]->nrunning, 0);
+    assert_int_equal(other->nrunning, 6);
+    play_feed(&p, (struct sched_event){.kind = SCHED_PRIORITY, .ensemble = e[2], .priority = -1});
+    play_until(&p, 9 * SLICE, 1);
+    assert_int_equal(e[2]->nrunning, 0);
+    assert_int_equal(e[0]->nrunning + e[1]->nrunning, 6);
+    assert_int_equal(other->nrunning, 6);
+    play_wish(&p, SCHED_CANCEL, e[2]);
+    assert_int_equal(play_feed(&p, high), -ERR_CONFLICT);
+    play_end(&p);
+}
+
 /* Others have all slots, and turns behind them: whoever comes has something running within 15 s, on one device, and only one set left. */
 static void whoever_comes_runs_soon(void **state)
 {
@@ -309,8 +346,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(time_goes_as_the_weights),     cmocka_unit_test(whoever_is_idle_takes_nothing_from_the_rest),
         cmocka_unit_test(changes_are_caught_up_with),   cmocka_unit_test(history_outlives_the_service),
-        cmocka_unit_test(a_limit_of_replicas_that_run), cmocka_unit_test(whoever_comes_runs_soon),
-        cmocka_unit_test(several_leave_for_a_set),      cmocka_unit_test(coming_back_is_not_coming),
+        cmocka_unit_test(a_limit_of_replicas_that_run), cmocka_unit_test(priorities_order_what_is_ones_own),
+        cmocka_unit_test(whoever_comes_runs_soon),      cmocka_unit_test(several_leave_for_a_set),
+        cmocka_unit_test(coming_back_is_not_coming),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
