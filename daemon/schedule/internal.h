@@ -142,6 +142,8 @@ void account(struct sched *s, int64_t now);
 double user_claim(const struct sched *s, const struct sched_user *u, int64_t running);
 /* Whether the owner comes new and has nothing in slots: their first set goes first. */
 bool user_comes(const struct sched *s, const struct ensemble *e);
+/* Whether there is one such, who wants slots. */
+bool users_come(const struct sched *s);
 /* The part of the slots that so many are, by weight. */
 double user_part(const struct sched_user *u, int64_t running);
 

@@ -153,7 +153,7 @@ static struct sched_set *who_leaves(const struct step *st, int worker)
 static void make_first_room(struct step *st)
 {
     const struct sched_set *next = NULL;
-    const int w = worker_for_first(st, &next);
+    const int w = users_come(st->s) ? worker_for_first(st, &next) : -1;
     for (struct sched_set *set; w >= 0 && slots_to_come(&st->s->workers[w]) < set_open(next);) {
         if (!(set = who_leaves(st, w)))
             return;
@@ -167,6 +167,7 @@ void end_slices(struct step *st)
     const struct sched *s = st->s;
     for (int w = 0; w < s->nworkers; w++) {
         const struct sched_set *next = NULL;
+        bool asked = false;
         for (int i = 0; i < s->workers[w].nsets; i++) {
             struct sched_set *set = s->workers[w].sets[i];
             if (!is_running(set))
@@ -177,7 +178,8 @@ void end_slices(struct step *st)
             }
             if (st->now - set->began < pack_slice(s, set))
                 continue;
-            next = next ? next : pack_claimant(s, w, st->now);
+            next = asked ? next : pack_claimant(s, w, st->now);
+            asked = true;
             if (pack_should_yield(s, set, next, true, st->now) || pack_passes_on(s, set, st->now)) {
                 yield(st, set);
                 break; /* one at a time: whose turn it is may change when it has left */

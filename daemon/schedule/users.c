@@ -77,6 +77,14 @@ bool user_comes(const struct sched *s, const struct ensemble *e)
     return u->comes && !u->running;
 }
 
+bool users_come(const struct sched *s)
+{
+    for (int i = 0; i < s->nusers; i++)
+        if (s->users[i].comes && s->users[i].wanting && !s->users[i].running)
+            return true;
+    return false;
+}
+
 double user_part(const struct sched_user *u, int64_t running)
 {
     return (double)running / u->counts;
