@@ -28,7 +28,8 @@ const struct command commands[] = {
      "shoal submit methane.yaml\n"
      "shoal submit methane.yaml --wait --output results/\n"
      "shoal submit methane.yaml --key methane-1 --label project=hydration\n",
-     NEEDS_SERVICE, SERVICE | BIT(WAIT) | BIT(KEY) | BIT(LABEL) | BIT(OUTPUT) | BIT(CSV) | BIT(TIMEOUT) | BIT(INCLUDE),
+     NEEDS_SERVICE,
+     SERVICE | BIT(WAIT) | BIT(KEY) | BIT(LABEL) | BIT(PRIORITY) | BIT(OUTPUT) | BIT(CSV) | BIT(TIMEOUT) | BIT(INCLUDE),
      1, 1, submit_main},
     {"list", "", "your ensembles, newest first",
      "Those of all users for root, with their owners. On a terminal columns that do not fit are left out; --plain and "
@@ -82,6 +83,12 @@ const struct command commands[] = {
      "--window retries one failed window, and where windows exchange replicas all that failed with it.",
      "shoal retry 3f2a\nshoal retry 3f2a --window 3\nshoal retry --state failed\n", NEEDS_SERVICE,
      KEPT | CHOICE | BIT(WINDOW), 0, MANY, retry_main},
+    {"priority", "[ID...]", "say which of your ensembles go first",
+     "Slots that are yours go to your ensembles of high priority, then to those of normal, then to those of low "
+     "priority. "
+     "A replica of a lower one makes room when its slice ends. Ensembles of other users get neither more nor less.",
+     "shoal priority 3f2a --to high\nshoal priority --label campaign=amines --to low\n", NEEDS_SERVICE,
+     KEPT | CHOICE | BIT(TO), 0, MANY, priority_main},
     {"reestimate", "[ID...]", "compute the results of ended ensembles again from the samples that they have",
      "Nothing is simulated. Use it after the cause of a failed or partial estimate is gone (a full disk, a read error, "
      "too little memory for the estimator), or to have results by a newer version of Shoal. The old results are "

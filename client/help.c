@@ -124,7 +124,7 @@ static const struct {
 } groups[] = {
     {"Run and follow", {"up", "submit", "list", "status", "watch", "wait", "events", "top"}},
     {"Results", {"results", "report", "ladder", "reestimate"}},
-    {"Steer", {"pause", "resume", "cancel", "retry", "extend", "rm", "du"}},
+    {"Steer", {"pause", "resume", "cancel", "retry", "priority", "extend", "rm", "du"}},
     {"Many at once", {"campaign"}},
     {"Write and check specs", {"init", "import", "validate", "suggest-restraint"}},
     {"Without a service", {"energy", "observe", "bench", "estimate"}},

@@ -135,6 +135,12 @@ static int take_value(struct client *c, const struct command *command, enum opti
     case OPTION_KEY:
         c->key = value;
         return 0;
+    case OPTION_PRIORITY:
+    case OPTION_TO:
+        c->priority = value;
+        return !strcmp(value, "low") || !strcmp(value, "normal") || !strcmp(value, "high")
+                   ? 0
+                   : bad_usage(command, "a priority is low, normal or high");
     case OPTION_INCLUDE:
         return add(c->includes, &c->nincludes, value) ? bad_usage(command, "more than 32 --include folders") : 0;
     case OPTION_OUTPUT:

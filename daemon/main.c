@@ -26,6 +26,9 @@
 
 struct daemon {
     uv_loop_t loop;
+    int argc;
+    char **argv;
+    struct options options;
     struct service service;
     struct api api;
     struct quota *quota;
@@ -91,9 +94,33 @@ static void on_term(uv_signal_t *s, int number)
     service_drain(&d->service);
 }
 
+/* Sets what may change while the service runs. */
+static void tune(struct daemon *d)
+{
+    struct options *o = &d->options;
+    struct service_tuning t = {.estimate_seconds = o->estimate_seconds,
+                               .estimate_mib = o->estimate_mib,
+                               .live_seconds = o->live_seconds,
+                               .drain_seconds = o->drain_seconds,
+                               .slice_seconds = o->slice_seconds,
+                               .stall_seconds = o->stall_seconds,
+                               .half_life_hours = o->half_life_hours};
+    options_limit(o, d->quota, server_connections_possible());
+    service_tune(&d->service, &t);
+    d->api.checks.seconds = o->check_seconds;
+    d->api.checks.mib = o->check_mib;
+    d->api.checks.at_once = o->checks;
+    log_setup("shoald", o->verbose ? LOG_DEBUG : LOG_INFO);
+}
+
 static void on_hangup(uv_signal_t *s, int number)
 {
-    log_line(LOG_INFO, "signal %d: nothing to reload", number);
+    struct daemon *d = s->data;
+    struct err e = {0};
+    if (options_reload(&d->options, d->argc, d->argv, &e))
+        log_line(LOG_ERROR, "signal %d: nothing is changed: %s", number, e.msg);
+    else
+        tune(d);
 }
 
 static void on_watchdog(uv_timer_t *t)
@@ -115,7 +142,7 @@ static void start_handles(struct daemon *d)
     uv_signal_init(&d->loop, &d->hangup);
     uv_timer_init(&d->loop, &d->watchdog);
     uv_timer_init(&d->loop, &d->extend);
-    d->term.data = d->interrupt.data = d;
+    d->term.data = d->interrupt.data = d->hangup.data = d;
     uv_signal_start(&d->term, on_term, SIGTERM);
     uv_signal_start(&d->interrupt, on_term, SIGINT);
     uv_signal_start(&d->hangup, on_hangup, SIGHUP);
@@ -147,28 +174,20 @@ static int find_places(struct daemon *d, const struct options *o, int *fd, struc
     return 0;
 }
 
-static int start_server(struct daemon *d, const struct options *o, int fd, struct err *e)
+static int start_server(struct daemon *d, int fd, struct err *e)
 {
-    d->api.quota = d->quota;
-    d->api.checks = (struct checks){.loop = &d->loop,
-                                    .worker = d->worker,
-                                    .quota = d->quota,
-                                    .sched = &d->service.sched,
-                                    .seconds = o->check_seconds,
-                                    .mib = o->check_mib,
-                                    .at_once = o->checks};
     struct server_config c = {fd, d->quota, api_handle, &d->api, SERVER_IDLE_SECONDS};
     return server_new(&d->server, &d->loop, &c, e);
 }
 
-static int start(struct daemon *d, struct options *o, struct err *e)
+static int start(struct daemon *d, struct err *e)
 {
+    struct options *o = &d->options;
     int fd;
     if (find_places(d, o, &fd, e))
         return -(int)e->code;
     d->left_out = devices_choose(d->worker, o->devices, &o->ndevices);
     d->quota = quota_new();
-    options_limit(o, d->quota, server_connections_possible());
     struct service_config c = {.state = d->state,
                                .worker = d->worker,
                                .portable = o->portable,
@@ -177,13 +196,7 @@ static int start(struct daemon *d, struct options *o, struct err *e)
                                .devices = o->devices,
                                .left_out = d->left_out,
                                .slots = o->slots,
-                               .quota = d->quota,
-                               .estimate_seconds = o->estimate_seconds,
-                               .estimate_mib = o->estimate_mib,
-                               .live_seconds = o->live_seconds,
-                               .drain_seconds = o->drain_seconds,
-                               .slice_seconds = o->slice_seconds,
-                               .stall_seconds = o->stall_seconds};
+                               .quota = d->quota};
     int rc = service_open(&d->service, &d->loop, &c, e);
     if (rc)
         return rc;
@@ -192,11 +205,15 @@ static int start(struct daemon *d, struct options *o, struct err *e)
     d->service.on_status = on_status;
     d->api.service = &d->service;
     d->api.build = BUILD_TEXT;
+    d->api.quota = d->quota;
+    d->api.checks =
+        (struct checks){.loop = &d->loop, .worker = d->worker, .quota = d->quota, .sched = &d->service.sched};
+    tune(d);
     start_handles(d);
     stored_start(&d->stored, &d->service);
     rc = service_start(&d->service, e);
     if (rc == 0)
-        rc = start_server(d, o, fd, e);
+        rc = start_server(d, fd, e);
     if (rc)
         close_all(d);
     return rc;
@@ -210,29 +227,32 @@ static int exit_code(const struct daemon *d)
 int main(int argc, char **argv)
 {
     static struct daemon d;
-    struct options o;
+    struct options *o = &d.options;
     struct err e = {0};
     privileges_begin();
     mallopt(M_MMAP_THRESHOLD, BIG_BLOCK);
     setenv("UV_THREADPOOL_SIZE", "8", 0);
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN); /* a file beyond the size limit is an error of who writes it */
-    if (options_parse(&o, argc, argv, &e)) {
+    d.argc = argc;
+    d.argv = argv;
+    log_setup("shoald", LOG_INFO);
+    if (options_parse(o, NULL, argc, argv, &e)) {
         fprintf(stderr, "shoald: %s\n", e.msg);
         return EXIT_BAD_USAGE;
     }
-    if (options_answered(&o, BUILD_TEXT))
+    if (options_answered(o, BUILD_TEXT))
         return EXIT_OK;
-    log_setup("shoald", o.verbose ? LOG_DEBUG : LOG_INFO);
+    log_setup("shoald", o->verbose ? LOG_DEBUG : LOG_INFO);
     uv_loop_init(&d.loop);
-    if (start(&d, &o, &e)) {
+    if (start(&d, &e)) {
         log_line(LOG_ERROR, "%s", e.msg);
         if (d.own_socket)
             unlink(d.socket);
         return EXIT_FAILED;
     }
     log_line(LOG_INFO, "listening socket=%s state=%s devices=%d", d.socket ? d.socket : "(handed over)", d.state,
-             o.ndevices);
+             o->ndevices);
     notify("READY=1");
     uv_run(&d.loop, UV_RUN_DEFAULT);
     if (!service_finish_offloaded(&d.service)) {
@@ -250,5 +270,6 @@ int main(int argc, char **argv)
     free(d.state);
     free(d.socket);
     free(d.worker);
+    options_free(o);
     return code;
 }

@@ -6,6 +6,12 @@
 #include <string.h>
 
 #include "daemon/command_line/args.h"
+#include "daemon/command_line/file.h"
+#include "daemon/host/paths.h"
+#include "daemon/spec/document/schema.h"
+#include "engine/base/buf.h"
+#include "engine/base/log.h"
+#include "engine/base/number.h"
 
 #define MOST 1000000 /* of seconds, MiB and the like */
 
@@ -16,6 +22,9 @@ static bool same_gpu(const char *a, const char *b)
     const size_t n = sizeof prefix - 1;
     return !strncmp(a, prefix, n) && !strncmp(b, prefix, n) && strtoul(a + n, NULL, 10) == strtoul(b + n, NULL, 10);
 }
+
+extern const char shoald_schema_text[];
+extern const size_t shoald_schema_text_len;
 
 static int add_device(void *options, const char *name, struct err *e)
 {
@@ -31,20 +40,23 @@ static int add_device(void *options, const char *name, struct err *e)
 }
 
 static const struct arg rows[] = {
-    ARG(TEXT, "socket", "PATH", struct options, socket,
+    ARG(TEXT, "config", "FILE", struct options, config, .line = true,
+        .help = "a file with options, which those of the command line come before [/etc/shoal/shoald.yaml; of a user "
+                "$XDG_CONFIG_HOME/shoal/shoald.yaml]"),
+    ARG(TEXT, "socket", "PATH", struct options, socket, .fixed = true, .example = "/run/shoald/api.sock",
         .help = "Unix socket of the API [$XDG_RUNTIME_DIR/shoald/api.sock; root: /run/shoald/api.sock]"),
-    ARG(TEXT, "state", "DIR", struct options, state,
+    ARG(TEXT, "state", "DIR", struct options, state, .fixed = true, .example = "/var/lib/shoald",
         .help = "database and outputs [$XDG_STATE_HOME/shoald; root: /var/lib/shoald]"),
-    ARG_CALL("device", "DEVICE", .take = add_device,
+    ARG_CALL("device", "DEVICE", .take = add_device, .fixed = true, .example = "cuda:0",
              .help = "cpu, cuda:0, ...; may be repeated [every usable CUDA device, else cpu]; with :eager behind it "
                      "without graphs"),
-    ARG(WHOLE, "slots", "N", struct options, slots, .least = 1, .most = MOST,
+    ARG(WHOLE, "slots", "N", struct options, slots, .least = 1, .most = MOST, .fixed = true, .example = "24",
         .help = "replicas at once on each device [the worker's choice: a GPU's is measured]"),
-    ARG(FLAG, "portable", NULL, struct options, portable,
+    ARG(FLAG, "portable", NULL, struct options, portable, .fixed = true,
         .help = "the state folder may be on a network filesystem and may come from another machine or user: no other "
                 "process can open its database, and all ensembles in it become the service's own"),
-    ARG(FLAG, "idle", NULL, struct options, idle, .help = "answer requests and run nothing"),
-    ARG(TEXT, "worker", "PROGRAM", struct options, worker,
+    ARG(FLAG, "idle", NULL, struct options, idle, .fixed = true, .help = "answer requests and run nothing"),
+    ARG(TEXT, "worker", "PROGRAM", struct options, worker, .fixed = true, .example = "/usr/local/bin/shoal-worker",
         .help = "the worker program [$SHOAL_WORKER, or shoal-worker beside shoald]"),
     ARG(WHOLE, "drain-seconds", "N", struct options, drain_seconds, .least = 1, .most = MOST, .usual = 120,
         .help = "how long workers may take to checkpoint at a stop"),
@@ -52,9 +64,11 @@ static const struct arg rows[] = {
         .help = "how long a replica runs while other users or ensembles wait for its slot"),
     ARG(WHOLE, "stall-seconds", "N", struct options, stall_seconds, .least = 1, .most = MOST, .usual = 600,
         .help = "a replica that makes no step for so long is stuck and starts again"),
-    ARG(TEXT, "user", "NAME", struct options, user,
+    ARG(WHOLE, "half-life-hours", "N", struct options, half_life_hours, .least = 1, .most = MOST, .usual = 168,
+        .help = "after so long what a user has used counts half in the shares of users"),
+    ARG(TEXT, "user", "NAME", struct options, user, .fixed = true, .example = "shoal",
         .help = "started by root: become this user [shoal]; \"root\" stays root"),
-    ARG(TEXT, "group", "NAME", struct options, group,
+    ARG(TEXT, "group", "NAME", struct options, group, .fixed = true, .example = "shoal-users",
         .help = "its members may connect [started by root: shoal-users; else nobody but the user]"),
     ARG(WHOLE, "check-seconds", "N", struct options, check_seconds, .least = 1, .most = MOST, .usual = 60,
         .help = "processor time for reading one submission"),
@@ -69,12 +83,16 @@ static const struct arg rows[] = {
     ARG(WHOLE, "live-seconds", "N", struct options, live_seconds, .least = 0, .most = MOST, .usual = 10,
         .help = "the least time between two estimates of an ensemble that runs; 0: none is made unasked, but for "
                 "stop-when"),
-    ARG(AMOUNT, "connections", "N", struct options, connections, .usual = -1,
+    ARG(AMOUNT, "connections", "N", struct options, connections, .usual = -1, .fixed = true, .example = "8192",
         .help = "of all users together [8192, or what the limit of open files allows]"),
     ARG(FLAG, "verbose", NULL, struct options, verbose, .help = "debug messages"),
-    ARG(FLAG, "version", NULL, struct options, version, .help = "print the version"),
+    ARG(FLAG, "check-config", NULL, struct options, check_config, .line = true,
+        .help = "read options and file, say what is wrong with them, and end"),
+    ARG(FLAG, "schema", NULL, struct options, schema, .line = true, .help = "print the JSON Schema of the file"),
+    ARG(FLAG, "version", NULL, struct options, version, .line = true, .help = "print the version"),
 #define X(name, one, text, option, of_one, of_all)                                                                     \
-    ARG(AMOUNT, option, "N", struct options, each[QUOTA_##name], .usual = (of_one), .help = text),
+    ARG(AMOUNT, option, "N", struct options, each[QUOTA_##name], .usual = (of_one), .about = "limit of one user",      \
+        .help = text),
     QUOTA_KINDS(X)
 #undef X
 };
@@ -100,25 +118,217 @@ static void print_usage(void)
     args_print(rows + OPTIONS, QUOTA_COUNT);
 }
 
+static json_t *schema_of_file(struct err *e)
+{
+    json_t *schema = schema_read(shoald_schema_text, shoald_schema_text_len, e);
+    if (!schema)
+        return NULL;
+    limits_schema(schema);
+    args_schema(schema, rows, ROWS);
+    return schema;
+}
+
+static void print_schema(void)
+{
+    struct err e = {0};
+    json_t *schema = schema_of_file(&e);
+    if (schema)
+        json_dumpf(schema, stdout, JSON_INDENT(2));
+    puts("");
+    json_decref(schema);
+}
+
 bool options_answered(const struct options *o, const char *build)
 {
     if (o->help)
         print_usage();
     else if (o->version)
         printf("shoald %s, %s\n", SHOAL_VERSION, build);
-    return o->help || o->version;
+    else if (o->schema)
+        print_schema();
+    else if (o->check_config)
+        printf("%s: %s\n", o->path ? o->path : "no file", o->file ? "it can be used" : "there is nothing in it");
+    return o->help || o->version || o->schema || o->check_config;
 }
 
-int options_parse(struct options *o, int argc, char **argv, struct err *e)
+/* The command line alone. */
+static int read_line(struct options *o, int argc, char **argv, struct err *e)
 {
-    int words;
-    *o = (struct options){0};
-    args_usual(rows, ROWS, o);
-    int rc = args_read(rows, ROWS, o, argc, argv, &words, e);
+    int words, rc = args_read(rows, ROWS, o, argc, argv, &words, e);
     o->help = rc == ARGS_HELP;
     if (!rc && words)
         return err_set(e, ERR_USAGE, "unexpected argument \"%s\"; see shoald --help", argv[1]);
     return rc < 0 ? rc : 0;
+}
+
+static int read_file(struct options *o, bool must, struct err *e)
+{
+    json_t *schema = schema_of_file(e);
+    int rc = schema ? args_file_read(&o->file, schema, o->path, must, e) : -(int)e->code;
+    if (rc == 0)
+        rc = args_file_take(o->file, o->path, rows, ROWS, o, e);
+    if (rc == 0)
+        rc = limits_read(&o->limits, o->file, o->path, e);
+    json_decref(schema);
+    return rc;
+}
+
+/* The command line is read twice: for the name of the file, and over what the file says. */
+int options_parse(struct options *o, const char *path, int argc, char **argv, struct err *e)
+{
+    struct options given = {0};
+    *o = (struct options){0};
+    args_usual(rows, ROWS, o);
+    int rc = read_line(&given, argc, argv, e);
+    o->help = given.help;
+    if (rc || o->help)
+        return rc;
+    const char *named = given.config ? given.config : path;
+    o->path = named ? xstrdup(named) : paths_config();
+    if (o->path && !given.version && !given.schema)
+        rc = read_file(o, given.config != NULL, e);
+    if (rc == 0 && given.ndevices)
+        o->ndevices = 0; /* those of the command line are instead of the file's */
+    if (rc == 0)
+        rc = read_line(o, argc, argv, e);
+    if (rc)
+        options_free(o);
+    return rc;
+}
+
+void options_free(struct options *o)
+{
+    node_free(o->file);
+    free(o->path);
+    limits_free(&o->limits);
+    o->file = NULL;
+    o->path = NULL;
+}
+
+/* ---- reading the file again ---- */
+
+static bool same_text(const char *a, const char *b)
+{
+    return a == b || (a && b && !strcmp(a, b));
+}
+
+static bool same_devices(const struct options *a, const struct options *b)
+{
+    for (int i = 0; i < a->ndevices && i < b->ndevices; i++)
+        if (strcmp(a->devices[i], b->devices[i]) != 0)
+            return false;
+    return a->ndevices == b->ndevices;
+}
+
+static void *field_of(const struct arg *r, const struct options *o)
+{
+    return (char *)o + r->field;
+}
+
+static bool same(const struct arg *r, const struct options *a, const struct options *b)
+{
+    const void *x = field_of(r, a), *y = field_of(r, b);
+    switch (r->kind) {
+    case ARG_TEXT:
+        return same_text(*(const char *const *)x, *(const char *const *)y);
+    case ARG_WHOLE:
+        return *(const int *)x == *(const int *)y;
+    case ARG_AMOUNT:
+        return *(const int64_t *)x == *(const int64_t *)y;
+    case ARG_FLAG:
+        return *(const bool *)x == *(const bool *)y;
+    case ARG_LIST:
+    case ARG_OTHER:
+        break;
+    }
+    return same_devices(a, b);
+}
+
+static void put_number(struct buf *b, int64_t n, int64_t least)
+{
+    if (n < least)
+        buf_printf(b, "the default");
+    else
+        buf_printf(b, "%lld", (long long)n);
+}
+
+static void put_value(struct buf *b, const struct arg *r, const struct options *o)
+{
+    const void *x = field_of(r, o);
+    switch (r->kind) {
+    case ARG_TEXT:
+        buf_printf(b, "%s", *(const char *const *)x ? *(const char *const *)x : "the default");
+        return;
+    case ARG_WHOLE:
+        put_number(b, *(const int *)x, r->least);
+        return;
+    case ARG_AMOUNT:
+        put_number(b, *(const int64_t *)x, 0);
+        return;
+    case ARG_FLAG:
+        buf_printf(b, "%s", *(const bool *)x ? "yes" : "no");
+        return;
+    case ARG_LIST:
+    case ARG_OTHER:
+        break;
+    }
+    for (int i = 0; i < o->ndevices; i++)
+        buf_printf(b, "%s%s", i ? ", " : "", o->devices[i]);
+    if (!o->ndevices)
+        buf_printf(b, "the default");
+}
+
+/* Takes one option over; texts are of options that are not, and stay those of *o. */
+static void take_over(struct options *o, const struct options *fresh, const struct arg *r)
+{
+    if (r->kind == ARG_WHOLE)
+        *(int *)field_of(r, o) = *(int *)field_of(r, fresh);
+    else if (r->kind == ARG_AMOUNT)
+        *(int64_t *)field_of(r, o) = *(int64_t *)field_of(r, fresh);
+    else
+        *(bool *)field_of(r, o) = *(bool *)field_of(r, fresh);
+}
+
+/* Takes the rules over. Whether they are others. */
+static bool change_limits(struct options *o, struct options *fresh)
+{
+    const struct limits was = o->limits;
+    o->limits = fresh->limits;
+    fresh->limits = was;
+    if (same_text(was.text, o->limits.text))
+        return false;
+    log_line(LOG_INFO, "limits were %s, are %s", was.text ? was.text : "none",
+             o->limits.text ? o->limits.text : "none");
+    return true;
+}
+
+int options_reload(struct options *o, int argc, char **argv, struct err *e)
+{
+    struct options fresh;
+    int changes = 0, rc = options_parse(&fresh, o->path, argc, argv, e);
+    if (rc)
+        return rc;
+    for (const struct arg *r = rows; r < rows + ROWS; r++) {
+        struct buf was = {0}, is = {0};
+        if (r->line || same(r, o, &fresh))
+            continue;
+        put_value(&was, r, o);
+        put_value(&is, r, &fresh);
+        if (r->fixed)
+            log_line(LOG_WARNING, "%s stays %s; %s is used from the next start on", r->name, was.data, is.data);
+        else
+            log_line(LOG_INFO, "%s was %s, is %s", r->name, was.data, is.data);
+        changes++;
+        if (!r->fixed)
+            take_over(o, &fresh, r);
+        buf_free(&was);
+        buf_free(&is);
+    }
+    changes += change_limits(o, &fresh);
+    log_line(LOG_INFO, "%s was read again: %d %s", o->path ? o->path : "the command line", changes,
+             number_word(changes, "change", "changes"));
+    options_free(&fresh);
+    return 0;
 }
 
 static int64_t smaller(int64_t a, int64_t b)
@@ -126,12 +336,14 @@ static int64_t smaller(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-void options_limit(const struct options *o, struct quota *q, int64_t connections_possible)
+void options_limit(struct options *o, struct quota *q, int64_t connections_possible)
 {
     for (int kind = 0; kind < QUOTA_COUNT; kind++)
         quota_limit(q, kind, o->each[kind], quota_limit_all(q, kind));
+    quota_take_rules(q, o->limits.rules);
+    o->limits.rules = NULL;
     int64_t all = o->connections < 0 ? quota_limit_all(q, QUOTA_CONNECTIONS) : o->connections;
     all = smaller(all, connections_possible);
     /* One user alone does not fill the service. */
-    quota_limit(q, QUOTA_CONNECTIONS, smaller(quota_limit_each(q, QUOTA_CONNECTIONS), all - all / 4), all);
+    quota_limit(q, QUOTA_CONNECTIONS, smaller(o->each[QUOTA_CONNECTIONS], all - all / 4), all);
 }

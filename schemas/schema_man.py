@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the manual page of what people write, shoal-ensemble(5) or shoal-campaign(5), from its schema, as scdoc source.
+"""Writes the manual page of what people write, shoal-ensemble(5), shoal-campaign(5) or shoald.yaml(5), from its schema, as scdoc source.
 
 Usage: schema_man.py SCHEMA.json EXAMPLE.yaml OUTPUT.scd
 """
@@ -26,6 +26,12 @@ PAGES = {  # by schema: fields of HEAD, what the example is
     "ensemble.schema.json": ({"name": "shoal-ensemble", "about": "what shoal is asked to simulate", "description": """\
 An ensemble spec is a YAML file. Quantities carry units, as in 0.9 nm; where a time is wanted a count of steps is welcome too, as in 25 steps, and times are
 whole multiples of the timestep."""}, "The hydration of methane, small enough for minutes"),
+    "shoald.schema.json": ({"name": "shoald.yaml", "about": "the configuration of shoald", "see": "*shoald*(8)", "description": """\
+_/etc/shoal/shoald.yaml_, for a user's own service _$XDG_CONFIG_HOME/shoal/shoald.yaml_, is a YAML file with the options of *shoald*(8). Every option is a key of
+the same name; *device* may be a list. An option of the command line comes before the key. The file need not be there, and may be empty.
+
+After a SIGHUP (*systemctl reload shoald*) the service reads the file again, and its log says what changed. If something is wrong with the file, the log says line
+and key, and nothing changes. *shoald --check-config* says the same before."""}, "A GPU node for many"),
     "campaign.schema.json": ({"name": "shoal-campaign", "about": "many ensembles that belong together", "description": """\
 A campaign is a YAML file for *shoal campaign*: systems, legs for each of them or for pairs of them, and repeats. Each of its ensembles has a spec of its own,
 *shoal-ensemble*(5), made of the leg's with the campaign's parts merged in and $(NAME) replaced. Errors in it name the file and the line that a part is from.
@@ -98,11 +104,11 @@ def main():
     page, about = PAGES[os.path.basename(sys.argv[1])]
     text = HEAD.format(upper=page["name"].upper(), **page)
     for key, child in schema["properties"].items():
-        text += entries(child, key, key in schema["required"])
+        text += entries(child, key, key in schema.get("required", []))
     for name, child in schema.get("definitions", {}).items():
         text += f"# {name.upper()}S\n\n" + entries(child, name, False)
     text += f"# EXAMPLES\n\n{about}:\n\n```\n" + example(sys.argv[2])
-    text += "```\n\n# SEE ALSO\n\n*shoal*(1)\n"
+    text += "```\n\n# SEE ALSO\n\n" + page.get("see", "*shoal*(1)") + "\n"
     with open(sys.argv[3], "w", encoding="utf-8") as f:
         f.write(text)
 

@@ -26,7 +26,7 @@ struct client {
     const char *build;         /* what the program was built from */
     const char *socket, *here; /* here NULL: the service is somebody else's */
     bool json, jsonl, plain, quiet, wait, all, follow, dry_run, devices, by_need, csv, yes, replace;
-    const char *key, *output;
+    const char *key, *output, *priority;
     const char *topology, *coordinates, *reference, *index, *ligand;
     const char *time, *until;                   /* of production, as the service reads them */
     const char *pilot;                          /* of its production, as the reader of campaigns reads it */

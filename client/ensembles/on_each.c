@@ -122,6 +122,7 @@ static int post_action(const struct client *c, const json_t *item, struct on_eac
         buf_printf(&path, "&nearest=1");
     add_query(&path, "until", c->until);
     add_query(&path, "window", c->window);
+    add_query(&path, "to", c->priority);
     add_windows(&path, c);
     int rc = c->nadded ? widen_agree(c, path.data, m, e) : 0;
     json_t *ensemble = rc ? NULL : client_ask(c, "POST", path.data, e);
@@ -163,6 +164,16 @@ int retry_main(struct client *c, int argc, char **argv)
 {
     struct on_each m = {.next = "watch", .does = "follows it"};
     return on_each(c, argc, argv, "failed,cancelled", post_action, &m);
+}
+
+int priority_main(struct client *c, int argc, char **argv)
+{
+    struct on_each m = {.next = "status", .does = "shows what it waits for"};
+    struct err e = {0};
+    if (c->priority)
+        return on_each(c, argc, argv, "queued,running,paused", post, &m);
+    err_set(&e, ERR_USAGE, "priority wants --to LEVEL: low, normal or high");
+    return client_fail(c, &e);
 }
 
 int reestimate_main(struct client *c, int argc, char **argv)

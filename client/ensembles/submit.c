@@ -162,13 +162,16 @@ static bool lacks_files(const json_t *answer)
 static json_t *post_all_files(const struct client *c, const struct include_search *s, json_t *body, struct err *e)
 {
     json_t *files = json_object_get(body, "files");
+    char path[40] = "/v1/ensembles";
+    if (c->priority)
+        snprintf(path, sizeof path, "/v1/ensembles?priority=%s", c->priority);
     for (;;) {
         struct buf text = {0}, reply = {0};
         long status = 0;
         char *dumped = json_dumps(body, JSON_COMPACT);
         buf_add(&text, dumped, strlen(dumped));
         free(dumped);
-        int rc = http_request(c->http, "POST", "/v1/ensembles", &text, &status, &reply, e);
+        int rc = http_request(c->http, "POST", path, &text, &status, &reply, e);
         buf_free(&text);
         json_t *answer = rc ? NULL : json_loadb(reply.data, reply.len, 0, NULL);
         if (!rc && status == 422 && lacks_files(answer)) {

@@ -93,6 +93,7 @@ json_t *api_ensemble_json(const struct ensemble *en)
         json_object_set_new(labels, en->labels[i].key, json_string(en->labels[i].value));
     json_object_set_new(j, "labels", labels);
     json_object_set_new(j, "spec_hash", json_string(en->hash));
+    json_object_set_new(j, "priority", json_string(ensemble_priority(en)));
     json_object_set_new(j, "revision", json_integer(en->shown.revision));
     json_object_set_new(j, "estimate", estimate_json(en));
     json_object_set_new(j, "stop_when", stop_json(en));

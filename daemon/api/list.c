@@ -95,7 +95,7 @@ static json_t *user_json(const struct quota *q, uint32_t uid)
                 {"bytes", "bytes_limit", QUOTA_STORED_BYTES}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         json_object_set_new(j, rows[i].name, json_integer((json_int_t)quota_held(q, uid, rows[i].kind)));
-        json_object_set_new(j, rows[i].limit, json_integer((json_int_t)quota_limit_each(q, rows[i].kind)));
+        json_object_set_new(j, rows[i].limit, json_integer((json_int_t)quota_limit_of(q, uid, rows[i].kind)));
     }
     return j;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What owners ask for, answered once it is committed: cancel, pause, resume, retry, estimate again, remove.
+ * What owners ask for, answered once it is committed: cancel, pause, resume, retry, another priority, estimate again, remove.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -74,6 +74,22 @@ struct reply api_retry(struct api_call *c)
         return reply_error(c->request, &e);
     }
     return wish(c, (struct sched_event){.kind = SCHED_RETRY, .one = window >= 0, .window = (int)window});
+}
+
+int api_priority_of(const char *text, int *out, struct err *e)
+{
+    if (text && ensemble_find_priority(text, out))
+        return 0;
+    return err_set(e, ERR_USAGE, "priority \"%.40s\": expected low, normal or high", text ? text : "");
+}
+
+struct reply api_priority(struct api_call *c)
+{
+    struct err e = {0};
+    int priority;
+    if (api_priority_of(c->text[0], &priority, &e))
+        return reply_error(c->request, &e);
+    return wish(c, (struct sched_event){.kind = SCHED_PRIORITY, .priority = priority});
 }
 
 /* ---- for good ---- */

@@ -16,7 +16,7 @@ struct submit {
     struct request *request;
     json_t *warnings;
     struct ensemble *ensemble; /* held; stored, to be answered after the commit */
-    int status;
+    int status, priority;
 };
 
 static int may_admit(const struct service *sv, struct err *e)
@@ -142,6 +142,7 @@ static int store_charged(struct submit *s, const json_t *facts, const char *text
         take_texts(facts, texts, len, &sub) ? 0 : err_set(e, ERR_INTERNAL, "the reader of submissions left bytes out");
     if (rc == 0) {
         s->ensemble = ensemble_hold(make_ensemble(sv, request_uid(s->request), facts));
+        s->ensemble->priority = s->priority;
         s->ensemble->row_bytes = row_bytes(facts);
         s->ensemble->counted = held->count;
         s->ensemble->peopled = held->replicas;
@@ -243,8 +244,11 @@ struct reply api_submit(struct api_call *c)
     struct err e = {0};
     if (may_admit(c->service, &e))
         return reply_error(c->request, &e);
+    int priority = 0;
+    if (c->text[0] && api_priority_of(c->text[0], &priority, &e))
+        return reply_error(c->request, &e);
     struct submit *s = xcalloc(1, sizeof *s);
-    *s = (struct submit){.api = c->api, .request = c->request};
+    *s = (struct submit){.api = c->api, .request = c->request, .priority = priority};
     check_begin(&c->api->checks, c->request, CHECK_SUBMIT, NULL, submit_checked, s);
     return reply_later(c->request);
 }

@@ -64,9 +64,9 @@ static int listed(const struct arg *r, const char *value, struct args_list *list
     return 0;
 }
 
-static int take(const struct arg_rows *t, const struct arg *r, const char *value, struct err *e)
+int args_take(const struct arg *r, void *fields, const char *value, struct err *e)
 {
-    char *field = (char *)t->fields + r->field;
+    char *field = (char *)fields + r->field;
     switch (r->kind) {
     case ARG_TEXT:
         *(const char **)field = value;
@@ -81,7 +81,7 @@ static int take(const struct arg_rows *t, const struct arg *r, const char *value
     case ARG_LIST:
         return listed(r, value, (struct args_list *)field, e);
     case ARG_OTHER:
-        return r->take(t->fields, value, e);
+        return r->take(fields, value, e);
     }
     return 0;
 }
@@ -122,7 +122,7 @@ static int take_option(const struct arg_rows *t, char **words, int *used, struct
     }
     if (!value && r->argument)
         return err_set(e, ERR_USAGE, "--%s needs a value, %s", r->name, r->argument);
-    return take(t, r, value, e);
+    return args_take(r, t->fields, value, e);
 }
 
 int args_read(const struct arg *rows, size_t n, void *fields, int argc, char **argv, int *words, struct err *e)

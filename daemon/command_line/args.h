@@ -29,6 +29,10 @@ struct arg {
     int64_t least, most; /* of an ARG_WHOLE */
     int64_t usual;       /* of an ARG_WHOLE or ARG_AMOUNT: where it is not given; help shows it where it is above 0 */
     const char *help;    /* NULL: its name is all that help says */
+    const char *about;   /* for a schema, before its help: what many rows have in common; NULL: nothing */
+    const char *example; /* of its value, for a schema; NULL: the usual one, or "yes" */
+    bool line;           /* on command lines only, not in a file (file.h) */
+    bool fixed;          /* a program that reads its file again takes the option from its next start on */
     int (*take)(void *fields, const char *value, struct err *e); /* of an ARG_OTHER */
 };
 
@@ -48,6 +52,8 @@ void args_usual(const struct arg *rows, size_t n, void *fields);
 /* Reads options, as --name VALUE or --name=VALUE, up to --; what is no option is moved to argv[1] to argv[*words]. `argv` must live as
  * long as the fields. ARGS_HELP: --help or -h was met. ERR_USAGE. */
 int args_read(const struct arg *rows, size_t n, void *fields, int argc, char **argv, int *words, struct err *e);
+/* Sets the field of one row from a text. ERR_USAGE. */
+int args_take(const struct arg *row, void *fields, const char *value, struct err *e);
 /* A line on stdout for each row. */
 void args_print(const struct arg *rows, size_t n);
 

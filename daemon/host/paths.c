@@ -99,6 +99,17 @@ static char *default_socket(void)
              : join(default_state(), "api.sock"); /* no login session: beside the state, where the client looks too */
 }
 
+char *paths_config(void)
+{
+    char *p = join(from_environment("CONFIGURATION_DIRECTORY"), "shoald.yaml");
+    if (p)
+        return p;
+    if (geteuid() == 0)
+        return xstrdup("/etc/shoal/shoald.yaml");
+    p = join(from_environment("XDG_CONFIG_HOME"), "shoal/shoald.yaml");
+    return p ? p : join(from_environment("HOME"), ".config/shoal/shoald.yaml");
+}
+
 static char *absolute(const char *path)
 {
     char *cwd = *path == '/' ? NULL : getcwd(NULL, 0);

@@ -20,6 +20,8 @@ int paths_database(const char *state, struct err *e);
 int paths_socket(char **out, const char *given, const struct identity *who, struct err *e);
 /* The worker program: `given`, or $SHOAL_WORKER, or beside this program, or in the libexec folder beside it. The caller frees *out. */
 int paths_worker(char **out, const char *given, struct err *e);
+/* Where the configuration file of this process is; NULL: nowhere, for HOME is not set. The caller frees it. */
+char *paths_config(void);
 /* Locks the state folder; ERR_CONFLICT when another service has it, and keeps it for two seconds. *fd is kept open as long as the lock is
  * wanted. */
 int paths_lock(int *fd, const char *state, struct err *e);

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "daemon/quota/rules.h"
 #include "engine/base/buf.h"
 #include "engine/base/number.h"
 
@@ -20,6 +21,7 @@ struct quota {
     int64_t each[QUOTA_COUNT], all[QUOTA_COUNT];
     int64_t held[QUOTA_COUNT]; /* by everybody */
     struct quota_user *users;
+    struct quota_rules *rules;
 };
 
 static const char *text_of(enum quota_kind kind, int64_t n)
@@ -49,7 +51,15 @@ void quota_free(struct quota *q)
 {
     if (q && q->users)
         abort(); /* somebody still holds something and would write into freed memory */
+    if (q)
+        rules_free(q->rules);
     free(q);
+}
+
+void quota_take_rules(struct quota *q, struct quota_rules *rules)
+{
+    rules_free(q->rules);
+    q->rules = rules;
 }
 
 void quota_limit(struct quota *q, enum quota_kind kind, int64_t each, int64_t all)
@@ -58,9 +68,16 @@ void quota_limit(struct quota *q, enum quota_kind kind, int64_t each, int64_t al
     q->all[kind] = all;
 }
 
-int64_t quota_limit_each(const struct quota *q, enum quota_kind kind)
+int64_t quota_limit_of(const struct quota *q, uint32_t uid, enum quota_kind kind)
 {
-    return q->each[kind];
+    const struct quota_rule *r = rules_find(q->rules, uid);
+    return r && r->each[kind] >= 0 ? r->each[kind] : q->each[kind];
+}
+
+double quota_weight(const struct quota *q, uint32_t uid)
+{
+    const struct quota_rule *r = rules_find(q->rules, uid);
+    return r ? r->weight : 1;
 }
 
 int64_t quota_limit_all(const struct quota *q, enum quota_kind kind)
@@ -102,7 +119,7 @@ static void leave(struct quota_user *u)
 static int check(const struct quota_user *u, enum quota_kind kind, int64_t more, struct err *e)
 {
     const struct quota *q = u->quota;
-    int64_t each = q->each[kind], all = q->all[kind];
+    int64_t each = quota_limit_of(q, u->uid, kind), all = q->all[kind];
     if (quota_limits(u->uid)) {
         all -= all / RESERVE;
         if (more > each - u->held[kind])
@@ -178,11 +195,11 @@ bool quota_limits(uint32_t uid)
 
 bool quota_exceeded(const struct quota *q, uint32_t uid, enum quota_kind kind, struct err *e)
 {
-    int64_t held = quota_held(q, uid, kind);
-    if (!quota_limits(uid) || held <= q->each[kind])
+    int64_t held = quota_held(q, uid, kind), each = quota_limit_of(q, uid, kind);
+    if (!quota_limits(uid) || held <= each)
         return false;
     err_set(e, ERR_LIMIT, "%lld %s %s held, your limit is %lld: remove ensembles that are not needed", (long long)held,
-            text_of(kind, held), number_word(held, "is", "are"), (long long)q->each[kind]);
+            text_of(kind, held), number_word(held, "is", "are"), (long long)each);
     return true;
 }
 

@@ -3,7 +3,8 @@
  * What one user may hold of the things that all users share. A charge is an object: taken before the thing is given, returned
  * when it is given back, on every path; a zeroed charge holds nothing, and returning it twice does no harm.
  *
- * Each kind has two limits: of one user, and of all together. root is held to neither limit of its own, and the last sixteenth
+ * Each kind has two limits: of one user, which rules may change (rules.h), and of all together. Nothing is charged for replicas that
+ * run: the scheduler holds to that limit. root is held to neither limit of its own, and the last sixteenth
  * of what all may have is kept for it: however many others hold something, root gets in.
  *
  * One thread only.
@@ -27,6 +28,7 @@
     X(READINGS, "submission that is being read", "submissions that are being read", "user-readings", 64, 1024)         \
     X(ENSEMBLES, "ensemble", "ensembles", "user-ensembles", 20000, 1000000)                                            \
     X(REPLICAS, "replica", "replicas", "user-replicas", 400000, 4000000)                                               \
+    X(RUNNING, "replica that runs", "replicas that run", "user-running", 1000000, INT64_MAX)                           \
     X(STORED_BYTES, "byte stored", "bytes stored", "user-stored-bytes", 1000000000000, INT64_MAX)
 
 enum quota_kind {
@@ -37,6 +39,7 @@ enum quota_kind {
 };
 
 struct quota;
+struct quota_rules;
 struct quota_user;
 
 struct quota_charge {
@@ -52,7 +55,11 @@ void quota_free(struct quota *q);
 void quota_limit(struct quota *q, enum quota_kind kind, int64_t each, int64_t all);
 /* Whether the limits of one user hold for this one: not for root. */
 bool quota_limits(uint32_t uid);
-int64_t quota_limit_each(const struct quota *q, enum quota_kind kind);
+/* By the first of these rules that fits a user, which are the quota's from here on; NULL: all users are alike. */
+void quota_take_rules(struct quota *q, struct quota_rules *rules);
+/* The limit of one user, and the weight of their part of the slots. */
+int64_t quota_limit_of(const struct quota *q, uint32_t uid, enum quota_kind kind);
+double quota_weight(const struct quota *q, uint32_t uid);
 int64_t quota_limit_all(const struct quota *q, enum quota_kind kind);
 
 /* Fills *c, which must hold nothing. ERR_LIMIT: the user's own limit; ERR_BUSY: that of all. Nothing is held then. */

@@ -43,6 +43,23 @@ static bool replica_holds(const void *owner, uint32_t state)
 const struct sm_kind ensemble_states = {"ensemble", ensemble_table, 7, NULL};
 const struct sm_kind replica_states = {"replica", replica_table, 7, replica_holds};
 
+static const char *const priorities[] = {"low", "normal", "high"};
+
+const char *ensemble_priority(const struct ensemble *e)
+{
+    return priorities[e->priority + 1];
+}
+
+bool ensemble_find_priority(const char *name, int *out)
+{
+    for (int i = 0; i < 3; i++)
+        if (!strcmp(name, priorities[i])) {
+            *out = i - 1;
+            return true;
+        }
+    return false;
+}
+
 struct ensemble *ensemble_new(int nreplicas)
 {
     struct ensemble *e = xcalloc(1, sizeof *e);

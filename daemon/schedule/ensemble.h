@@ -154,6 +154,7 @@ struct ensemble {
     int64_t atoms;
     int windows, repeats;
     int stages, retries;
+    int priority; /* among its owner's: -1 low, 0, 1 high */
     int revision; /* from 1 */
     int ladder;   /* the one that made its windows what they are; files of those before are in revision_N, N one less */
     struct stop_rule stop;
@@ -221,6 +222,10 @@ void ensemble_add_windows(struct ensemble *e, int windows, const int *origin, in
 bool ensemble_wants(const struct ensemble *e);
 /* Whether its free energy is good enough: its replicas end where they are. */
 bool ensemble_stopping(const struct ensemble *e);
+/* "low", "normal" or "high". */
+const char *ensemble_priority(const struct ensemble *e);
+/* False: there is no priority of this name. */
+bool ensemble_find_priority(const char *name, int *out);
 struct ensemble *ensemble_hold(struct ensemble *e);
 void ensemble_add_label(struct ensemble *e, const char *key, const char *value);
 /* NULL: it has none of that key. */

@@ -2,16 +2,19 @@
  *
  * Why the replicas of an ensemble wait, their places in the queue and when they may start. Functions of the scheduler's state.
  *
- * The place follows from the order of turns (pack.c) as if nothing ended meanwhile: turn after turn the user with the fewest
- * running replicas is served, so before the k-th set of one user every other user gets as many as bring them level. The same
+ * The place follows from the order of turns (pack.c) as if nothing ended meanwhile: turn after turn the user with the least
+ * claim is served, so before the k-th set of one user every other user gets as many as bring them level. The same
  * holds among the ensembles of a user. So how many sets of others come before a set depends only on its place among its own, and
- * the queue of an ensemble costs one pass over its sets, the ensembles and the users, however many sets the others have.
+ * the queue of an ensemble costs a pass over the ensembles, and over the users for each of its sets, however many sets the others have.
  */
 #include "daemon/schedule/internal.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "engine/base/buf.h"
+
+#define LEVEL 1e-6 /* claims that differ by less, in slices, are equal */
 
 /* Sets of an ensemble that take turns. */
 static int64_t waiting_sets(const struct ensemble *e)
@@ -59,29 +62,46 @@ static struct waiting_ahead ahead_of_own(const struct sched *s, const struct ens
     for (int i = 0; i < s->nactive; i++) {
         const struct ensemble *o = s->active[i];
         bool first = o->usage != e->usage ? o->usage < e->usage : o->number < e->number;
-        if (o != e && o->user == e->user)
+        if (o == e || o->user != e->user || o->priority < e->priority)
+            continue;
+        if (o->priority > e->priority)
+            a.first += waiting_sets(o);
+        else
             add_other(&a, waiting_sets(o), o->nrunning - e->nrunning - first);
     }
     sum_up(&a);
     return a;
 }
 
-/* Of the other users, for `n` sets of this one. */
-static struct waiting_ahead ahead_of_user(const struct sched *s, const struct sched_user *me, int64_t n)
+/* How many sets of another user come before one of the user `me`, when `before` of their own have. */
+static int64_t of_user(const struct sched *s, const struct sched_user *u, const struct sched_user *me, int64_t waiting,
+                       int64_t before)
 {
-    struct waiting_ahead a = {.n = n, .bend = xcalloc((size_t)n + 1, sizeof *a.bend)};
+    double claim = user_claim(s, me, me->running + before);
+    double level = (claim - u->usage) / (double)s->slice_ms * u->counts - u->running, same = round(level);
+    /* Of equal claims the one of the first user is served first. */
+    int64_t n = fabs(level - same) < LEVEL ? (int64_t)same + (u < me) : (int64_t)ceil(level);
+    int64_t most = u->most > u->running ? u->most - u->running : 0;
+    most = most < waiting ? most : waiting;
+    return n < 0 ? 0 : n < most ? n : most;
+}
+
+/* Sets of each user that wait; the caller frees. */
+static int64_t *waiting_of_users(const struct sched *s)
+{
     int64_t *waiting = xcalloc((size_t)s->nusers, sizeof *waiting);
     for (int i = 0; i < s->nactive; i++)
         waiting[s->active[i]->user] += waiting_sets(s->active[i]);
-    for (int i = 0; i < s->nusers; i++) {
-        const struct sched_user *u = &s->users[i];
-        bool first = u->usage != me->usage ? u->usage < me->usage : u < me;
-        if (u != me)
-            add_other(&a, waiting[i], u->running - me->running - first);
-    }
-    free(waiting);
-    sum_up(&a);
-    return a;
+    return waiting;
+}
+
+static int64_t ahead_of_user(const struct sched *s, int me, const int64_t *waiting, int64_t before)
+{
+    int64_t n = 0;
+    for (int i = 0; i < s->nusers; i++)
+        if (i != me && waiting[i])
+            n += of_user(s, &s->users[i], &s->users[me], waiting[i], before);
+    return n;
 }
 
 static int by_turn(const void *a, const void *b)
@@ -107,14 +127,14 @@ static void find_places(struct sched_queue *q)
     const struct ensemble *e = q->ensemble;
     struct waiting_ahead own = ahead_of_own(q->s, e);
     if (own.n) {
-        struct waiting_ahead others = ahead_of_user(q->s, &q->s->users[e->user], own.n + own.bend[own.n - 1]);
+        int64_t *waiting = waiting_of_users(q->s);
         const struct sched_set **sets = in_turn(e);
         for (int64_t k = 0; k < own.n; k++) {
             int64_t mine = k + own.bend[k];
-            q->place[sets[k] - e->sets] = (int)(mine + others.bend[mine] + 1);
+            q->place[sets[k] - e->sets] = (int)(mine + ahead_of_user(q->s, e->user, waiting, mine) + 1);
         }
         free(sets);
-        free(others.bend);
+        free(waiting);
     }
     free(own.bend);
 }
@@ -222,6 +242,8 @@ static enum wait_kind kind_of(const struct sched_queue *q, const struct sched_se
         return WAIT_SPACE;
     if (s->users[set->ensemble->user].over)
         return WAIT_QUOTA;
+    if (s->users[set->ensemble->user].running >= s->users[set->ensemble->user].most)
+        return WAIT_LIMIT;
     if (!set->ensemble->prepared)
         return WAIT_INPUT;
     if (set->not_before > q->now)
@@ -279,6 +301,8 @@ const char *wait_text(enum wait_kind kind)
         return "space on the disk";
     case WAIT_QUOTA:
         return "space in its owner's quota (shoal du, shoal rm)";
+    case WAIT_LIMIT:
+        return "its owner's limit of replicas that run at once";
     case WAIT_PAUSE:
         return "the pause after a failure";
     case WAIT_DEVICE:

@@ -46,6 +46,7 @@ void forget_space(struct step *st, struct ensemble *e);
 int on_pause(struct step *st, struct ensemble *e, struct err *err);
 int on_resume(struct step *st, struct ensemble *e, struct err *err);
 int on_cancel(struct step *st, struct ensemble *e, struct err *err);
+int on_priority(struct step *st, const struct sched_event *ev, struct err *err);
 int on_retry(struct step *st, const struct sched_event *ev, struct err *err);
 /* ERR_BUSY: its results are being written. */
 int on_extend(struct step *st, const struct sched_event *ev, struct err *err);
@@ -135,6 +136,14 @@ void user_wants(struct sched *s, struct ensemble *e, bool wants);
 /* Nothing of theirs is to run, or it may again. */
 void user_over(struct sched *s, int user, bool over);
 void account(struct sched *s, int64_t now);
+/* What a user with so many replicas in slots has had, a slice of each ahead: who has least comes first. */
+double user_claim(const struct sched *s, const struct sched_user *u, int64_t running);
+/* Whether the owner comes new and has nothing in slots: their first set goes first. */
+bool user_comes(const struct sched *s, const struct ensemble *e);
+/* Whether there is one such, who wants slots. */
+bool users_come(const struct sched *s);
+/* The part of the slots that so many are, by weight. */
+double user_part(const struct sched_user *u, int64_t running);
 
 /* ---- turns.c ---- */
 /* The share of its production that a set has made, 0 to 1; -1: it has samples from before the last ladder to take up. */
@@ -158,6 +167,8 @@ const struct sched_set *pack_claimant(const struct sched *s, int worker, int64_t
 /* Whether a running set should make room for the claimant: at the end of its slice, or (not `sliced`) at a checkpoint before. */
 bool pack_should_yield(const struct sched *s, const struct sched_set *set, const struct sched_set *next, bool sliced,
                        int64_t now);
+/* Whether a running set should make room, at the end of its slice, for another ensemble of its user, who may have no more slots. */
+bool pack_passes_on(const struct sched *s, const struct sched_set *set, int64_t now);
 /* Whether a running set should leave its slots to another set of its ensemble. */
 bool pack_gives_way(const struct sched *s, const struct sched_set *set, int64_t now);
 /* How long a set runs, ms, before it makes room for another ensemble that deserves it. */

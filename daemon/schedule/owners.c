@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What owners ask for: pause, resume, cancel, retry, extend. Asking for what is so already is fine.
+ * What owners ask for: pause, resume, cancel, another priority, retry, extend. Asking for what is so already is fine.
  */
 #include "daemon/schedule/internal.h"
 
@@ -54,6 +54,19 @@ int on_cancel(struct step *st, struct ensemble *e, struct err *err)
         return refuse(e, "cancelled", err);
     move_ensemble(st, e, ENSEMBLE_CANCELLED);
     withdraw(st, e, REPLICA_CANCELLED);
+    return 0;
+}
+
+int on_priority(struct step *st, const struct sched_event *ev, struct err *err)
+{
+    struct ensemble *e = ev->ensemble;
+    if (ensemble_ended(e))
+        return refuse(e, "given another priority", err);
+    if (e->priority == ev->priority)
+        return 0;
+    e->priority = ev->priority;
+    note_ensemble(st, e, "priority", "its priority is %s", ensemble_priority(e));
+    decide(st, (struct decision){.kind = DECIDE_REASON, .ensemble = e, .worker = -1});
     return 0;
 }
 

@@ -108,25 +108,35 @@ static int less(int64_t running_a, int64_t usage_a, int64_t running_b, int64_t u
 static bool comes_before(const struct sched *s, const struct ensemble *a, const struct ensemble *b)
 {
     const struct sched_user *ua = &s->users[a->user], *ub = &s->users[b->user];
-    int by_user = ua == ub ? 0 : less(ua->running, ua->usage, ub->running, ub->usage);
-    if (!by_user && ua != ub)
-        return ua < ub;
-    return (by_user ? by_user : less(a->nrunning, a->usage, b->nrunning, b->usage)) > 0;
+    if (ua == ub && a->priority != b->priority)
+        return a->priority > b->priority;
+    if (ua == ub)
+        return less(a->nrunning, a->usage, b->nrunning, b->usage) > 0;
+    if (user_comes(s, a) != user_comes(s, b))
+        return user_comes(s, a);
+    double by = user_claim(s, ub, ub->running) - user_claim(s, ua, ua->running);
+    return by > 0 || (by == 0 && ua < ub);
 }
 
-/* Whether sets of it may be started anywhere. */
+/* Whether sets of it may be started anywhere, once its user may have more slots. */
 static bool may_start(const struct sched *s, const struct ensemble *e)
 {
     return e->nwaiting && e->prepared && ensemble_wants(e) && !s->users[e->user].over;
 }
 
-/* Among those of one user, -1: of all. */
+static bool has_all(const struct sched_user *u)
+{
+    return u->running >= u->most;
+}
+
+/* Among those of one user, whether or not they may have more slots; -1: of all who may. */
 static struct sched_set *whose_turn(const struct sched *s, int user, int worker, int64_t now)
 {
     struct sched_set *best = NULL;
     for (int i = 0; i < s->nactive; i++) {
         struct ensemble *e = s->active[i];
-        if ((user >= 0 && e->user != user) || !may_start(s, e) || (best && !comes_before(s, e, best->ensemble)))
+        if ((user >= 0 ? e->user != user : has_all(&s->users[e->user])) || !may_start(s, e) ||
+            (best && !comes_before(s, e, best->ensemble)))
             continue;
         struct sched_set *set = first_waiting(s, e, worker, now);
         if (set)
@@ -175,7 +185,9 @@ static bool deserves(const struct sched *s, const struct sched_set *next_set, co
         return false; /* its windows take turns (pack_gives_way) */
     const struct sched_user *un = &s->users[next->user], *ur = &s->users[runs->user];
     if (un != ur)
-        return less(un->running, un->usage, ur->running - slots, ur->usage) > 0;
+        return user_claim(s, un, un->running) < user_claim(s, ur, ur->running - slots);
+    if (next->priority != runs->priority)
+        return next->priority > runs->priority;
     return less(next->nrunning, next->usage, runs->nrunning - slots, runs->usage) > 0;
 }
 
@@ -198,6 +210,15 @@ static bool turns_over(const struct sched *s, const struct sched_set *set, const
     return own && deserves(s, own, set);
 }
 
+bool pack_passes_on(const struct sched *s, const struct sched_set *set, int64_t now)
+{
+    const struct sched_worker *w = &s->workers[set->worker];
+    if (s->draining || s->full || health_is_sick(&w->health) || !has_all(&s->users[set->ensemble->user]))
+        return false;
+    const struct sched_set *own = whose_turn(s, set->ensemble->user, set->worker, now);
+    return own && own->ensemble != set->ensemble && deserves(s, own, set);
+}
+
 bool pack_should_yield(const struct sched *s, const struct sched_set *set, const struct sched_set *next, bool sliced,
                        int64_t now)
 {
@@ -210,7 +231,7 @@ bool pack_should_yield(const struct sched *s, const struct sched_set *set, const
         return !has_room(w, next) && ((set_open(next) > 1 && next->ensemble != set->ensemble) ||
                                       deserves(s, next, set) || turns_over(s, set, next, now));
     const struct sched_user *un = &s->users[next->ensemble->user], *ur = &s->users[set->ensemble->user];
-    return un != ur && ur->running - un->running >= 2;
+    return un != ur && user_part(un, un->running + 1) <= user_part(ur, ur->running - 1);
 }
 
 /* Whether there were slots for `next` if the set had left. One leaves after the other: what one gives way to is found anew. */

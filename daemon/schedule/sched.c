@@ -16,6 +16,7 @@ void sched_init(struct sched *s, int nworkers)
     assert(nworkers > 0 && nworkers <= 64);
     *s = (struct sched){.slice_ms = SCHED_SLICE_MS,
                         .stall_ms = SCHED_STALL_MS,
+                        .half_life_ms = SCHED_HALF_LIFE_MS,
                         .nworkers = nworkers,
                         .workers = xcalloc((size_t)nworkers, sizeof *s->workers)};
     for (int i = 0; i < nworkers; i++)
@@ -61,6 +62,22 @@ static void on_stored(struct step *st, const struct sched_event *ev)
             if (e->sets[k].worker >= 0)
                 stop_set(st, &e->sets[k]);
     }
+}
+
+/* Who has more in slots than they may makes room at once. */
+static void on_user(struct step *st, const struct sched_event *ev)
+{
+    struct sched *s = st->s;
+    const int user = user_index(s, ev->uid);
+    s->users[user].weight = ev->weight;
+    s->users[user].most = ev->most;
+    int64_t surplus = s->users[user].running - ev->most;
+    for (int w = 0; w < s->nworkers; w++)
+        for (int i = 0; i < s->workers[w].nsets && surplus > 0; i++)
+            if (s->workers[w].sets[i]->ensemble->user == user) {
+                surplus -= set_open(s->workers[w].sets[i]);
+                stop_set(st, s->workers[w].sets[i]);
+            }
 }
 
 static void on_space(struct step *st)
@@ -166,6 +183,8 @@ static int dispatch(struct step *st, const struct sched_event *ev, struct err *e
         return on_cancel(st, ev->ensemble, err);
     case SCHED_RETRY:
         return on_retry(st, ev, err);
+    case SCHED_PRIORITY:
+        return on_priority(st, ev, err);
     case SCHED_REESTIMATE:
         return on_reestimate(st, ev->ensemble, err);
     case SCHED_EXTEND:
@@ -196,6 +215,9 @@ static int dispatch(struct step *st, const struct sched_event *ev, struct err *e
         return 0;
     case SCHED_STORED:
         on_stored(st, ev);
+        return 0;
+    case SCHED_USER:
+        on_user(st, ev);
         return 0;
     case SCHED_DRAIN:
         on_drain(st);
@@ -230,13 +252,15 @@ static void sooner(int64_t *wake, int64_t now, int64_t at)
 }
 
 /* When a running set is stuck, or makes room. */
-static void wake_for_running(const struct sched *s, const struct sched_set *set, bool anybody_waits, int64_t now,
-                             int64_t *wake)
+static void wake_for_running(const struct sched *s, const struct sched_set *set, bool anybody_waits, bool anybody_comes,
+                             int64_t now, int64_t *wake)
 {
     if (set_moved(set) > INT64_MIN && s->workers[set->worker].health.life.state != LIFE_ENDING)
         sooner(wake, now, set_moved(set) + s->stall_ms);
     if (!anybody_waits)
         return;
+    if (anybody_comes && set->began + SCHED_FIRST_MS > now)
+        sooner(wake, now, set->began + SCHED_FIRST_MS);
     /* After its slice others deserve the slots once it has used more than they have: looked at again now and then. */
     if (set->ensemble->nwaiting)
         sooner(wake, now, turn_wake(s, set, now));
@@ -247,7 +271,7 @@ static void wake_for_running(const struct sched *s, const struct sched_set *set,
 int64_t sched_wake(const struct sched *s, int64_t now)
 {
     int64_t wake = INT64_MAX;
-    bool anybody_waits = false;
+    bool anybody_waits = false, anybody_comes = false;
     for (int i = 0; i < s->nactive; i++) {
         const struct ensemble *e = s->active[i];
         if (e->finish_after)
@@ -257,6 +281,7 @@ int64_t sched_wake(const struct sched *s, int64_t now)
         if (!e->prepared && !e->preparing)
             sooner(&wake, now, e->prepare_after);
         anybody_waits |= e->prepared && e->nwaiting;
+        anybody_comes |= e->prepared && e->nwaiting && user_comes(s, e);
         for (int k = 0; k < e->nsets && e->prepared && e->delayed > now; k++)
             if (set_waits(&e->sets[k]) && e->sets[k].not_before > now)
                 sooner(&wake, now, e->sets[k].not_before);
@@ -267,7 +292,7 @@ int64_t sched_wake(const struct sched *s, int64_t now)
             k->health.probe_at > now)
             sooner(&wake, now, k->health.probe_at);
         for (int i = 0; i < k->nsets; i++)
-            wake_for_running(s, k->sets[i], anybody_waits && !s->draining, now, &wake);
+            wake_for_running(s, k->sets[i], anybody_waits && !s->draining, anybody_comes, now, &wake);
     }
     return wake;
 }

@@ -6,10 +6,12 @@
  * 1. A worker is never given more replicas than slots, but for a set that has more than there are: it gets the worker for itself. A
  *    slot that becomes free is offered at once. A set of replicas gets all the slots that it needs or none; it starts, stops, yields
  *    and is blamed as a whole.
- * 2. Fair turns: slots go to the user with the fewest running replicas, then to the one who has used least since they were last
- *    idle; among a user's ensembles likewise, then to the older submission, then to the set whose turn it is (10). A set whose slice
- *    has ended makes room when that would give its slots to another user or to another ensemble of its user. So with U users and S slots
- *    each user runs something within about U / S slices, whatever checkpoint intervals they chose.
+ * 2. Fair turns: slots go to the user who has used least since they were last idle, a slice ahead for each replica that runs, by
+ *    weight (users.c); among a user's ensembles to the one of the highest priority, then with the fewest running replicas, then to the one that has used least, then to
+ *    the older submission, then to the set whose turn it is (10). A set whose slice has ended makes room when that would give its slots to
+ *    another user or to another ensemble of its user. So with U users of one weight and S slots each user runs something within about
+ *    U / S slices, whatever checkpoint intervals they chose. Who comes new, owing nothing, goes first with their first set: for that a
+ *    set makes room that has run for SCHED_FIRST_MS. A user who has as many replicas running as they may starts no more.
  * 3. A worker crash blames every set it had running. One that was blamed SCHED_SUSPECT times without a checkpoint between is
  *    run alone, first where it has not crashed yet. When it goes on to crash every device that it could run on, alone and for
  *    its retries more, it fails, and nobody else is hurt (sets.c).
@@ -45,6 +47,8 @@
 #define SCHED_SUSPECT 2 /* crashes in a row that make a set suspect */
 
 #define SCHED_SLICE_MS 60000
+#define SCHED_FIRST_MS 10000
+#define SCHED_HALF_LIFE_MS (INT64_C(168) * 3600 * 1000)
 #define SCHED_STALL_MS 600000
 
 enum sched_kind {
@@ -56,6 +60,7 @@ enum sched_kind {
     SCHED_CANCEL,
     /* likewise, of its failed and cancelled replicas; one: only of those of `window` that failed */
     SCHED_RETRY,
+    SCHED_PRIORITY,   /* ensemble: its priority among its owner's is to be this */
     SCHED_REESTIMATE, /* ensemble: its results are to be computed again from the rows it has */
     /* ensemble: its replicas' target over all stages is to be `step`, or, more, by `step` later; message: in words */
     SCHED_EXTEND,
@@ -77,6 +82,7 @@ enum sched_kind {
     SCHED_FAILED,      /* worker, replica, code, message, step */
     SCHED_SPACE,       /* the disk has space again */
     SCHED_STORED,      /* ensemble: its owner has more stored than they may, message; ok: they have not */
+    SCHED_USER,        /* uid: has this weight, and `most` replicas at once at most */
     SCHED_DRAIN,       /* the service stops */
     SCHED_TICK,        /* time has passed */
 };
@@ -86,6 +92,10 @@ struct sched_event {
     int64_t now, time; /* ms */
     struct ensemble *ensemble;
     int worker, slots;
+    int priority;
+    uint32_t uid;
+    double weight;
+    int64_t most;
     const char *device, *model, *limits, *message;
     struct room room;
     bool ok, more, one, dry; /* dry: whether it could be done */
@@ -140,10 +150,16 @@ void decisions_free(struct decisions *d);
 
 struct sched_user {
     uint32_t uid;
-    int wanting;   /* ensembles that want slots */
-    int running;   /* replicas in slots */
-    int64_t usage; /* slots x ms: what their turn is measured by */
-    bool over;     /* has more stored than they may: nothing of theirs runs */
+    int wanting;    /* ensembles that want slots */
+    int running;    /* replicas in slots */
+    int64_t most;   /* replicas that may be in slots */
+    double weight;  /* of their part of the slots, as the administrator has it */
+    double counts;  /* the weight with what was used before in it: users.c */
+    double history; /* slots x ms, halved every half-life */
+    bool unsaved;   /* it grew since the service saved it */
+    double usage;   /* slots x ms by the weight that counts: what their turn is measured by */
+    bool comes;     /* new, or was idle until they owed nothing; nothing of theirs has run since */
+    bool over;      /* has more stored than they may: nothing of theirs runs */
     /* When the user's last estimate began, and the last live one that nobody asked for. Both count turns: struct service. */
     int64_t estimated, looked;
 };
@@ -161,7 +177,7 @@ struct sched_worker {
 };
 
 struct sched {
-    int64_t slice_ms, stall_ms; /* may be set after sched_init */
+    int64_t slice_ms, stall_ms, half_life_ms; /* may be set after sched_init */
     int nworkers;
     struct sched_worker *workers;
     int nensembles, cap;
@@ -171,6 +187,7 @@ struct sched {
     int nusers, users_cap;
     struct sched_user *users;
     int64_t accounted; /* usage is counted up to here */
+    double usage;      /* of whoever comes, at least: the least of those who want slots, as far as that has come */
     bool full;         /* the disk is */
     bool draining;
 };
@@ -186,6 +203,8 @@ int sched_step(struct sched *s, const struct sched_event *ev, struct decisions *
 int sched_remove(struct sched *s, struct ensemble *en, struct err *e);
 /* When SCHED_TICK should come next, ms; INT64_MAX: nothing waits for time to pass. */
 int64_t sched_wake(const struct sched *s, int64_t now);
+/* What a user had in the database: their history as of `ago` ms before now. Before anything runs. */
+void sched_remember(struct sched *s, uint32_t uid, double history, int64_t ago);
 /* What a look is made for: windows [of the ensemble] with their steps of production and as many replicas as share them. Returns what
  * all of these are to have made after it. */
 int64_t sched_production(const struct ensemble *e, struct allocate_window *w);
@@ -196,6 +215,7 @@ enum wait_kind {
     WAIT_INPUT,  /* its input folder is not written yet */
     WAIT_SPACE,  /* the disk is full */
     WAIT_QUOTA,  /* its owner's part of it is */
+    WAIT_LIMIT,  /* its owner has as many replicas running as they may */
     WAIT_PAUSE,  /* after a failure */
     WAIT_DEVICE, /* no device that it can run on is up */
     WAIT_SICK,   /* those that are up are put aside */

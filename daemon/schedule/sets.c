@@ -16,6 +16,7 @@ static void take_slots(struct step *st, struct sched_set *set, int n)
 {
     st->s->workers[set->worker].nrunning += n;
     st->s->users[set->ensemble->user].running += n;
+    st->s->users[set->ensemble->user].comes = false;
     set->ensemble->nrunning += n;
 }
 
@@ -102,11 +103,73 @@ static void yield(struct step *st, struct sched_set *set)
     stop_set(st, set);
 }
 
+/* Slots of a worker that are free, or will be when the sets leave that make room. */
+static int slots_to_come(const struct sched_worker *w)
+{
+    int n = w->slots - w->nrunning;
+    for (int i = 0; i < w->nsets; i++)
+        n += w->sets[i]->yielding ? set_open(w->sets[i]) : 0;
+    return n;
+}
+
+/* The worker that needs fewest sets to leave for the first set of a user who comes; *next: that set. -1: none, or they leave already. */
+static int worker_for_first(const struct step *st, const struct sched_set **next)
+{
+    int best = -1;
+    for (int w = 0; w < st->s->nworkers; w++) {
+        const struct sched_worker *k = &st->s->workers[w];
+        const struct sched_set *first =
+            k->health.life.state == LIFE_UP && !health_is_sick(&k->health) ? pack_claimant(st->s, w, st->now) : NULL;
+        if (!first || !user_comes(st->s, first->ensemble) || set_open(first) > k->slots)
+            continue;
+        if (slots_to_come(k) >= set_open(first))
+            return -1;
+        if (best < 0 || slots_to_come(k) > slots_to_come(&st->s->workers[best])) {
+            best = w;
+            *next = first;
+        }
+    }
+    return best;
+}
+
+/* Of the user with the largest claim. */
+static struct sched_set *who_leaves(const struct step *st, int worker)
+{
+    const struct sched *s = st->s;
+    struct sched_set *best = NULL;
+    double most = 0;
+    for (int i = 0; i < s->workers[worker].nsets; i++) {
+        struct sched_set *set = s->workers[worker].sets[i];
+        const struct sched_user *u = &s->users[set->ensemble->user];
+        if (!is_running(set) || st->now - set->began < SCHED_FIRST_MS)
+            continue;
+        if (!best || user_claim(s, u, u->running) > most) {
+            best = set;
+            most = user_claim(s, u, u->running);
+        }
+    }
+    return best;
+}
+
+/* Who comes has something running before slices end. */
+static void make_first_room(struct step *st)
+{
+    const struct sched_set *next = NULL;
+    const int w = users_come(st->s) ? worker_for_first(st, &next) : -1;
+    for (struct sched_set *set; w >= 0 && slots_to_come(&st->s->workers[w]) < set_open(next);) {
+        if (!(set = who_leaves(st, w)))
+            return;
+        yield(st, set);
+    }
+}
+
 void end_slices(struct step *st)
 {
+    make_first_room(st);
     const struct sched *s = st->s;
     for (int w = 0; w < s->nworkers; w++) {
         const struct sched_set *next = NULL;
+        bool asked = false;
         for (int i = 0; i < s->workers[w].nsets; i++) {
             struct sched_set *set = s->workers[w].sets[i];
             if (!is_running(set))
@@ -117,10 +180,9 @@ void end_slices(struct step *st)
             }
             if (st->now - set->began < pack_slice(s, set))
                 continue;
-            next = next ? next : pack_claimant(s, w, st->now);
-            if (!next)
-                break;
-            if (pack_should_yield(s, set, next, true, st->now)) {
+            next = asked ? next : pack_claimant(s, w, st->now);
+            asked = true;
+            if (pack_should_yield(s, set, next, true, st->now) || pack_passes_on(s, set, st->now)) {
                 yield(st, set);
                 break; /* one at a time: whose turn it is may change when it has left */
             }

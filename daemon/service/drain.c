@@ -9,7 +9,7 @@ static void on_drain_limit(uv_timer_t *t)
 {
     struct service *sv = t->data;
     if (supervisor_alive(sv->supervisor) && !sv->late) {
-        log_line(LOG_WARNING, "workers have not checkpointed in %d s: killing them", sv->config.drain_seconds);
+        log_line(LOG_WARNING, "workers have not checkpointed in %d s: killing them", sv->tuning.drain_seconds);
         supervisor_kill(sv->supervisor);
     }
     sv->late = true;
@@ -24,7 +24,7 @@ void service_drain(struct service *sv)
     service_step(sv, &(struct sched_event){.kind = SCHED_DRAIN}, &e);
     service_stop_estimates(sv);
     supervisor_drain(sv->supervisor);
-    uv_timer_start(&sv->drain_limit, on_drain_limit, (uint64_t)sv->config.drain_seconds * 1000, 0);
+    uv_timer_start(&sv->drain_limit, on_drain_limit, (uint64_t)sv->tuning.drain_seconds * 1000, 0);
     service_tell_status(sv);
     service_stop_if_drained(sv);
 }

@@ -156,7 +156,7 @@ static void finish_estimation(struct estimation *j, const struct buf *text)
 static int explain_error(const struct estimation *j, const struct err *said, struct err *e)
 {
     if (said->code == ERR_MEMORY)
-        return err_set(e, ERR_ESTIMATE, "estimating takes more than %d MiB of memory", j->sv->config.estimate_mib);
+        return err_set(e, ERR_ESTIMATE, "estimating takes more than %d MiB of memory", j->sv->tuning.estimate_mib);
     const bool passes = said->code == ERR_NO_SPACE || said->code == ERR_BUSY;
     return err_set(e, passes ? said->code : ERR_ESTIMATE, "%s", said->msg);
 }
@@ -164,7 +164,6 @@ static int explain_error(const struct estimation *j, const struct err *said, str
 /* Why there are no results. */
 static int explain(const struct estimation *j, const struct child_result *r, struct err *e)
 {
-    const struct service_config *c = &j->sv->config;
     struct err said = {0};
     child_error(r, &said);
     if (j->sv->draining)
@@ -172,7 +171,7 @@ static int explain(const struct estimation *j, const struct child_result *r, str
     if (j->ensemble->removed)
         return err_set(e, ERR_NOT_FOUND, "no ensemble %s: it was removed", j->ensemble->id);
     if (r->signal == SIGXCPU || r->late)
-        return err_set(e, ERR_ESTIMATE, "estimating takes more than %d s", c->estimate_seconds);
+        return err_set(e, ERR_ESTIMATE, "estimating takes more than %d s", j->sv->tuning.estimate_seconds);
     if (said.code)
         return explain_error(j, &said, e);
     if (r->signal)
@@ -211,7 +210,7 @@ static void start(struct estimation *j)
                             .input = j->description.data,
                             .input_len = j->description.len,
                             .output_max = OUTPUT_MAX,
-                            .limit_ms = (uint64_t)j->sv->config.estimate_seconds * 1000 * WALL};
+                            .limit_ms = (uint64_t)j->sv->tuning.estimate_seconds * 1000 * WALL};
     j->child = child_start(j->sv->loop, &run, on_child, j, &j->err);
     if (!j->child)
         finish_estimation(j, NULL);
@@ -234,7 +233,6 @@ static void read_spec(void *arg)
 static void spec_read(void *arg)
 {
     struct estimation *j = arg;
-    const struct service_config *c = &j->sv->config;
     if (j->sv->draining)
         err_set(&j->err, ERR_BUSY, "the service stops");
     if (j->err.code) {
@@ -242,12 +240,11 @@ static void spec_read(void *arg)
         return;
     }
     describe(j);
-    snprintf(j->seconds, sizeof j->seconds, "%d", c->estimate_seconds);
-    snprintf(j->mib, sizeof j->mib, "%d", c->estimate_mib);
-    const char *argv[] = {c->worker,    "estimate",  "--ensemble",
-                          j->directory, "--seconds", j->seconds,
-                          "--mib",      j->mib,      j->live ? "--output" : NULL,
-                          "-",          NULL};
+    snprintf(j->seconds, sizeof j->seconds, "%d", j->sv->tuning.estimate_seconds);
+    snprintf(j->mib, sizeof j->mib, "%d", j->sv->tuning.estimate_mib);
+    const char *argv[] = {
+        j->sv->config.worker,        "estimate", "--ensemble", j->directory, "--seconds", j->seconds, "--mib", j->mib,
+        j->live ? "--output" : NULL, "-",        NULL};
     memcpy(j->argv, argv, sizeof argv);
     start(j);
 }

@@ -63,7 +63,7 @@ static void look_again(struct service *sv, int64_t ms);
 
 static int64_t interval(const struct service *sv)
 {
-    return 1000 * (int64_t)(sv->config.live_seconds ? sv->config.live_seconds : UNASKED_SECONDS);
+    return 1000 * (int64_t)(sv->tuning.live_seconds ? sv->tuning.live_seconds : UNASKED_SECONDS);
 }
 
 static int64_t saved_steps(const struct ensemble *en)
@@ -100,7 +100,7 @@ static bool is_sampled(const struct ensemble *en)
 /* Those that nobody wants to look at are estimated where they may end by it. */
 static bool is_due(const struct service *sv, const struct ensemble *en, int64_t now)
 {
-    return (sv->config.live_seconds || en->stop.error > 0) && en->windows > 1 && !ensemble_ended(en) &&
+    return (sv->tuning.live_seconds || en->stop.error > 0) && en->windows > 1 && !ensemble_ended(en) &&
            en->sm.state != ENSEMBLE_FINISHING && now >= en->live_after &&
            saved_steps(en) > en->live_steps + en->live_steps / 10 && is_sampled(en);
 }

@@ -71,6 +71,40 @@ int64_t service_next_replica(const struct service *sv)
     return sv->next_replica;
 }
 
+/* The scheduler is told what the administrator says of a user. */
+static void tell_of_user(struct service *sv, uint32_t uid)
+{
+    struct err e = {0};
+    const struct quota *q = sv->config.quota;
+    service_step(sv,
+                 &(struct sched_event){.kind = SCHED_USER,
+                                       .uid = uid,
+                                       .weight = quota_weight(q, uid),
+                                       .most = quota_limits(uid) ? quota_limit_of(q, uid, QUOTA_RUNNING) : INT64_MAX},
+                 &e);
+}
+
+static void meet_user(struct service *sv, uint32_t uid)
+{
+    for (int i = 0; i < sv->sched.nusers; i++)
+        if (sv->sched.users[i].uid == uid)
+            return;
+    tell_of_user(sv, uid);
+}
+
+static void tell_of_users(struct service *sv)
+{
+    for (int i = 0; i < sv->sched.nusers; i++)
+        tell_of_user(sv, sv->sched.users[i].uid);
+}
+
+static void remember(void *arg, uint32_t uid, double used, int64_t at)
+{
+    struct service *sv = arg;
+    int64_t ago = service_now() - at;
+    sched_remember(&sv->sched, uid, used, ago > 0 ? ago : 0);
+}
+
 void service_add(struct service *sv, struct ensemble *en, const struct submission *sub)
 {
     struct err e = {0};
@@ -79,6 +113,7 @@ void service_add(struct service *sv, struct ensemble *en, const struct submissio
     service_choose_id(sv, en->id);
     service_register(sv, en);
     en->created = en->changed = service_now();
+    meet_user(sv, en->owner);
     store_put_ensemble(sv->store, en, sub);
     service_put_event(sv, en, NULL, "ensemble", ENSEMBLE_QUEUED, "submitted");
     service_step(sv, &(struct sched_event){.kind = SCHED_ADD, .ensemble = en}, &e);
@@ -118,8 +153,6 @@ int service_open(struct service *sv, uv_loop_t *loop, const struct service_confi
     }
     struct supervisor_config sc = {c->worker, c->ndevices, c->devices, c->slots, HELLO_MS};
     sched_init(&sv->sched, c->ndevices);
-    sv->sched.slice_ms = (int64_t)c->slice_seconds * 1000;
-    sv->sched.stall_ms = (int64_t)c->stall_seconds * 1000;
     sv->supervisor = supervisor_new(loop, &sc, &workers_ops, sv);
     sv->loads = xcalloc((size_t)c->ndevices, sizeof *sv->loads);
     uv_timer_init(loop, &sv->tick);
@@ -132,6 +165,17 @@ int service_open(struct service *sv, uv_loop_t *loop, const struct service_confi
     sv->next_replica = last.replica + 1;
     sv->next_seq = last.event + 1;
     return 0;
+}
+
+void service_tune(struct service *sv, const struct service_tuning *t)
+{
+    struct err e = {0};
+    sv->tuning = *t;
+    sv->sched.slice_ms = (int64_t)t->slice_seconds * 1000;
+    sv->sched.stall_ms = (int64_t)t->stall_seconds * 1000;
+    sv->sched.half_life_ms = (int64_t)t->half_life_hours * 3600 * 1000;
+    tell_of_users(sv);
+    service_step(sv, &(struct sched_event){.kind = SCHED_TICK}, &e);
 }
 
 struct loaded {
@@ -164,12 +208,17 @@ int service_start(struct service *sv, struct err *e)
     if (rc == 0)
         rc = service_find_strays(sv, l.items, l.n, e);
     if (rc == 0)
+        rc = store_load_histories(sv->store, remember, sv, e);
+    if (rc == 0)
         rc = store_start(sv->store, sv->loop, e);
+    if (rc == 0)
+        tell_of_users(sv);
     for (int i = 0; i < l.n; i++) {
         charge(sv->config.quota, l.items[i]);
         if (rc == 0) {
             ensemble_show_all(l.items[i]);
             service_register(sv, l.items[i]);
+            meet_user(sv, l.items[i]->owner);
             service_step(sv, &(struct sched_event){.kind = SCHED_ADD, .ensemble = l.items[i]}, e);
         } else {
             ensemble_free(l.items[i]);
@@ -197,7 +246,8 @@ bool service_finish_offloaded(struct service *sv)
 void service_leave(struct service *sv)
 {
     log_line(LOG_WARNING, "%d %s not done after %d s: leaving without", sv->offloaded,
-             number_word(sv->offloaded, "job is", "jobs are"), sv->config.drain_seconds);
+             number_word(sv->offloaded, "job is", "jobs are"), sv->tuning.drain_seconds);
+    service_save_histories(sv);
     store_finish(sv->store);
 }
 
@@ -210,6 +260,7 @@ void service_close(struct service *sv)
     uv_close((uv_handle_t *)&sv->space, NULL);
     uv_close((uv_handle_t *)&sv->presence, NULL);
     uv_close((uv_handle_t *)&sv->live, NULL);
+    service_save_histories(sv);
     store_close(sv->store);
     sv->store = NULL;
     for (int w = 0; w < sv->sched.nworkers; w++)

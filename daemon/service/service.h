@@ -35,12 +35,17 @@ struct service_config {
     bool idle;          /* no worker is started: requests are answered, and nothing runs */
     int ndevices;
     const char **devices;
-    json_t *left_out;  /* devices that it has not, a text each; its owner's */
-    int slots;         /* 0: the worker's choice */
-    int drain_seconds; /* then workers are killed */
-    int slice_seconds; /* how long a set of replicas runs while others wait for its slots */
-    int stall_seconds; /* a replica that makes no step for so long is stuck */
+    json_t *left_out; /* devices that it has not, a text each; its owner's */
+    int slots;        /* 0: the worker's choice */
     struct quota *quota;
+};
+
+/* What may change while it runs. */
+struct service_tuning {
+    int drain_seconds;                  /* then workers are killed */
+    int slice_seconds;                  /* how long a set of replicas runs while others wait for its slots */
+    int stall_seconds;                  /* a replica that makes no step for so long is stuck */
+    int half_life_hours;                /* of what users have used */
     int estimate_seconds, estimate_mib; /* of processor time and memory, for one */
     int live_seconds; /* at least, between two live estimates of an ensemble; 0: only of those that may end by it */
 };
@@ -55,6 +60,7 @@ struct watcher {
 struct service {
     uv_loop_t *loop;
     struct service_config config;
+    struct service_tuning tuning;
     struct sched sched;
     struct store *store;
     struct supervisor *supervisor;
@@ -66,6 +72,7 @@ struct service {
     int offloaded;                /* in the thread pool */
     struct estimation *estimates; /* run or wait for their turn, oldest first */
     int64_t turns;                /* of users, at estimates */
+    int64_t histories_saved;      /* service_clock() of the last time */
     uv_timer_t live;              /* until it is looked who is due for a live estimate */
     bool draining, stopped;
     bool late; /* the limit of a drain has passed, and jobs are still at work: nothing waits for them any more */
@@ -80,6 +87,8 @@ struct service {
 };
 
 int service_open(struct service *sv, uv_loop_t *loop, const struct service_config *c, struct err *e);
+/* Before service_start, and whenever something of it or limits of users change. */
+void service_tune(struct service *sv, const struct service_tuning *t);
 /* Loads what there is and starts the workers. */
 int service_start(struct service *sv, struct err *e);
 /* Stop admitting, checkpoint, then on_stopped. */
@@ -100,6 +109,8 @@ int64_t service_now(void);   /* ms since 1970: what is recorded */
 int64_t service_clock(void); /* ms of a clock that never jumps and goes on in sleep: what the scheduler plans by */
 /* Steps the scheduler and carries out its decisions. */
 int service_step(struct service *sv, struct sched_event *ev, struct err *e);
+/* What users have used goes into the database: once a minute, and at the end. */
+void service_save_histories(struct service *sv);
 /* The replica that a worker knows by this number, if it has it. */
 struct sched_replica *service_running(const struct service *sv, int worker, int64_t number);
 /* One worker is up, the disk takes writes, no drain. */

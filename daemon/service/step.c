@@ -8,6 +8,8 @@
 #include "daemon/service/service.h"
 #include "engine/base/number.h"
 
+#define SAVE_MS 60000 /* between two times that histories are saved */
+
 static int64_t read_clock(clockid_t clock)
 {
     struct timespec t;
@@ -52,6 +54,18 @@ static void set_tick(struct service *sv)
         uv_timer_start(&sv->tick, on_tick, wake > now ? (uint64_t)(wake - now) : 1, 0);
 }
 
+void service_save_histories(struct service *sv)
+{
+    int64_t now = service_now();
+    for (int i = 0; i < sv->sched.nusers; i++) {
+        struct sched_user *u = &sv->sched.users[i];
+        if (u->unsaved)
+            store_put_history(sv->store, u->uid, u->history, now);
+        u->unsaved = false;
+    }
+    sv->histories_saved = service_clock();
+}
+
 int service_step(struct service *sv, struct sched_event *ev, struct err *e)
 {
     struct decisions out = {0};
@@ -63,6 +77,8 @@ int service_step(struct service *sv, struct sched_event *ev, struct err *e)
     if (out.n || ev->kind == SCHED_WORKER_UP || ev->kind == SCHED_WORKER_DOWN)
         service_tell_status(sv);
     decisions_free(&out);
+    if (ev->now - sv->histories_saved >= SAVE_MS)
+        service_save_histories(sv);
     if (ev->kind != SCHED_PROGRESS)
         set_tick(sv);
     return rc;

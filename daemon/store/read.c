@@ -157,6 +157,7 @@ static struct ensemble *read_ensemble(sqlite3_stmt *q, struct err *e)
     en->row_bytes = sqlite3_column_int64(q, 30);
     en->again = sqlite3_column_int(q, 31) != 0;
     ensemble_string(&en->sizes, column(q, 32));
+    en->priority = sqlite3_column_int(q, 33);
     return en;
 }
 
@@ -209,6 +210,27 @@ int store_load_removals(struct store *s, store_removal_fn *each, void *arg, stru
 {
     uv_mutex_lock(&s->read_lock);
     int rc = read_removals(s, each, arg, e);
+    uv_mutex_unlock(&s->read_lock);
+    return rc;
+}
+
+static int read_histories(struct store *s, store_history_fn *each, void *arg, struct err *e)
+{
+    sqlite3_stmt *q;
+    if (prepare(s->reader, READ_HISTORIES, &q, e))
+        return -(int)e->code;
+    int step;
+    while ((step = sqlite3_step(q)) == SQLITE_ROW)
+        each(arg, (uint32_t)sqlite3_column_int64(q, 0), sqlite3_column_double(q, 1), sqlite3_column_int64(q, 2));
+    int rc = step == SQLITE_DONE ? 0 : store_error(s->reader, e, "load histories");
+    sqlite3_finalize(q);
+    return rc;
+}
+
+int store_load_histories(struct store *s, store_history_fn *each, void *arg, struct err *e)
+{
+    uv_mutex_lock(&s->read_lock);
+    int rc = read_histories(s, each, arg, e);
     uv_mutex_unlock(&s->read_lock);
     return rc;
 }

@@ -19,7 +19,7 @@
 #include "daemon/schedule/ensemble.h"
 #include "engine/base/buf.h"
 
-#define STORE_SCHEMA 12 /* user_version this program knows; the number of migrations */
+#define STORE_SCHEMA 14 /* user_version this program knows; the number of migrations */
 
 struct store;
 
@@ -47,6 +47,9 @@ int store_load(struct store *s, store_ensemble_fn *each, void *arg, struct err *
 /* Ensembles whose rows are gone and whose folders may still be there. */
 typedef void store_removal_fn(void *arg, const char *id);
 int store_load_removals(struct store *s, store_removal_fn *each, void *arg, struct err *e);
+/* What each user had used at a time, as it was put last. */
+typedef void store_history_fn(void *arg, uint32_t uid, double used, int64_t at);
+int store_load_histories(struct store *s, store_history_fn *each, void *arg, struct err *e);
 /* The largest numbers given so far, 0: none. They must never be given twice. */
 struct store_numbers {
     int64_t ensemble, replica, event;
@@ -83,6 +86,7 @@ void store_save_replica(struct store *s, const struct sched_replica *r);
 /* All replicas of the ensemble that are in one state. */
 void store_move_replicas(struct store *s, const struct ensemble *e, enum replica_state from, enum replica_state to);
 void store_put_event(struct store *s, const struct event *ev);
+void store_put_history(struct store *s, uint32_t uid, double used, int64_t at);
 /* Its events up to `seq` go; by them it ran for `ms`. */
 void store_trim_events(struct store *s, const struct ensemble *e, int64_t seq, int64_t ms);
 /* Calls `fn` on the loop thread once everything put so far is durable. Where the store is closed and that cannot be, `forget`

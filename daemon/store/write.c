@@ -87,6 +87,7 @@ static void add_ensemble(struct store *s, const struct ensemble *e, const char *
     integer(s, e->allocation.before);
     integer(s, e->allocation.every);
     text(s, e->sizes);
+    integer(s, e->priority);
 }
 
 /* Those that are there get their windows anew. */
@@ -172,6 +173,7 @@ void store_save_ensemble(struct store *s, const struct ensemble *e)
     integer(s, e->stopped_revision);
     integer(s, e->allocation.share);
     integer(s, e->again);
+    integer(s, e->priority);
     integer(s, e->number);
 }
 
@@ -230,6 +232,14 @@ void store_trim_events(struct store *s, const struct ensemble *e, int64_t seq, i
     op(s, STATEMENT_RAN_ADD);
     integer(s, ms);
     integer(s, e->number);
+}
+
+void store_put_history(struct store *s, uint32_t uid, double used, int64_t at)
+{
+    op(s, STATEMENT_HISTORY_PUT);
+    integer(s, uid);
+    real(s, used);
+    integer(s, at);
 }
 
 void store_after_commit(struct store *s, store_done_fn *fn, store_done_fn *forget, void *arg)

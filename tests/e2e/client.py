@@ -342,12 +342,13 @@ class Client(Answered):
 
     def test_moves(self):
         for verb, state in (("cancel", "cancelled"), ("pause", "paused"), ("resume", "queued"), ("retry", "queued"),
-                            ("reestimate", "finishing")):
-            self.service.answers[f"POST /v1/ensembles/3f2a/{verb}"] = (200, ensemble(state=state))
-            out, err = self.shoal(verb, "3f2a")
+                            ("priority", "queued"), ("reestimate", "finishing")):
+            query, more = ("?to=high", ["--to", "high"]) if verb == "priority" else ("", [])
+            self.service.answers[f"POST /v1/ensembles/3f2a/{verb}{query}"] = (200, ensemble(state=state))
+            out, err = self.shoal(verb, "3f2a", *more)
             self.assertEqual(out, state + "\n")
             self.assertIn(f"methane is {state}", err)
-            self.assertEqual(self.shoal(verb, "3f2a", "-q")[1], "")
+            self.assertEqual(self.shoal(verb, "3f2a", "-q", *more)[1], "")
         self.assertIn("`shoal retry 3f2a` goes on with it", self.shoal("cancel", "3f2a")[1])
         self.assertIn("`shoal results 3f2a` shows the new results once they are computed", self.shoal("reestimate", "3f2a")[1])
 

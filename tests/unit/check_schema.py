@@ -31,6 +31,9 @@ def problems(schema, where, item=False):
     if kind == ["string", "object"]: # a text, or a mapping
         found += [] if "maxLength" in schema else ["no maxLength"]
         kind = "object"
+    if kind == ["string", "integer"]: # a text that may look like a number
+        found += [] if "pattern" in schema else ["no pattern"]
+        kind = "string"
     listed = kind == ["string", "array"] # a text, or a list
     if listed:
         kind = "array"

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "daemon/quota/quota.h"
+#include "daemon/quota/rules.h"
 
 enum { ANN = 1001, BOB = 1002, ROOT = 0 };
 
@@ -124,10 +124,49 @@ static void test_all_comes_back(void **state)
     quota_free(q); /* aborts if a user is left */
 }
 
+/* The first rule that fits counts, and only that one; what it does not say is as for everybody. Of users that Debian has. */
+static void test_rules(void **state)
+{
+    enum { DAEMON = 1, BIN = 2, SYS = 3, NOBODY = 12345 };
+    struct quota_rule rules[] = {{.user = "nobody-has-this-name", .weight = 7},
+                                 {.user = "daemon", .group = "bin", .weight = 8},
+                                 {.user = "daemon", .weight = 0.5},
+                                 {.group = "daemon", .weight = 9},
+                                 {.group = "bin", .weight = 3},
+                                 {.weight = 2}};
+    struct quota *q = small(3, 1000);
+    struct quota_charge c = {0};
+    struct err e = {0};
+    for (int i = 0; i < 6; i++)
+        for (int kind = 0; kind < QUOTA_COUNT; kind++)
+            rules[i].each[kind] = -1;
+    rules[2].each[QUOTA_FOLLOWERS] = 5;
+    rules[5].each[QUOTA_FOLLOWERS] = 0;
+    assert_true(quota_weight(q, DAEMON) == 1);
+    quota_take_rules(q, rules_new(rules, 6));
+    assert_true(quota_weight(q, DAEMON) == 0.5);
+    assert_true(quota_weight(q, BIN) == 3);
+    assert_true(quota_weight(q, SYS) == 2);
+    assert_true(quota_weight(q, NOBODY) == 2);
+    assert_int_equal(quota_limit_of(q, DAEMON, QUOTA_FOLLOWERS), 5);
+    assert_int_equal(quota_limit_of(q, BIN, QUOTA_FOLLOWERS), 3);
+    assert_int_equal(take(q, BIN, 4, &c), ERR_LIMIT);
+    assert_int_equal(take(q, SYS, 1, &c), ERR_LIMIT);
+    assert_int_equal(take(q, DAEMON, 6, &c), ERR_LIMIT);
+    assert_int_equal(take(q, DAEMON, 5, &c), 0);
+    quota_take_rules(q, rules_new(rules + 5, 1)); /* read again */
+    assert_true(quota_weight(q, DAEMON) == 2);
+    assert_true(quota_exceeded(q, DAEMON, QUOTA_FOLLOWERS, &e));
+    quota_return(&c);
+    assert_string_equal(rules_unknown(&rules[0]), "nobody-has-this-name");
+    assert_null(rules_unknown(&rules[1]));
+    quota_free(q);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_own_limit), cmocka_unit_test(test_root_gets_in),
-                                       cmocka_unit_test(test_growing), cmocka_unit_test(test_kinds_are_apart),
-                                       cmocka_unit_test(test_all_comes_back)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_own_limit),       cmocka_unit_test(test_rules),
+                                       cmocka_unit_test(test_root_gets_in),    cmocka_unit_test(test_growing),
+                                       cmocka_unit_test(test_kinds_are_apart), cmocka_unit_test(test_all_comes_back)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -22,7 +22,7 @@ static int64_t used(const struct play *p, uint32_t uid)
 {
     for (int i = 0; i < p->s.nusers; i++)
         if (p->s.users[i].uid == uid)
-            return p->s.users[i].usage;
+            return (int64_t)p->s.users[i].usage;
     return 0;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The command line of shoald: every option that --help names is taken, has its default, and refuses what it cannot be.
+ * The options of shoald: every one that --help names is taken, has its default, and refuses what it cannot be; on the command line and in
+ * its file, which is read again.
  */
 #undef NDEBUG
 #include <setjmp.h>
@@ -15,8 +16,11 @@
 
 #include "daemon/command_line/args.h"
 #include "daemon/options.h"
+#include "engine/base/buf.h"
 
 enum { WORDS = 8 };
+
+#define FILE_PATH "test_shoald_options.yaml" /* in the folder that the test runs in */
 
 /* Of words with single spaces between. */
 static int parse(const char *line, struct options *o, struct err *e)
@@ -28,7 +32,7 @@ static int parse(const char *line, struct options *o, struct err *e)
     for (char *word = strtok(text, " "); word; word = strtok(NULL, " "))
         argv[argc++] = word;
     argv[argc] = NULL;
-    return options_parse(o, argc, argv, e);
+    return options_parse(o, FILE_PATH, argc, argv, e);
 }
 
 static void taken(const char *line, struct options *o)
@@ -57,8 +61,9 @@ static void test_defaults(void **state)
     assert_int_equal(o.live_seconds, 10);
     assert_int_equal(o.connections, -1);
     for (int kind = 0; kind < QUOTA_COUNT; kind++)
-        assert_int_equal(o.each[kind], quota_limit_each(q, kind));
+        assert_int_equal(o.each[kind], quota_limit_of(q, 1000, kind));
     assert_false(options_answered(&o, ""));
+    options_free(&o);
     quota_free(q);
 }
 
@@ -71,13 +76,17 @@ static void test_values(void **state)
     assert_int_equal(o.ndevices, 2);
     assert_string_equal(o.devices[1], "cuda:0");
     assert_int_equal(o.slots, 3);
+    options_free(&o);
     taken("--user-stored-bytes 100G --connections 4k --live-seconds 0 --portable --verbose", &o);
     assert_int_equal(o.each[QUOTA_STORED_BYTES], 100000000000);
     assert_int_equal(o.connections, 4000);
     assert_int_equal(o.live_seconds, 0);
     assert_true(o.portable && o.verbose && !o.idle);
-    taken("--slots 1 --slots 2 -h", &o);
+    options_free(&o);
+    taken("--slots 1 --slots 2", &o);
     assert_int_equal(o.slots, 2);
+    options_free(&o);
+    taken("--slots 1 -h", &o);
     assert_true(o.help);
 }
 
@@ -94,6 +103,112 @@ static void test_refused(void **state)
             "--device cuda:0:eager: that GPU is cuda:0 already: expected each once");
     refused("run", "unexpected argument \"run\"; see shoald --help");
     refused("-- --slots", "unexpected argument \"--slots\"; see shoald --help");
+}
+
+static void write_file(const char *text)
+{
+    struct err e = {0};
+    assert_int_equal(buf_write_file(FILE_PATH, text, strlen(text), &e), 0);
+}
+
+/* The command line comes before the file, the file before what is usual. */
+static void test_file(void **state)
+{
+    struct options o;
+    write_file(
+        "slots: 3\ndevice: [cpu, cuda:1]\nslice-seconds: 20\nportable: yes\nidle: no\nuser-replicas: 4k\n"
+        "user-ensembles: 7\nstate: /here\n");
+    taken("--slice-seconds 30", &o);
+    assert_int_equal(o.slots, 3);
+    assert_int_equal(o.slice_seconds, 30);
+    assert_int_equal(o.stall_seconds, 600);
+    assert_true(o.portable && !o.idle);
+    assert_int_equal(o.each[QUOTA_REPLICAS], 4000);
+    assert_int_equal(o.each[QUOTA_ENSEMBLES], 7);
+    assert_string_equal(o.state, "/here");
+    assert_int_equal(o.ndevices, 2);
+    assert_string_equal(o.devices[1], "cuda:1");
+    options_free(&o);
+    taken("--device cuda:0 --state there", &o);
+    assert_int_equal(o.ndevices, 1);
+    assert_string_equal(o.devices[0], "cuda:0");
+    assert_string_equal(o.state, "there");
+    options_free(&o);
+    write_file("limits:\n  - {user: daemon, weight: 2.5, running: 4k}\n  - {ensembles: 3, stored-bytes: 2G}\n");
+    taken("", &o);
+    assert_string_equal(o.limits.text,
+                        "user daemon weight 2.5 running 4000; weight 1 ensembles 3 stored-bytes 2000000000");
+    struct quota *q = quota_new();
+    options_limit(&o, q, 8192);
+    assert_true(quota_weight(q, 1) == 2.5 && quota_weight(q, 2) == 1);
+    assert_int_equal(quota_limit_of(q, 1, QUOTA_RUNNING), 4000);
+    assert_int_equal(quota_limit_of(q, 1, QUOTA_ENSEMBLES), 20000);
+    assert_int_equal(quota_limit_of(q, 2, QUOTA_STORED_BYTES), 2000000000);
+    quota_free(q);
+    options_free(&o);
+    write_file("# nothing yet\n\n");
+    taken("", &o);
+    assert_null(o.file);
+    options_free(&o);
+    write_file("device: cpu\n");
+    taken("--config=" FILE_PATH, &o);
+    assert_int_equal(o.ndevices, 1);
+    options_free(&o);
+}
+
+static void test_bad_file(void **state)
+{
+    static const struct {
+        const char *text, *message;
+    } cases[] = {
+        {"slots: 3\nslot: 4\n", ":2: slot: unknown key; did you mean slots?"},
+        {"slots: 0\n", ":1: slots: 0: out of range; expected a whole number from 1 to 1000000"},
+        {"slots: 3\n\nidle: perhaps\n", ":3: idle: perhaps: expected yes or no"},
+        {"version: yes\n", ":1: version: unknown key; expected socket, "},
+        {"user-replicas: 4x\n",
+         ":1: user-replicas: 4x: expected text of 1 to 20 bytes like ^[0-9]+[kMGT]?$, such as 400"},
+        {"idle: yes\nuser-replicas: 99999999999T\n",
+         ":2: --user-replicas 99999999999T: expected a whole number, as in 20 or 100G"},
+        {"device: [cuda:0, cuda:0]\n", ":1: --device cuda:0: that GPU is cuda:0 already: expected each once"},
+        {"limits:\n  - {user: ann}\n  - {weight: 0}\n", ":3: limits[1].weight: 0: out of range; expected a number"},
+        {"limits:\n  - user: ann\n    runing: 4\n", ":3: limits[0].runing: unknown key; did you mean running?"},
+        {"slots: 3\nslots: 4\n", ":2: slots: duplicate key; the first is in line 1"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct options o;
+        struct err e = {0};
+        write_file(cases[i].text);
+        assert_true(parse("", &o, &e) < 0);
+        assert_memory_equal(e.msg, FILE_PATH, strlen(FILE_PATH));
+        assert_memory_equal(e.msg + strlen(FILE_PATH), cases[i].message, strlen(cases[i].message));
+    }
+    remove(FILE_PATH);
+    refused("--config " FILE_PATH " --version x", "unexpected argument \"x\"; see shoald --help");
+}
+
+/* What may change is changed, what may not stays, and a bad file changes nothing. */
+static void test_reload(void **state)
+{
+    char *argv[] = {"shoald", "--checks", "5", NULL};
+    struct options o;
+    struct err e = {0};
+    write_file("slots: 3\nslice-seconds: 20\nstate: /here\nverbose: yes\nuser-ensembles: 7\n");
+    assert_int_equal(options_parse(&o, FILE_PATH, 3, argv, &e), 0);
+    write_file("slots: 4\nslice-seconds: 25\nstate: /there\nchecks: 6\nuser-ensembles: 8\n");
+    assert_int_equal(options_reload(&o, 3, argv, &e), 0);
+    assert_int_equal(o.slots, 3);
+    assert_string_equal(o.state, "/here");
+    assert_int_equal(o.slice_seconds, 25);
+    assert_int_equal(o.checks, 5);
+    assert_int_equal(o.each[QUOTA_ENSEMBLES], 8);
+    assert_false(o.verbose);
+    write_file("slice-seconds: 35\nslots: many\n");
+    assert_int_equal(options_reload(&o, 3, argv, &e), -ERR_SPEC);
+    assert_int_equal(o.slice_seconds, 25);
+    remove(FILE_PATH);
+    assert_int_equal(options_reload(&o, 3, argv, &e), 0);
+    assert_int_equal(o.slice_seconds, 60);
+    options_free(&o);
 }
 
 /* Words and repeated options, as commands of the worker have them. */
@@ -119,9 +234,8 @@ static void test_list(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_defaults),
-        cmocka_unit_test(test_values),
-        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_defaults), cmocka_unit_test(test_values),   cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_file),     cmocka_unit_test(test_bad_file), cmocka_unit_test(test_reload),
         cmocka_unit_test(test_list),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

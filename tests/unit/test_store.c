@@ -177,6 +177,29 @@ static void contents_are_kept_once(void **state)
     ensemble_free(e[1]);
 }
 
+static void sum_histories(void *arg, uint32_t uid, double used, int64_t at)
+{
+    *(double *)arg += uid * used + (double)at;
+}
+
+/* What a user has used is what was put last. */
+static void histories_are_stored(void **state)
+{
+    struct running r;
+    double sum = 0;
+    run_store(&r);
+    store_put_history(r.store, 3, 5.0, 7);
+    store_put_history(r.store, 4000000000, 1.5, 9);
+    commit(&r);
+    store_put_history(r.store, 3, 6.25, 8);
+    commit(&r);
+    end_store(&r);
+    run_store(&r);
+    assert_int_equal(store_load_histories(r.store, sum_histories, &sum, &err), 0);
+    assert_true(sum == 3 * 6.25 + 4000000000 * 1.5 + 8 + 9);
+    end_store(&r);
+}
+
 /* Repeats, and replicas that run together. */
 static void sets_come_back(void **state)
 {
@@ -445,6 +468,7 @@ int main(int argc, char **argv)
         cmocka_unit_test_setup_teardown(what_is_put_comes_back, setup, teardown),
         cmocka_unit_test_setup_teardown(contents_are_kept_once, setup, teardown),
         cmocka_unit_test_setup_teardown(moves_and_trims_are_stored, setup, teardown),
+        cmocka_unit_test_setup_teardown(histories_are_stored, setup, teardown),
         cmocka_unit_test_setup_teardown(sets_come_back, setup, teardown),
         cmocka_unit_test_setup_teardown(a_wider_ladder_comes_back, setup, teardown),
         cmocka_unit_test_setup_teardown(the_same_key_of_one_owner_is_refused, setup, teardown),

@@ -105,6 +105,7 @@ class Ensemble:
     bytes: int | None
     owner: int | None
     revision: int | None
+    priority: str | None  # among the owner's: low, normal or high; of services that have it
     state: str
     reason: str | None
     created: str

@@ -59,10 +59,11 @@ class Service:
     # ---- submitting ----
 
     def submit(self, spec: StrPath | Mapping[str, Any], *, key: str | None = None, labels: Mapping[str, str] | None = None,
-               includes: Sequence[StrPath] = (), folder: StrPath = ".") -> Ensemble:
+               includes: Sequence[StrPath] = (), folder: StrPath = ".", priority: str | None = None) -> Ensemble:
         """Submits the spec of this path, or one that is a mapping, with the files it names, which are looked for beside it (beside a
-        mapping: in `folder`), in the folders of `includes` and where GROMACS has its own. The same key finds the same ensemble again."""
-        return decode(Ensemble, self._post("/v1/ensembles", spec, includes, folder, key, labels), "Ensemble")
+        mapping: in `folder`), in the folders of `includes` and where GROMACS has its own. The same key finds the same ensemble again.
+        priority, among your own: low, normal or high."""
+        return decode(Ensemble, self._post("/v1/ensembles" + (f"?priority={priority}" if priority else ""), spec, includes, folder, key, labels), "Ensemble")
 
     def submit_text(self, spec: str, files: Mapping[str, str], *, key: str | None = None,
                     labels: Mapping[str, str] | None = None, spec_name: str = "spec.yaml") -> Ensemble:
@@ -124,6 +125,10 @@ class Service:
     def resume(self, which: str | Ensemble) -> Ensemble:
         """Goes on from the checkpoints."""
         return self._move(which, "resume")
+
+    def set_priority(self, which: str | Ensemble, priority: str) -> Ensemble:
+        """Which of your ensembles go first: those of high, then normal, then low priority."""
+        return self._move(which, f"priority?to={priority}")
 
     def retry(self, which: str | Ensemble, window: int | None = None) -> Ensemble:
         """Runs failed and cancelled windows again, or the one."""
