@@ -171,7 +171,7 @@ int priority_main(struct client *c, int argc, char **argv)
     struct on_each m = {.next = "status", .does = "shows what it waits for"};
     struct err e = {0};
     if (c->priority)
-        return on_each(c, argc, argv, "queued,running,paused", post, &m);
+        return on_each(c, argc, argv, "queued,running,paused", post_action, &m);
     err_set(&e, ERR_USAGE, "priority wants --to LEVEL: low, normal or high");
     return client_fail(c, &e);
 }

@@ -88,7 +88,7 @@ static void add_legs(struct diff *d, const json_t *first, const json_t *second, 
         }
 }
 
-static void add_items(struct diff *d, const char *member, bool edges)
+static void add_rows(struct diff *d, const char *member, bool edges)
 {
     const json_t *first = json_object_get(d->campaigns[0], member), *second = json_object_get(d->campaigns[1], member),
                  *item, *other;
@@ -131,7 +131,7 @@ void diff_make(struct diff *d, const json_t *first, const json_t *second)
         most += most_rows(json_object_get(first, members[k])) + most_rows(json_object_get(second, members[k]));
     d->rows = xcalloc(most, sizeof *d->rows);
     for (int k = 0; k < 2; k++)
-        add_items(d, members[k], k == 0);
+        add_rows(d, members[k], k == 0);
 }
 
 void diff_free(struct diff *d)

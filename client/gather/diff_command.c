@@ -60,17 +60,6 @@ static json_t *campaign_of(struct client *c, const char *file, int *rc)
 
 /* ---- showing ---- */
 
-static void number_cell(struct table *t, struct number x)
-{
-    struct buf text = {0};
-    if (isnan(x.value))
-        buf_printf(&text, "-");
-    else
-        number_with_error(&text, x.value / GATHER_KCAL, x.error / GATHER_KCAL);
-    table_cell(t, "%s", text.data);
-    buf_free(&text);
-}
-
 static const char *note_of(const struct diff_row *r)
 {
     return !r->side[1].there                        ? "only in A"
@@ -88,9 +77,9 @@ static void put_row(struct table *t, const struct diff_row *r)
     else
         table_cell(t, "%s", r->name);
     table_cell(t, "%s", *r->leg ? r->leg : "sum");
-    number_cell(t, r->side[0].number);
-    number_cell(t, r->side[1].number);
-    number_cell(t, diff_of(r));
+    gather_number_cell(t, r->side[0].number);
+    gather_number_cell(t, r->side[1].number);
+    gather_number_cell(t, diff_of(r));
     if (isnan(diff_in_errors(r)))
         table_cell(t, "-");
     else

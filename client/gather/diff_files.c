@@ -13,15 +13,6 @@ static const char *const sides[] = {"A", "B"};
 
 /* ---- JSON ---- */
 
-/* As gather.json has energies. */
-static json_t *energy(struct number x)
-{
-    return isnan(x.value) ? json_null()
-                          : json_pack("{s:{s:o,s:o},s:{s:o,s:o}}", "kJ/mol", "value", number_json(x.value), "error",
-                                      number_json(x.error), "kcal/mol", "value", number_json(x.value / GATHER_KCAL),
-                                      "error", number_json(x.error / GATHER_KCAL));
-}
-
 static json_t *text_or_null(const char *text)
 {
     return *text ? json_string(text) : json_null();
@@ -29,8 +20,8 @@ static json_t *text_or_null(const char *text)
 
 static json_t *side_json(const struct diff_side *s)
 {
-    return s->there ? json_pack("{s:o,s:o,s:b}", "free_energy", energy(s->number), "verdict", text_or_null(s->verdict),
-                                "so_far", (int)s->so_far)
+    return s->there ? json_pack("{s:o,s:o,s:b}", "free_energy", gather_energy_json(s->number), "verdict",
+                                text_or_null(s->verdict), "so_far", (int)s->so_far)
                     : json_null();
 }
 
@@ -43,7 +34,7 @@ static json_t *row_json(const struct diff_row *r)
         json_object_set_new(one, "leg", json_string(r->leg));
     for (int k = 0; k < 2; k++)
         json_object_set_new(one, sides[k], side_json(&r->side[k]));
-    json_object_set_new(one, "difference", energy(diff_of(r)));
+    json_object_set_new(one, "difference", gather_energy_json(diff_of(r)));
     json_object_set_new(one, "in_errors", number_json(diff_in_errors(r)));
     json_object_set_new(one, "verdict_changed", json_boolean(diff_verdict_changed(r)));
     return one;
@@ -74,7 +65,7 @@ static void text_cell(struct buf *out, const char *text)
 }
 
 /* Empty where it is not known. */
-static void number_cell(struct buf *out, double x)
+static void csv_number(struct buf *out, double x)
 {
     if (!isnan(x))
         buf_printf(out, "%.6g", x);
@@ -94,10 +85,10 @@ void diff_csv(const struct diff *d, struct buf *out)
         text_cell(out, r->ligand_j);
         text_cell(out, r->leg);
         for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++) {
-            number_cell(out, numbers[k].value / GATHER_KCAL);
-            number_cell(out, isnan(numbers[k].value) ? NAN : numbers[k].error / GATHER_KCAL);
+            csv_number(out, numbers[k].value / GATHER_KCAL);
+            csv_number(out, isnan(numbers[k].value) ? NAN : numbers[k].error / GATHER_KCAL);
         }
-        number_cell(out, diff_in_errors(r));
+        csv_number(out, diff_in_errors(r));
         text_cell(out, r->side[0].verdict);
         text_cell(out, r->side[1].verdict);
         buf_printf(out, "%s\n", !r->side[1].there ? sides[0] : !r->side[0].there ? sides[1] : "");

@@ -13,6 +13,7 @@
 #define GATHER_KCAL 4.184 /* kJ */
 
 struct out;
+struct table;
 
 struct number {
     double value, error;
@@ -124,6 +125,7 @@ bool gather_apart(const struct gathered *g, int system);
 bool gather_comparable(const struct gathered *g, int system);
 
 /* tables.c: tables in kcal/mol. */
+void gather_number_cell(struct table *t, struct number x); /* "-" where it is not known */
 void gather_put(const struct out *s, const struct gathered *g);
 /* page.c: the same with figures, the network and values beside experiment, as one HTML page. */
 void gather_page(const struct gathered *g, struct buf *out);
@@ -131,7 +133,9 @@ void gather_figures(const struct gathered *g, struct buf *out); /* figures.c: th
 /* provenance.c: specs from the service, and what was run, as a part of the page. */
 void gather_specs(struct gathered *g, const struct client *c);
 void gather_run(const struct gathered *g, struct buf *out);
-json_t *gather_json(const struct gathered *g); /* json.c */
+/* json.c */
+json_t *gather_json(const struct gathered *g);
+json_t *gather_energy_json(struct number x); /* as results.json has energies; null: not known */
 /* files.c */
 /* One line for everything, values between tabs; with headings where wanted. */
 void gather_tsv(const struct gathered *g, bool headings, struct buf *out);

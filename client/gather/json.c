@@ -8,8 +8,7 @@
 #include "client/gather/gather.h"
 #include "engine/base/json/number_json.h"
 
-/* As in results.json. */
-static json_t *energy(struct number x)
+json_t *gather_energy_json(struct number x)
 {
     if (isnan(x.value))
         return json_null();
@@ -28,9 +27,9 @@ static json_t *rows_json(const struct gathered *g)
                                 "repeat", json_object_get(r->planned, "repeat"));
         json_object_set_new(one, "id", r->present ? json_string(answer_text(r->present, "id")) : json_null());
         json_object_set_new(one, "state", r->present ? json_string(answer_text(r->present, "state")) : json_null());
-        json_object_set_new(one, "estimate", energy(r->estimate));
-        json_object_set_new(one, "standard_state", energy((struct number){r->standard_state, 0}));
-        json_object_set_new(one, "finite_size", energy((struct number){r->finite_size, 0}));
+        json_object_set_new(one, "estimate", gather_energy_json(r->estimate));
+        json_object_set_new(one, "standard_state", gather_energy_json((struct number){r->standard_state, 0}));
+        json_object_set_new(one, "finite_size", gather_energy_json((struct number){r->finite_size, 0}));
         json_object_set_new(one, "verdict", json_string(verdict_word(r->verdict)));
         json_object_set_new(one, "so_far", json_boolean(r->so_far));
         json_object_set_new(one, "reason", *r->reason ? json_string(r->reason) : json_null());
@@ -46,8 +45,8 @@ static json_t *legs_json(const struct gathered_item *item)
         const struct leg_sum *leg = &item->legs[i];
         json_t *one = json_pack("{s:O,s:O,s:i,s:i,s:o,s:s}", "leg", json_object_get(leg->leg, "name"), "sign",
                                 json_object_get(leg->leg, "sign"), "planned", leg->planned, "repeats", leg->got,
-                                "free_energy", energy(leg->mean), "verdict", verdict_word(leg->verdict));
-        json_object_set_new(one, "standard_deviation", energy((struct number){leg->deviation, NAN}));
+                                "free_energy", gather_energy_json(leg->mean), "verdict", verdict_word(leg->verdict));
+        json_object_set_new(one, "standard_deviation", gather_energy_json((struct number){leg->deviation, NAN}));
         json_object_set_new(one, "so_far", json_boolean(leg->so_far));
         json_object_set_new(one, "reason", *leg->reason ? json_string(leg->reason) : json_null());
         json_array_append_new(list, one);
@@ -61,8 +60,9 @@ static json_t *item_json(const struct gathered *g, const struct gathered_item *i
                                             gather_system(g, item->j))
                                 : json_pack("{s:s}", "system", item->name);
     json_object_set_new(one, "legs", legs_json(item));
-    json_object_set_new(one, "free_energy", energy(item->sum));
-    json_object_set_new(one, "experiment", energy((struct number){item->experiment, item->experiment_error}));
+    json_object_set_new(one, "free_energy", gather_energy_json(item->sum));
+    json_object_set_new(one, "experiment",
+                        gather_energy_json((struct number){item->experiment, item->experiment_error}));
     json_object_set_new(one, "verdict", item->verdict ? json_string(verdict_word(item->verdict)) : json_null());
     json_object_set_new(one, "so_far", json_boolean(item->so_far));
     return one;
@@ -88,7 +88,7 @@ static json_t *loops_json(const struct gathered *g)
             json_array_append_new(way, json_string(gather_system(g, l->signs[k] > 0 ? m->i : m->j)));
         }
         json_array_append_new(list, json_pack("{s:o,s:o,s:b}", "systems", way, "closure",
-                                              energy((struct number){l->closure, l->error}), "so_far",
+                                              gather_energy_json((struct number){l->closure, l->error}), "so_far",
                                               (int)gather_loop_so_far(g, l)));
     }
     return list;
@@ -104,7 +104,7 @@ static json_t *contradictions_json(const struct gathered *g)
             json_array_append_new(names, json_string(g->of_item[c->edges[k]]->name));
         json_array_append_new(list, json_pack("{s:i,s:i,s:f,s:o,s:o}", "part", c->part, "loops", c->loops, "chi_square",
                                               c->chi_square, "named", names, "off",
-                                              energy((struct number){c->length ? c->off : NAN, c->error})));
+                                              gather_energy_json((struct number){c->length ? c->off : NAN, c->error})));
     }
     return list;
 }
@@ -115,9 +115,10 @@ static json_t *values_json(const struct gathered *g)
     for (int i = 0; g->nedges && i < g->nsystems; i++) {
         json_t *part = gather_apart(g, i) ? json_null() : json_integer(g->network.part[i]);
         json_t *one =
-            json_pack("{s:s,s:o,s:o,s:o,s:b}", "system", gather_system(g, i), "free_energy", energy(gather_value(g, i)),
-                      "experiment", energy(g->experiments[i]), "part", part, "anchored", (int)g->network.anchored[i]);
-        json_object_set_new(one, "shift", energy((struct number){g->shift[i], 0}));
+            json_pack("{s:s,s:o,s:o,s:o,s:b}", "system", gather_system(g, i), "free_energy",
+                      gather_energy_json(gather_value(g, i)), "experiment", gather_energy_json(g->experiments[i]),
+                      "part", part, "anchored", (int)g->network.anchored[i]);
+        json_object_set_new(one, "shift", gather_energy_json((struct number){g->shift[i], 0}));
         json_object_set_new(one, "verdict", g->verdicts[i] ? json_string(verdict_word(g->verdicts[i])) : json_null());
         json_object_set_new(one, "so_far", json_boolean(g->values_so_far[i]));
         json_array_append_new(list, one);

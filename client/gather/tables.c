@@ -10,7 +10,7 @@
 #include "client/show/out.h"
 #include "engine/base/number.h"
 
-static void number_cell(struct table *t, struct number x)
+void gather_number_cell(struct table *t, struct number x)
 {
     struct buf text = {0};
     buf_add(&text, "", 0);
@@ -56,7 +56,7 @@ static void put_rows(const struct out *s, const struct gathered *g)
         table_cell(&t, "%lld", answer_whole(r->planned, "repeat"));
         table_cell(&t, "%s", r->present ? answer_text(r->present, "id") : "");
         table_state(&t, r->present ? answer_text(r->present, "state") : "missing");
-        number_cell(&t, r->estimate);
+        gather_number_cell(&t, r->estimate);
         if (isnan(gather_corrections(r)))
             table_cell(&t, "%s", "");
         else
@@ -81,7 +81,7 @@ static void put_item(struct table *t, const struct gathered_item *item)
         table_cell(t, "%+lld %s", answer_whole(leg->leg, "sign"), answer_text(leg->leg, "name"));
         link_row(t, leg->first);
         table_cell(t, "%d/%d", leg->got, leg->planned);
-        number_cell(t, leg->mean);
+        gather_number_cell(t, leg->mean);
         table_cell(t, "%s", verdict_text(leg->verdict, leg->so_far));
         table_cell(t, "%s", "");
         table_cell(t, "%s", "");
@@ -89,10 +89,10 @@ static void put_item(struct table *t, const struct gathered_item *item)
     table_cell(t, "%s", item->nlegs ? "" : item->name);
     table_cell(t, "%s", "sum");
     table_cell(t, "%s", "");
-    number_cell(t, item->sum);
+    gather_number_cell(t, item->sum);
     table_cell(t, "%s", item->verdict ? verdict_text(item->verdict, item->so_far) : "-");
-    number_cell(t, (struct number){item->experiment, item->experiment_error});
-    number_cell(t, difference(item->sum, (struct number){item->experiment, item->experiment_error}));
+    gather_number_cell(t, (struct number){item->experiment, item->experiment_error});
+    gather_number_cell(t, difference(item->sum, (struct number){item->experiment, item->experiment_error}));
 }
 
 static void put_items(const struct out *s, const struct gathered *g)
@@ -129,7 +129,7 @@ static void put_loops(const struct out *s, const struct gathered *g)
     for (int i = 0; i < g->nloops; i++) {
         const struct loop *l = &g->loops[i];
         loop_cell(&t, g, l);
-        number_cell(&t, (struct number){l->closure, l->error});
+        gather_number_cell(&t, (struct number){l->closure, l->error});
         if (isnan(l->error))
             table_cell(&t, "-");
         else
@@ -152,13 +152,13 @@ static void put_values(const struct out *s, const struct gathered *g)
         double offset = gather_comparable(g, i) && !isnan(g->shift[i]) ? g->shift[i] : 0;
         value.value += offset;
         table_cell(&t, "%s", gather_system(g, i));
-        number_cell(&t, value);
+        gather_number_cell(&t, value);
         if (offset > 0 || offset < 0)
             table_cell(&t, "%+.2f", offset / GATHER_KCAL);
         else
             table_cell(&t, "%s", "");
-        number_cell(&t, experiment);
-        number_cell(&t, gather_comparable(g, i) ? difference(value, experiment) : (struct number){NAN, NAN});
+        gather_number_cell(&t, experiment);
+        gather_number_cell(&t, gather_comparable(g, i) ? difference(value, experiment) : (struct number){NAN, NAN});
         table_cell(&t, "%s", g->verdicts[i] ? verdict_text(g->verdicts[i], g->values_so_far[i]) : "-");
         if (gather_apart(g, i))
             table_cell(&t, "-");

@@ -23,7 +23,7 @@ static const struct {
 #define INTEGRATOR(name, word, kernel, thermostat, ...) {word, thermostat},
 #include "engine/system/integrators.def"
 };
-static const struct dynamics {
+static const struct dynamics_row {
     const char *theirs;
     enum method ours;
     const char *why;
@@ -34,9 +34,9 @@ static const struct dynamics {
 enum { DYNAMICS = sizeof dynamics / sizeof *dynamics };
 
 /* NULL: the option is none of dynamics. */
-static const struct dynamics *dynamics_of(const struct mdp *m)
+static const struct dynamics_row *dynamics_of(const struct mdp *m)
 {
-    for (const struct dynamics *d = dynamics; d < dynamics + DYNAMICS; d++)
+    for (const struct dynamics_row *d = dynamics; d < dynamics + DYNAMICS; d++)
         if (mdp_is(m, "integrator", "md", d->theirs))
             return d;
     return NULL;
@@ -59,7 +59,7 @@ static const char *our_thermostat(void)
 /* Whether the integrator is a thermostat itself. */
 static bool is_thermostat(const struct mdp *m)
 {
-    const struct dynamics *d = dynamics_of(m);
+    const struct dynamics_row *d = dynamics_of(m);
     return d && methods[d->ours].thermostat == FRICTION;
 }
 
@@ -74,11 +74,11 @@ static bool has_thermostat(const struct mdp *m)
 }
 
 /* The row for what a spec has. */
-static struct dynamics what_runs(const struct mdp *m)
+static struct dynamics_row what_runs(const struct mdp *m)
 {
-    const struct dynamics *d = dynamics_of(m);
+    const struct dynamics_row *d = dynamics_of(m);
     if (has_thermostat(m) && !is_thermostat(m))
-        return (struct dynamics){NULL, thermostat_method(), "its friction and noise are the thermostat"};
+        return (struct dynamics_row){NULL, thermostat_method(), "its friction and noise are the thermostat"};
     return d ? *d : dynamics[0];
 }
 
@@ -164,7 +164,7 @@ static void start_velocities(struct mdp *m, bool thermostat, double temperature)
         mdp_say(m, "gen-temp", MDP_CHANGED, "velocities are drawn at ref-t, %.10g K", temperature);
 }
 
-static void say_integrator(struct mdp *m, const struct dynamics *runs)
+static void say_integrator(struct mdp *m, const struct dynamics_row *runs)
 {
 #define GROMACS(word, ...) word ", "
     static const char expected[] =
@@ -179,7 +179,7 @@ static void say_integrator(struct mdp *m, const struct dynamics *runs)
 
 static void integrator(struct mdp *m, struct buf *out)
 {
-    const struct dynamics runs = what_runs(m);
+    const struct dynamics_row runs = what_runs(m);
     bool thermostat = has_thermostat(m);
     double temperature = thermostat && !minimizes(m) ? one_of_groups(m, "ref-t", 0) : mdp_number(m, "gen-temp", 298.15);
     say_integrator(m, &runs);

@@ -134,7 +134,7 @@ static int look(struct client *c, const char *socket_path, const char *tried, co
 /* ---- one that is started ---- */
 
 /* In the child: no terminal, and no descriptor of the command. */
-static void become_service(int log, const char **words)
+static void become_daemon(int log, const char **words)
 {
     int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
     setsid();
@@ -145,7 +145,7 @@ static void become_service(int log, const char **words)
     _exit(127);
 }
 
-static int end_error(const struct service_places *places, int status, struct err *e)
+static int start_error(const struct service_places *places, int status, struct err *e)
 {
     struct buf said = {0};
     service_last_words(places, &said);
@@ -157,7 +157,7 @@ static int end_error(const struct service_places *places, int status, struct err
 }
 
 /* One that ends because another was started at the same time is no error: that one answers. */
-static int wait_until_it_answers(const struct service_places *places, pid_t service, struct err *e)
+static int wait_for_socket(const struct service_places *places, pid_t service, struct err *e)
 {
     const struct timespec moment = {.tv_nsec = (long)(LOOK_S * 1e9)};
     const double until = client_now() + PATIENCE_S;
@@ -165,7 +165,7 @@ static int wait_until_it_answers(const struct service_places *places, pid_t serv
     bool ended = false;
     while (!service_answers(places->socket)) {
         if (ended)
-            return end_error(places, status, e);
+            return start_error(places, status, e);
         if (client_now() > until)
             return err_set(e, ERR_BUSY, "the service, process %ld, has not answered for %.0f s; its log is %s",
                            (long)service, PATIENCE_S, places->log);
@@ -185,9 +185,9 @@ static int start(const struct client *c, const struct own *own, struct err *e)
     service_words(c, &places, words);
     pid_t service = fork();
     if (service == 0)
-        become_service(log, words);
+        become_daemon(log, words);
     close(log);
-    return service < 0 ? err_errno(e, "start the service") : wait_until_it_answers(&places, service, e);
+    return service < 0 ? err_errno(e, "start the service") : wait_for_socket(&places, service, e);
 }
 
 int up_main(struct client *c, int argc, char **argv)

@@ -45,7 +45,7 @@ static double all_slots(const struct sched *s)
 {
     double n = 0;
     for (int w = 0; w < s->nworkers; w++)
-        n += s->workers[w].up ? s->workers[w].slots : 0;
+        n += health_is_up(&s->workers[w].health) ? s->workers[w].slots : 0;
     return n;
 }
 

@@ -38,7 +38,7 @@
 
 #define EXTENT_SLACK 1.02f /* how far trios reach from their first atoms may grow by that factor.. */
 #define EXTENT_MORE 0.002f /* ..and this much, nm, until there is a new search */
-#define SEARCH_SOON 0.8      /* of how far first atoms may go, from which on the next lists are made by a new search */
+#define SEARCH_SOON 0.8    /* of how far first atoms may go, from which on the next lists are made by a new search */
 #define BUFFER_AHEAD 0.9   /* of its buffer, that an atom is taken to be from where it is at most */
 
 enum {
