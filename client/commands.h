@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The commands of `shoal`, declared once: usage, suggestions, the manual page and the completions of three shells come from here.
+ * The commands of `shoal`, declared once: usage, suggestions, the manual page and the completions of three shells come
+ * from here.
  */
 #ifndef SHOAL_CLIENT_COMMANDS_H
 #define SHOAL_CLIENT_COMMANDS_H
@@ -14,8 +15,8 @@ extern const int commands_count;
 
 /* NULL when there is none of this name: said on stderr, with the nearest that there is. */
 const struct command *command_find(const char *name);
-/* Options and words of one command, argv[0] being its name: fills c and moves the words to argv[1] and on. The number of words,
- * or OPTIONS_HELP, or -(exit code) after saying what is wrong. */
+/* Options and words of one command, argv[0] being its name: fills c and moves the words to argv[1] and on. The number
+ * of words, or OPTIONS_HELP, or -(exit code) after saying what is wrong. */
 enum { OPTIONS_HELP = -1000 };
 int options_parse(struct client *c, const struct command *command, int argc, char **argv);
 /* Where the name of the command stands: behind the options that are given before it. argc: nowhere. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What `shoal help` says of the table of commands: text for people, JSON for what is generated from it (client/generate.py).
+ * What `shoal help` says of the table of commands: text for people, JSON for what is generated from it
+ * (client/generate.py).
  */
 #include <string.h>
 

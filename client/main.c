@@ -68,7 +68,8 @@ static int run(struct client *c, int words, char **argv)
     return rc;
 }
 
-/* A result that did not reach its reader is a failure, whatever else went well: a full disk behind `shoal results >file`. */
+/* A result that did not reach its reader is a failure, whatever else went well: a full disk behind `shoal results
+ * >file`. */
 static int close_output(int rc)
 {
     errno = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The command line. Names of options are taken whole, never abbreviated: what a script says today must not change its meaning when
- * an option is added.
+ * The command line. Names of options are taken whole, never abbreviated: what a script says today must not change its
+ * meaning when an option is added.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -53,7 +53,8 @@ static int unknown_option(const struct command *command, const char *word)
 
 /* ---- values ---- */
 
-/* "90m", "36 h", "30d", "8w", "600 s" in seconds, or NAN. `bare`: what a number without a unit is in, NAN: it has to have one. */
+/* "90m", "36 h", "30d", "8w", "600 s" in seconds, or NAN. `bare`: what a number without a unit is in, NAN: it has to
+ * have one. */
 static double duration(const char *text, double bare)
 {
     static const struct {

@@ -17,7 +17,8 @@ struct limits {
 
 /* Completes the schema of the file. */
 void limits_schema(json_t *schema);
-/* Of a checked file; NULL: there are no rules. The log warns of users and groups that there are not. ERR_USAGE; then *l is empty. */
+/* Of a checked file; NULL: there are no rules. The log warns of users and groups that there are not. ERR_USAGE; then *l
+ * is empty. */
 int limits_read(struct limits *l, const struct node *file, const char *path, struct err *e);
 void limits_free(struct limits *l);
 

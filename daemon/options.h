@@ -28,13 +28,15 @@ struct options {
     int check_seconds, check_mib, checks; /* reading one submission: processor time, memory; at once */
 };
 
-/* Reads the command line and the file, which is `path` unless the command line names one; NULL: by the rules of host/paths.h. `argv` must
- * live as long as the options. ERR_USAGE, ERR_IO, ERR_SPEC; else the caller frees them. */
+/* Reads the command line and the file, which is `path` unless the command line names one; NULL: by the rules of
+ * host/paths.h. `argv` must live as long as the options. ERR_USAGE, ERR_IO, ERR_SPEC; else the caller frees them. */
 int options_parse(struct options *o, const char *path, int argc, char **argv, struct err *e);
 void options_free(struct options *o);
-/* Reads both again: what may change while the service runs is changed, and the log says what is another now. On an error nothing is. */
+/* Reads both again: what may change while the service runs is changed, and the log says what is another now. On an
+ * error nothing is. */
 int options_reload(struct options *o, int argc, char **argv, struct err *e);
-/* Prints what --help, --version (`build` beside it) or --schema asks for; true: that, or --check-config, was all there was to do. */
+/* Prints what --help, --version (`build` beside it) or --schema asks for; true: that, or --check-config, was all there
+ * was to do. */
 bool options_answered(const struct options *o, const char *build);
 /* The limits, fitted to what the process may open. The quota has the rules then. */
 void options_limit(struct options *o, struct quota *q, int64_t connections_possible);

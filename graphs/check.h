@@ -10,8 +10,8 @@
 /* 0: equal. ERR_DRIFT otherwise, with launch number, kernel, field, old and new value; or the added/removed launch. */
 int check_tapes(const struct kernel_table *kernels, const struct tape *was, const struct tape *is, struct err *e);
 
-/* The tape can be launched at all: known kernels with their bytes of arguments, whole clusters, edges to earlier launches
- * only, at most TAPE_LAUNCHES_MAX. ERR_INTERNAL says which launch is wrong. Devices refuse what fails here. */
+/* The tape can be launched at all: known kernels with their bytes of arguments, whole clusters, edges to earlier
+ * launches only, at most TAPE_LAUNCHES_MAX. ERR_INTERNAL says which launch is wrong. Devices refuse what fails here. */
 int check_launches(const struct kernel_table *kernels, const struct tape *t, struct err *e);
 
 /* A span of device memory a replica's launches may point into. */
@@ -19,8 +19,8 @@ struct span {
     const void *start;
     size_t bytes;
 };
-/* check_launches(), and every non-null FIELD_PTR of every launch lies in one of the spans or is the tape's echo ring; or
- * ERR_DRIFT names kernel, field and address. */
+/* check_launches(), and every non-null FIELD_PTR of every launch lies in one of the spans or is the tape's echo ring;
+ * or ERR_DRIFT names kernel, field and address. */
 int check_pointers(const struct kernel_table *kernels, const struct tape *t, const struct span *spans, uint32_t nspans,
                    struct err *e);
 

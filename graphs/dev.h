@@ -5,11 +5,12 @@
  * device come from one thread; kernels run elsewhere (CPU device: a pool of threads, a lane on one of them at a time;
  * CUDA: the GPU).
  *
- * Completion is not reported by calls. A word in mapped memory reaches a value: one that a kernel counts up (a "ticket")
- * or one of the device's own (a mark). The host compares it with what it submitted, and watch() has poll() wait for it.
+ * Completion is not reported by calls. A word in mapped memory reaches a value: one that a kernel counts up (a
+ * "ticket") or one of the device's own (a mark). The host compares it with what it submitted, and watch() has poll()
+ * wait for it.
  *
- * No call waits for the device but those that say so (copy, lane_free, drop, close, and alloc but for growth that was foreseen): they
- * are for setting up and taking down.
+ * No call waits for the device but those that say so (copy, lane_free, drop, close, and alloc but for growth that was
+ * foreseen): they are for setting up and taking down.
  */
 #ifndef SHOAL_GRAPHS_DEV_H
 #define SHOAL_GRAPHS_DEV_H
@@ -44,16 +45,17 @@ struct dev_usage {
     size_t free;  /* that an allocation could still get, whatever else uses the device left aside */
     size_t used;  /* handed out by this dev */
     size_t lane;  /* of them, to the lane asked about */
-    size_t
-        slab; /* memory is taken in pieces of so many; what needs more than half of one gets a piece to itself; 0: any */
+    size_t slab;  /* memory is taken in pieces of so many; what needs more than half of one gets a piece to itself; 0:
+                     any */
 };
 
 struct dev_ops {
     void (*close)(struct dev *);
     /* Memory for the work of one lane, or of all (lane NULL). *host is NULL for DEV_MEMORY on devices whose memory the
      * host cannot touch; on the CPU device host == device. Zeroed before any later work of the lane (lane NULL: when it
-     * returns). A lane's longest block is replaced by one up to 1.3 times as long without a wait, while there is memory to have kept
-     * that free. DEV_FULL: *e is an ERR_MEMORY with bytes asked, free and total; the device is as it was. */
+     * returns). A lane's longest block is replaced by one up to 1.3 times as long without a wait, while there is memory
+     * to have kept that free. DEV_FULL: *e is an ERR_MEMORY with bytes asked, free and total; the device is as it was.
+     */
     int (*alloc)(struct dev *, struct lane *, enum dev_memory kind, size_t bytes, void **device, void **host,
                  struct err *e);
     /* Used by nobody but its lane (if it had one): it is reused when what was submitted to that has finished. */
@@ -63,10 +65,12 @@ struct dev_ops {
     void (*lane_free)(struct dev *, struct lane *); /* waits for its work first; its graphs must be dropped before */
     /* Ordered after the lane's earlier work; returns when the bytes have moved. Either side may be device. */
     int (*copy)(struct dev *, struct lane *, void *to, const void *from, size_t bytes, struct err *e);
-    /* The same without waiting. The host's side, if any, is DEV_MAPPED memory, not touched until a later mark is passed. */
+    /* The same without waiting. The host's side, if any, is DEV_MAPPED memory, not touched until a later mark is
+     * passed. */
     int (*copy_async)(struct dev *, struct lane *, void *to, const void *from, size_t bytes, struct err *e);
     int (*mark)(struct dev *, struct lane *, struct mark *out, struct err *e);
-    /* What is submitted to the lane from now on begins when all that was submitted to `before` until now has finished. */
+    /* What is submitted to the lane from now on begins when all that was submitted to `before` until now has finished.
+     */
     int (*follow)(struct dev *, struct lane *, struct lane *before, struct err *e);
     int (*run)(struct dev *, struct lane *, const struct tape *, struct err *); /* eager, asynchronous */
     /* Fills in nodes and nodes_hash of the tape's library launches: what launching them now puts into a graph. */
@@ -124,15 +128,16 @@ static inline bool dev_lost(const struct dev *d)
 }
 
 /* Opens "cpu" (as many threads as cores this process may use), "cpu:N" (N threads), "cuda:K". With ":shuffle" behind it
- * a CPU device runs the launches of each step in ever other orders, of those that the edges allow; with ":eager" any device runs
- * every tape as it is emitted, without graphs. Tapes given to it use `kernels`. ERR_USAGE: no such name; ERR_DEVICE: not built in, absent, or a kernel does not fit its declaration. */
+ * a CPU device runs the launches of each step in ever other orders, of those that the edges allow; with ":eager" any
+ * device runs every tape as it is emitted, without graphs. Tapes given to it use `kernels`. ERR_USAGE: no such name;
+ * ERR_DEVICE: not built in, absent, or a kernel does not fit its declaration. */
 int dev_open(struct dev **out, const char *name, struct kernel_table kernels, struct err *e);
-/* How many GPUs there are for cuda:K, usable or not; none where there is no NVIDIA driver. ERR_DEVICE: the driver does not tell, or
- * has GPUs and this program no way to them. */
+/* How many GPUs there are for cuda:K, usable or not; none where there is no NVIDIA driver. ERR_DEVICE: the driver does
+ * not tell, or has GPUs and this program no way to them. */
 int dev_cuda_count(uint32_t *out, struct err *e);
 /* A library's call on a CUDA device failed: e is its code (ERR_MEMORY: of memory) and "call: what it said (in words)".
- * Adds what the device's own failures say; ERR_DEVICE, and the device is lost, where an error of the device's is behind it.
- * Returns -e->code. */
+ * Adds what the device's own failures say; ERR_DEVICE, and the device is lost, where an error of the device's is behind
+ * it. Returns -e->code. */
 int dev_cuda_library_failed(struct dev *d, struct err *e);
 /* Monotonic clock, microseconds. */
 double dev_now(void);

@@ -8,8 +8,8 @@
  *   K(zero, F(PTR, x) F(U64, bytes))
  *   L(fft, F(PTR, mesh) F(PTR, workspace) F(U32, plan) F(U32, direction))
  *
- * K is a kernel of ours, V another one that takes the arguments of a K before it (a family of kernels has one struct), L a function of a
- * library (graphs/tape.h, enum launch_kind). Types: enum field_type.
+ * K is a kernel of ours, V another one that takes the arguments of a K before it (a family of kernels has one struct),
+ * L a function of a library (graphs/tape.h, enum launch_kind). Types: enum field_type.
  *
  * A header names it and includes this file; one C file makes the table (what each kernel does, see kernels_table.h):
  *
@@ -23,10 +23,11 @@
  *   static emit_axpy_fn *const emit[] = {emit_axpy, emit_axpy_twice};
  *
  * The structs begin with a struct args_head, which tape_add fills in, and have no padding (static assert), so that
- * comparing a struct compares every byte: order fields by size and fill up with a pad_ field. No field may depend on the
- * step. emit_axpy() returns the launch's bit for the `after` masks of later ones.
+ * comparing a struct compares every byte: order fields by size and fill up with a pad_ field. No field may depend on
+ * the step. emit_axpy() returns the launch's bit for the `after` masks of later ones.
  *
- * In .cu files every kernel has a struct of its own, a V's derived from that of its family and no larger: a kernel's number goes by it.
+ * In .cu files every kernel has a struct of its own, a V's derived from that of its family and no larger: a kernel's
+ * number goes by it.
  */
 #include <assert.h>
 #include <stdint.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * How to wait for words in mapped memory: by looking at them now and again, with sleeps between that are a small part of what waits
- * last, so that little of any is overslept, and little of a processor goes into looking. Times in microseconds, of any clock.
+ * How to wait for words in mapped memory: by looking at them now and again, with sleeps between that are a small part
+ * of what waits last, so that little of any is overslept, and little of a processor goes into looking. Times in
+ * microseconds, of any clock.
  */
 #ifndef SHOAL_GRAPHS_POLL_PACE_H
 #define SHOAL_GRAPHS_POLL_PACE_H

@@ -2,10 +2,11 @@
  *
  * The recorder's states, as a table. What holds:
  *
- *  1. cold: nothing is known of the tape, or on an eager device that it was as `live` says each time it ran. A graph of an earlier epoch may exist, to be updated instead of made.
+ *  1. cold: nothing is known of the tape, or on an eager device that it was as `live` says each time it ran. A graph of
+ * an earlier epoch may exist, to be updated instead of made.
  *  2. warm: `live` is the tape of this epoch; it has been emitted twice, equal, and run eagerly both times.
- *  3. live: every built graph holds `live`, as its readback said when it was built and at every check since. One at least
- *     is built. The first replay of each is heard: until it can be, its steps are run eagerly.
+ *  3. live: every built graph holds `live`, as its readback said when it was built and at every check since. One at
+ * least is built. The first replay of each is heard: until it can be, its steps are run eagerly.
  *  4. check: as live, while a fresh tape and fresh readbacks are compared with `live`.
  *  5. failed: `failure` says why, for ever. After any error it is unknown how much was submitted, so the caller goes
  * back to a checkpoint with a new recorder; nothing is patched.

@@ -8,11 +8,12 @@
  *
  * On an eager device it stays cold: every tape is run as it is emitted, after comparison with the first.
  *
- * A check emits the tape afresh and compares it with the live one; compares what the graphs hold with the live tape; and
- * asks the next replay of each graph for an echo, to compare what the device ran.
+ * A check emits the tape afresh and compares it with the live one; compares what the graphs hold with the live tape;
+ * and asks the next replay of each graph for an echo, to compare what the device ran.
  *
  * Any failure is for ever: how much was submitted is unknown then, so the caller goes back to a checkpoint.
- * The caller gives an emit function; it is called when a fresh tape is needed (reserve, cold, warm, check), never to replay.
+ * The caller gives an emit function; it is called when a fresh tape is needed (reserve, cold, warm, check), never to
+ * replay.
  */
 #ifndef SHOAL_GRAPHS_RECORDER_H
 #define SHOAL_GRAPHS_RECORDER_H

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A tape is the launch records of one timestep, as plain data: what is launched, in which shape, with which arguments (one
- * struct per launch, as bytes), and after which earlier launches of the same step. Nothing here knows what is computed.
+ * A tape is the launch records of one timestep, as plain data: what is launched, in which shape, with which arguments
+ * (one struct per launch, as bytes), and after which earlier launches of the same step. Nothing here knows what is
+ * computed.
  *
  * The launches of a step form a directed acyclic graph. A launch begins when those in its `after` mask have ended; one
- * with an empty mask begins when every launch of the step before it has. So steps never overlap, and tape order is one of
- * the orders that the edges allow.
+ * with an empty mask begins when every launch of the step before it has. So steps never overlap, and tape order is one
+ * of the orders that the edges allow.
  */
 #ifndef SHOAL_GRAPHS_TAPE_H
 #define SHOAL_GRAPHS_TAPE_H
@@ -30,17 +31,17 @@ enum field_type {
     FIELD_F64
 };
 
-/* One field of a kernel's argument struct. FIELD_PTR holds a device address (on the CPU device a host address), FIELD_CONST one of
- * something that the kernel only reads. Fields follow one another without padding (kernels.h asserts it), so a field's offset is the sum
- * of the sizes before it. */
+/* One field of a kernel's argument struct. FIELD_PTR holds a device address (on the CPU device a host address),
+ * FIELD_CONST one of something that the kernel only reads. Fields follow one another without padding (kernels.h asserts
+ * it), so a field's offset is the sum of the sizes before it. */
 struct field {
     const char *name;
     enum field_type type;
 };
 uint32_t field_size(enum field_type type); /* bytes */
 
-/* Every argument struct begins with this (kernels.h puts it there, tape_add fills it in), so that a launch can say where
- * it was asked from: see graphs/echo.h. */
+/* Every argument struct begins with this (kernels.h puts it there, tape_add fills it in), so that a launch can say
+ * where it was asked from: see graphs/echo.h. */
 struct args_head {
     void *echo;      /* device address of a struct echo_ring; NULL: no echo */
     uint32_t launch; /* number of the launch in its tape */
@@ -50,8 +51,9 @@ struct args_head {
 struct launch;
 /* A kernel on the CPU device: does the whole grid's work itself, on the calling thread. */
 typedef void kernel_cpu_fn(const struct launch *launch, const void *args);
-/* A library function on CUDA: puts work of its own on `stream` (a cudaStream_t), which may be capturing: it allocates and
- * waits for nothing. Plans and workspaces are the engine's, made before. Its errors: see dev_cuda_library_failed. */
+/* A library function on CUDA: puts work of its own on `stream` (a cudaStream_t), which may be capturing: it allocates
+ * and waits for nothing. Plans and workspaces are the engine's, made before. Its errors: see dev_cuda_library_failed.
+ */
 typedef int enqueue_fn(void *stream, const void *args, struct err *e);
 
 /* What a launch launches: our kernel, one node; or a function of a library (cuFFT), as many nodes as it likes. */

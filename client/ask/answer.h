@@ -25,12 +25,13 @@ double answer_number(const json_t *object, const char *key);
 double answer_magnitude(const json_t *quantity);
 /* An ensemble's windows times its repeats. */
 long long answer_replicas(const json_t *ensemble);
-/* Appends what the samples of an ensemble that has not ended say so far: "-2.31 +- 0.12 kcal/mol, unconverged". Nothing where that is
- * not known. */
+/* Appends what the samples of an ensemble that has not ended say so far: "-2.31 +- 0.12 kcal/mol, unconverged". Nothing
+ * where that is not known. */
 void answer_estimate(struct buf *out, const json_t *ensemble);
 /* Appends an ensemble's labels: "project=hydration,round=2". */
 void answer_labels(struct buf *out, const json_t *ensemble);
-/* Appends lines that say how many replicas of it each device holds: GPUs, and a CPU where fewer than the ensemble has. */
+/* Appends lines that say how many replicas of it each device holds: GPUs, and a CPU where fewer than the ensemble has.
+ */
 void answer_fits(struct buf *out, const json_t *ensemble);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Fetching an ensemble's files. Each goes into NAME.part as it comes and gets its name when all of it is there, as long as it was
- * listed: a file of that name is whole. A folder belongs to one ensemble, and says to which.
+ * Fetching an ensemble's files. Each goes into NAME.part as it comes and gets its name when all of it is there, as long
+ * as it was listed: a file of that name is whole. A folder belongs to one ensemble, and says to which.
  */
 #include "client/ask/files.h"
 

@@ -20,8 +20,8 @@ void http_free(struct http *h);
 int http_request(struct http *h, const char *method, const char *path, const struct buf *body, long *status,
                  struct buf *reply, struct err *e);
 
-/* Many requests of one method, a few at a time: `fill` appends the path, and what is sent, of number i; `done` gets its answer,
- * whatever its status. They are sent in order and answered in any. */
+/* Many requests of one method, a few at a time: `fill` appends the path, and what is sent, of number i; `done` gets its
+ * answer, whatever its status. They are sent in order and answered in any. */
 struct http_batch {
     const char *method;
     int count;
@@ -41,8 +41,9 @@ enum http_end { HTTP_ENDED = 0, HTTP_TIMEOUT = 1, HTTP_REFUSED = 2 };
 int http_lines(struct http *h, const char *path, double timeout_s, http_line_fn *on_line, void *arg, long *status,
                struct buf *reply, struct err *e);
 
-/* A GET whose answer, if its status is 200, goes into a file as it comes: there is no limit of time while it does. *bytes: how many.
- * *reply is any other answer. Negative: as http_request, and ERR_IO for an answer that is cut short or a file that takes no more. */
+/* A GET whose answer, if its status is 200, goes into a file as it comes: there is no limit of time while it does.
+ * *bytes: how many. *reply is any other answer. Negative: as http_request, and ERR_IO for an answer that is cut short
+ * or a file that takes no more. */
 int http_download(struct http *h, const char *path, FILE *file, long long *bytes, long *status, struct buf *reply,
                   struct err *e);
 

@@ -74,8 +74,8 @@ static void put_line(struct buf *out, const char *line)
     buf_printf(out, "\"%.*s\"", (int)(n < 100 ? n : 100), text);
 }
 
-/* Appends the first line in which two texts differ. False: they do not. name NULL: they are specs, and may differ in a seed that the
- * service has drawn (but_drawn). */
+/* Appends the first line in which two texts differ. False: they do not. name NULL: they are specs, and may differ in a
+ * seed that the service has drawn (but_drawn). */
 static bool first_difference(const char *there, const char *here, const char *name, bool but_drawn, struct buf *out)
 {
     const char *text = here;

@@ -129,8 +129,8 @@ static int wait_for_all(struct running *r, struct err *e)
 
 /* ---- what they have made, and how good it is ---- */
 
-/* Steps of production that each window is to make: the most that one is, to which those that were stopped before are brought up, and
- * what even sampling has, where it goes by need inside too. */
+/* Steps of production that each window is to make: the most that one is, to which those that were stopped before are
+ * brought up, and what even sampling has, where it goes by need inside too. */
 static double steps_to_make(const json_t *ensemble, double before)
 {
     const json_t *allocate = json_object_get(ensemble, "allocate"), *replicas = json_object_get(ensemble, "replicas"),
@@ -165,7 +165,8 @@ static bool good_enough(const json_t *ensemble, const json_t *results)
     return (any || converged) && answer_number(error, "magnitude") <= answer_number(stop, "error");
 }
 
-/* One that is not there, or has failed, takes nothing. ERR_BUSY: it goes on, so someone else has extended it since all had ended. */
+/* One that is not there, or has failed, takes nothing. ERR_BUSY: it goes on, so someone else has extended it since all
+ * had ended. */
 static int look_at(struct running *r, const json_t *planned, struct shares_part *p, struct err *e)
 {
     const json_t *production = json_object_get(planned, "production"), *present = campaign_present(r->k, planned);
@@ -278,7 +279,8 @@ static int round_next(struct running *r, struct err *e)
 
 /* ---- all of it ---- */
 
-/* What may be otherwise when it is looked at again: the service is away, or someone else has done something meanwhile. */
+/* What may be otherwise when it is looked at again: the service is away, or someone else has done something meanwhile.
+ */
 static bool may_pass(int rc)
 {
     return rc == -ERR_UNREACHABLE || rc == -ERR_BUSY || rc == -ERR_CONFLICT;

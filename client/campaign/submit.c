@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * campaign submit: what of it is right and the service does not have yet; the rest is told of (campaign run submits nothing unless all of
- * it is right). What the service has under a key with other content stays as it is, and is told of, unless --replace says otherwise.
+ * campaign submit: what of it is right and the service does not have yet; the rest is told of (campaign run submits
+ * nothing unless all of it is right). What the service has under a key with other content stays as it is, and is told
+ * of, unless --replace says otherwise.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -195,7 +196,8 @@ static int submit_all(const struct client *c, const struct campaign_view *k, jso
     return rc != EXIT_OK ? rc : wrong ? EXIT_BAD_SPEC : differ ? EXIT_REFUSED : EXIT_OK;
 }
 
-/* Whether what is wrong keeps all of it from being submitted: it is wrong with no ensemble alone, or nothing else is left. */
+/* Whether what is wrong keeps all of it from being submitted: it is wrong with no ensemble alone, or nothing else is
+ * left. */
 static bool is_hopeless(const struct campaign_view *k, bool holes, bool part)
 {
     const json_t *budget = json_object_get(k->plan, "budget"), *all = json_object_get(k->plan, "ensembles"), *one;

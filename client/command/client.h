@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the commands of `shoal` share. Data goes to stdout, messages to stderr. Functions are called by where their text goes: put_ into a
- * buffer, a table or a page, print_ onto stdout, say_ onto stderr.
+ * What the commands of `shoal` share. Data goes to stdout, messages to stderr. Functions are called by where their text
+ * goes: put_ into a buffer, a table or a page, print_ onto stdout, say_ onto stderr.
  */
 #ifndef SHOAL_CLIENT_COMMAND_CLIENT_H
 #define SHOAL_CLIENT_COMMAND_CLIENT_H

@@ -19,8 +19,8 @@ struct on_each {
 
 /* Does it to one ensemble, an object with an "id" at least. 0, or negative and e. */
 typedef int act_fn(const struct client *c, const json_t *ensemble, struct on_each *m, struct err *e);
-/* Does it to each that was named or chosen (ensembles_chosen) and prints the outcome. The exit code of the first error; EXIT_REFUSED: it
- * was not agreed to. */
+/* Does it to each that was named or chosen (ensembles_chosen) and prints the outcome. The exit code of the first error;
+ * EXIT_REFUSED: it was not agreed to. */
 int on_each(const struct client *c, int argc, char **argv, const char *states, act_fn *act, struct on_each *m);
 
 #endif

@@ -158,7 +158,8 @@ static void put_devices(const json_t *state, struct buf *out)
 
 #define MIB (1024.0 * 1024)
 
-/* "41.2", "3.0..41.2": of the smallest and of the largest replica, for scripts of the largest alone; a service of before says that. */
+/* "41.2", "3.0..41.2": of the smallest and of the largest replica, for scripts of the largest alone; a service of
+ * before says that. */
 static void replicas_cell(const struct client *c, struct table *t, const json_t *d)
 {
     const json_t *replica;
@@ -215,7 +216,8 @@ static void devices_table(const struct client *c, const json_t *devices)
     client_table(c, &t);
 }
 
-/* {"devices": ..., "left_out": ..., "ensembles": those named, with their windows, or those that have not ended}, or NULL. */
+/* {"devices": ..., "left_out": ..., "ensembles": those named, with their windows, or those that have not ended}, or
+ * NULL. */
 static json_t *state_get(const struct client *c, int argc, char **argv, struct err *e)
 {
     json_t *version = client_get(c, "/v1/version", e), *ensembles = NULL, *all, *item;

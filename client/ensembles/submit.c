@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * submit: posts the spec; the service answers with the names of the files that it lacks, this side finds them where they lead from
- * the spec's folder or in the include folders, and posts again. The client reads no YAML and no topology itself; but it opens no file
- * that the spec, or a file sent before, does not name.
+ * submit: posts the spec; the service answers with the names of the files that it lacks, this side finds them where
+ * they lead from the spec's folder or in the include folders, and posts again. The client reads no YAML and no topology
+ * itself; but it opens no file that the spec, or a file sent before, does not name.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -68,8 +68,8 @@ static bool is_reached(const json_t *body, const char *name)
     return false;
 }
 
-/* Where the file of a name lies, appended. False: nowhere. One above the folder of the spec, or absolute, may be kept in it instead, as it
- * is in the inputs of an ensemble. */
+/* Where the file of a name lies, appended. False: nowhere. One above the folder of the spec, or absolute, may be kept
+ * in it instead, as it is in the inputs of an ensemble. */
 static bool locate(const struct include_search *s, const char *name, struct buf *path)
 {
     char *kept = path_kept(name);
@@ -85,8 +85,8 @@ static bool locate(const struct include_search *s, const char *name, struct buf 
     return there;
 }
 
-/* The first of the candidates that is there goes into the files of the body. 0, 1: none is, or ERR_IO; ERR_FORBIDDEN: nothing
- * that was sent names any. */
+/* The first of the candidates that is there goes into the files of the body. 0, 1: none is, or ERR_IO; ERR_FORBIDDEN:
+ * nothing that was sent names any. */
 static int add_file(const struct include_search *s, const json_t *candidates, json_t *body, struct err *e)
 {
     const json_t *item;

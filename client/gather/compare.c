@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Values and edges beside experiment. Values of parts of the network that have no zero of their own are comparable within their part
- * alone, after the part was moved by the mean of its differences from experiment.
+ * Values and edges beside experiment. Values of parts of the network that have no zero of their own are comparable
+ * within their part alone, after the part was moved by the mean of its differences from experiment.
  */
 #include <math.h>
 #include <stdlib.h>

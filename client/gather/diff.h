@@ -29,7 +29,8 @@ struct diff {
     int nrows;
 };
 
-/* From two campaigns as gather_json makes them, borrowed. Edges of the second that go the other way are turned round. */
+/* From two campaigns as gather_json makes them, borrowed. Edges of the second that go the other way are turned round.
+ */
 void diff_make(struct diff *d, const json_t *first, const json_t *second);
 void diff_free(struct diff *d);
 /* The second less the first; the error takes the two for independent. NAN where one has no number. */

@@ -104,7 +104,8 @@ void gather_tsv(const struct gathered *g, bool headings, struct buf *out)
 
 /* ---- what others read ---- */
 
-/* OpenFE's uncertainties are standard deviations of repeats: beside ours, in a column of their own behind its columns. */
+/* OpenFE's uncertainties are standard deviations of repeats: beside ours, in a column of their own behind its columns.
+ */
 #define DEVIATION_HEADING "\tstandard deviation of repeats (kcal/mol)"
 /* Last in a line: whether the number is of ensembles of which some have not ended. */
 #define SO_FAR_HEADING "\tso far\n"
@@ -122,7 +123,8 @@ static void so_far_cell(struct buf *out, bool so_far)
     buf_printf(out, "\t%s\n", so_far ? "yes" : "");
 }
 
-/* What values of the systems would have for errors if edges had their standard deviations; NAN without repeats. The caller frees it. */
+/* What values of the systems would have for errors if edges had their standard deviations; NAN without repeats. The
+ * caller frees it. */
 static double *deviations_of_values(const struct gathered *g)
 {
     double *out = xcalloc((size_t)g->nsystems, sizeof *out);

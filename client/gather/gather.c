@@ -49,7 +49,8 @@ static double correction_of(const json_t *results, const char *part)
     return number_from_json(json_object_get(json_object_get(energy, "kJ/mol"), "value"));
 }
 
-/* Behind what the service says of an ensemble that has not come to its end; of any other there is nothing else to say. */
+/* Behind what the service says of an ensemble that has not come to its end; of any other there is nothing else to say.
+ */
 static void add_reason(struct gathered_ensemble *r, const char *reason)
 {
     size_t n = strcmp(answer_text(r->present, "state"), "done") != 0 ? strlen(r->reason) : 0;

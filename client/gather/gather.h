@@ -96,7 +96,8 @@ struct gathered {
     enum verdict *verdicts;               /* [nsystems] of values */
     bool *values_so_far;                  /* [nsystems] whether something that a value depends on is */
     struct comparison absolute, relative; /* with experiment */
-    /* [nsystems] what is added to values without a zero of their own, so that they have the mean of the experiment; NAN: no value */
+    /* [nsystems] what is added to values without a zero of their own, so that they have the mean of the experiment;
+     * NAN: no value */
     double *shift;
     json_t *remarks; /* sentences about the network and the comparison with experiment; owned */
 };
@@ -121,7 +122,8 @@ bool gather_loop_so_far(const struct gathered *g, const struct loop *l);
 struct number gather_value(const struct gathered *g, int system);
 /* Whether there are edges, and nothing that was measured reaches it: it has no value. */
 bool gather_apart(const struct gathered *g, int system);
-/* Whether it can be compared with experiment: not where it is the only one with an experiment of a part that has no zero of its own. */
+/* Whether it can be compared with experiment: not where it is the only one with an experiment of a part that has no
+ * zero of its own. */
 bool gather_comparable(const struct gathered *g, int system);
 
 /* tables.c: tables in kcal/mol. */

@@ -10,11 +10,13 @@
 #include "engine/base/number.h"
 #include "engine/base/statistics/stats.h"
 
-/* Without an error above 0 a measurement has no weight: it gets this share of the least error of the others, which is as good as exact. */
+/* Without an error above 0 a measurement has no weight: it gets this share of the least error of the others, which is
+ * as good as exact. */
 #define EXACT_SHARE 0.01
 #define EXACT_ALONE 0.001 /* kJ/mol, where no other has an error */
 
-/* Weights come from errors: where these are too small by more than a half, errors of values are too small by more than a fifth. */
+/* Weights come from errors: where these are too small by more than a half, errors of values are too small by more than
+ * a fifth. */
 #define SPREAD_MOST 1.5
 #define SPREAD_DEVIATES 3.0
 
@@ -148,8 +150,8 @@ static void compare_spreads(struct gathered *g)
 
 /* ---- verdicts ---- */
 
-/* A value depends on everything that its part was measured with; that of a system apart is missing for the reason that what would
- * reach it is. */
+/* A value depends on everything that its part was measured with; that of a system apart is missing for the reason that
+ * what would reach it is. */
 static bool depends_on(const struct gathered *g, int system, int k)
 {
     const struct measurement *m = &g->measured[k];

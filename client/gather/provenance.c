@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What was run: of every leg how much, at which temperature and pressure, when and by which version; and the methods and
- * the spec of its first ensemble.
+ * What was run: of every leg how much, at which temperature and pressure, when and by which version; and the methods
+ * and the spec of its first ensemble.
  */
 #include <math.h>
 #include <stdlib.h>

@@ -35,8 +35,9 @@ static void compare_repeats(struct leg_sum *leg, const double *x, const double *
              leg->deviation / GATHER_KCAL, leg->own_error / GATHER_KCAL);
 }
 
-/* An item's leg from the rows at *row and on, which are its repeats; *row is moved behind them. Failed is what has no number: one that
- * lacks some of its repeats is unconverged, and one whose repeats differ by more than their errors allow. */
+/* An item's leg from the rows at *row and on, which are its repeats; *row is moved behind them. Failed is what has no
+ * number: one that lacks some of its repeats is unconverged, and one whose repeats differ by more than their errors
+ * allow. */
 static void sum_leg(struct gathered *g, int *row, struct leg_sum *leg)
 {
     enum { REPEATS_MAX = 100 };

@@ -111,7 +111,8 @@ static bool holds(const struct ladders *l)
     return l->given[FEP] || l->given[BONDED] || l->given[RESTRAINT];
 }
 
-/* From A to B: all ladders that are not given follow fep-lambdas, but that of masses, of which no free energy depends. */
+/* From A to B: all ladders that are not given follow fep-lambdas, but that of masses, of which no free energy depends.
+ */
 static void perturb(struct mdp *m, struct ladders *l, struct buf *out)
 {
     for (int k = COULOMB; k < MASS; k++)
@@ -123,7 +124,8 @@ static void perturb(struct mdp *m, struct ladders *l, struct buf *out)
     buf_printf(out, "  perturb: b-states\n");
 }
 
-/* What does not change at the molecule has its ladder all the same: bonded terms that hold it follow fep-lambdas, too. */
+/* What does not change at the molecule has its ladder all the same: bonded terms that hold it follow fep-lambdas, too.
+ */
 static void decouple(struct mdp *m, struct ladders *l, struct buf *out)
 {
     const char *name = mdp_value(m, "couple-moltype"), *from = end_of(m, "couple-lambda0"),

@@ -168,8 +168,8 @@ static void print_json(const struct mdp *m, const char *spec)
     json_decref(answer);
 }
 
-/* Whether the molecule that goes is all that changes stands in the topology, which the worker reads; it says what is wrong. An energy
- * is what takes it least time. */
+/* Whether the molecule that goes is all that changes stands in the topology, which the worker reads; it says what is
+ * wrong. An energy is what takes it least time. */
 static void check_topology(const struct client *c)
 {
     char *words[] = {"shoal-worker", "energy", (char *)c->output, NULL};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Inside `shoal import`: the parts of a spec, each made from the options that it comes from. What cannot be said in a spec is said of
- * the option (mdp_say).
+ * Inside `shoal import`: the parts of a spec, each made from the options that it comes from. What cannot be said in a
+ * spec is said of the option (mdp_say).
  */
 #ifndef SHOAL_CLIENT_IMPORT_INTERNAL_H
 #define SHOAL_CLIENT_IMPORT_INTERNAL_H

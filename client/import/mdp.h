@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A GROMACS .mdp file, and what becomes of each of its options. Names and words are compared as GROMACS does: without regard to
- * case, '-' and '_'.
+ * A GROMACS .mdp file, and what becomes of each of its options. Names and words are compared as GROMACS does: without
+ * regard to case, '-' and '_'.
  */
 #ifndef SHOAL_CLIENT_IMPORT_MDP_H
 #define SHOAL_CLIENT_IMPORT_MDP_H
@@ -41,7 +41,8 @@ void mdp_close(struct mdp *m);
 const char *mdp_value(const struct mdp *m, const char *name);
 /* Whether the value, or its default, is one of the words, which '|' parts. */
 bool mdp_is(const struct mdp *m, const char *name, const char *otherwise, const char *words);
-/* As many of at most `most` numbers as the value has; an option that has none gives the default. What is no number is refused. */
+/* As many of at most `most` numbers as the value has; an option that has none gives the default. What is no number is
+ * refused. */
 int mdp_numbers(struct mdp *m, const char *name, double otherwise, double *out, int most);
 double mdp_number(struct mdp *m, const char *name, double otherwise);
 

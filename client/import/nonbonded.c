@@ -149,8 +149,8 @@ static void write_field(struct mdp *m, double epsilon_r, double epsilon_rf, stru
     buf_printf(out, "    method: reaction-field\n    epsilon-rf: %.10g\n", epsilon_rf);
 }
 
-/* Its potential is zero at the cut-off whatever the modifier. grompp takes epsilon-rf = 1 beside another epsilon-r for the old way of
- * saying it, and exchanges the two. */
+/* Its potential is zero at the cut-off whatever the modifier. grompp takes epsilon-rf = 1 beside another epsilon-r for
+ * the old way of saying it, and exchanges the two. */
 static void reaction_field(struct mdp *m, double epsilon_r, struct buf *out)
 {
     double epsilon_rf = mdp_number(m, "epsilon-rf", 0);

@@ -78,7 +78,8 @@ static int look_at_results(const struct client *c, const json_t *ensemble, struc
     return 0;
 }
 
-/* The ensemble as it stands. One that has failed, or was cancelled, takes nothing; any other gets its place in `times`. */
+/* The ensemble as it stands. One that has failed, or was cancelled, takes nothing; any other gets its place in `times`.
+ */
 static int look_at(const struct client *c, const char *id, struct shares_part *p, json_t *times, struct err *e)
 {
     struct buf path = {0};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What each window has of an ensemble's production, and of the square of its error, as the windows of results.json have it.
+ * What each window has of an ensemble's production, and of the square of its error, as the windows of results.json have
+ * it.
  */
 #ifndef SHOAL_CLIENT_NEED_WINDOW_SHARES_H
 #define SHOAL_CLIENT_NEED_WINDOW_SHARES_H

@@ -59,9 +59,9 @@ void here_forget_signal(void);
 void here_sleep(double seconds);
 
 /* here_lock.c */
-/* Locks the lock of c's DIR, and removes the socket of a holder that was killed. 1: another process of this machine has it, and
- * *socket is where its service listens. ERR_BUSY: it is on another machine, or `wait` and the process that is written
- * there lives. */
+/* Locks the lock of c's DIR, and removes the socket of a holder that was killed. 1: another process of this machine has
+ * it, and *socket is where its service listens. ERR_BUSY: it is on another machine, or `wait` and the process that is
+ * written there lives. */
 int here_lock(int *fd, const struct client *c, bool wait, struct buf *socket, struct err *e);
 /* Writes who has the lock. */
 int here_sign(int fd, const char *folder, const char *socket, struct err *e);

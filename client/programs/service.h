@@ -15,7 +15,8 @@ struct service_places {
     const char *log; /* file that takes what the service prints */
 };
 
-/* Fills words[SERVICE_WORDS] for shoald, with c's --device, NULL at the end. Returns how many those are: there is room for a few more. */
+/* Fills words[SERVICE_WORDS] for shoald, with c's --device, NULL at the end. Returns how many those are: there is room
+ * for a few more. */
 int service_words(const struct client *c, const struct service_places *places, const char **words);
 /* Opens the log for standard output and standard error of the service. Returns the descriptor, or -code. */
 int service_log(const struct service_places *places, struct err *e);

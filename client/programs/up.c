@@ -36,8 +36,8 @@ static bool is_given(const struct client *c)
     return (c->socket && *c->socket) || (variable && *variable);
 }
 
-/* Not in $XDG_RUNTIME_DIR, which is removed when the user logs out: a socket there would be lost while its service runs. One that a killed
- * service has left at `found` is used again, because commands look there first. */
+/* Not in $XDG_RUNTIME_DIR, which is removed when the user logs out: a socket there would be lost while its service
+ * runs. One that a killed service has left at `found` is used again, because commands look there first. */
 static int find_places(struct own *own, const struct client *c, const char *found, struct err *e)
 {
     const char *xdg = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
@@ -66,7 +66,8 @@ static void own_free(struct own *own)
 
 /* ---- one that runs ---- */
 
-/* The process that listens, where it is a shoald of the caller's own; 0: it is the system's, or the service manager listens for it. */
+/* The process that listens, where it is a shoald of the caller's own; 0: it is the system's, or the service manager
+ * listens for it. */
 static long process_of(const char *socket_path)
 {
     struct sockaddr_un a = {.sun_family = AF_UNIX};
@@ -114,7 +115,8 @@ static void say_running(const struct client *c, const char *socket_path, const c
     buf_free(&devices);
 }
 
-/* Whether a service answers, which is said then. EXIT_OK: it does, EXIT_UNREACHABLE: none does; else the exit code of another trouble. */
+/* Whether a service answers, which is said then. EXIT_OK: it does, EXIT_UNREACHABLE: none does; else the exit code of
+ * another trouble. */
 static int look(struct client *c, const char *socket_path, const char *tried, const char *log)
 {
     struct err e = {0};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Commands that need no service are done by shoal-worker, which has the engine: this process becomes it, or shows what it
- * prints.
+ * Commands that need no service are done by shoal-worker, which has the engine: this process becomes it, or shows what
+ * it prints.
  */
 #include "client/programs/worker.h"
 

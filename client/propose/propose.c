@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * shoal ladder: windows of equal thermodynamic length, proposed from the results of a pilot. What it prints is YAML, to be
- * pasted into a spec.
+ * shoal ladder: windows of equal thermodynamic length, proposed from the results of a pilot. What it prints is YAML, to
+ * be pasted into a spec.
  */
 #include "client/propose/propose.h"
 

@@ -183,8 +183,8 @@ int spacing_fewest(const struct spacing_pilot *p, double aim)
     return 0;
 }
 
-/* integral of p_i p_j / sum_k p_k, p_k normal around at[k] with deviation 1: it is below both, so nothing is where one of them is out
- * of reach. */
+/* integral of p_i p_j / sum_k p_k, p_k normal around at[k] with deviation 1: it is below both, so nothing is where one
+ * of them is out of reach. */
 static double pair_overlap(const double *at, int n, int i, int j)
 {
     const double step = 0.05, reach = 8;

@@ -11,8 +11,8 @@
 #define SPACING_MOST 1000    /* windows of a ladder */
 #define SPACING_AIM_MOST 0.2 /* overlap that can be aimed at; more than 0.24 no long ladder has */
 
-/* A step between two windows of the pilot that were sampled: standard deviations at both ends of the energy change along it, kT.
- * In between they go on as a straight line. */
+/* A step between two windows of the pilot that were sampled: standard deviations at both ends of the energy change
+ * along it, kT. In between they go on as a straight line. */
 struct spacing_step {
     int from, to;
     double deviation[2];
@@ -43,8 +43,9 @@ int spacing_make(struct spacing *s, const struct spacing_pilot *p, int nwindows,
 void spacing_close(struct spacing *s);
 /* The fewest windows whose neighbours are expected to overlap by `aim` or more; 0: there is no such number. */
 int spacing_fewest(const struct spacing_pilot *p, double aim);
-/* Least overlap of neighbours among n windows with as many samples each, at distances at[n] from the first: the entry of the
- * overlap matrix of MBAR if energy differences are normally distributed, as those of harmonic oscillators that are displaced. */
+/* Least overlap of neighbours among n windows with as many samples each, at distances at[n] from the first: the entry
+ * of the overlap matrix of MBAR if energy differences are normally distributed, as those of harmonic oscillators that
+ * are displaced. */
 double spacing_overlap(const double *at, int n);
 
 #endif

@@ -19,7 +19,8 @@ struct group {
     int n;
 };
 
-/* False where there is no file, or none that can be read: it may not have been written yet. Errors are those of the service. */
+/* False where there is no file, or none that can be read: it may not have been written yet. Errors are those of the
+ * service. */
 static bool fetch(const struct client *c, const char *id, const char *path, struct xvg *table, struct err *e)
 {
     struct buf url = {0}, text = {0};

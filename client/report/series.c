@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Every window's temperature, pressure, volume, energies and coordinations over time: small figures on the same axes, means with their errors from
- * the results, and what they should be.
+ * Every window's temperature, pressure, volume, energies and coordinations over time: small figures on the same axes,
+ * means with their errors from the results, and what they should be.
  */
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Where the time of an ensemble went and where the error of its answer comes from, window by window, and what to do about it.
+ * Where the time of an ensemble went and where the error of its answer comes from, window by window, and what to do
+ * about it.
  */
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The number that an ensemble was run for: of solvation with the sign of putting the molecule in, of a leg of binding with
- * its correction, else the estimate.
+ * The number that an ensemble was run for: of solvation with the sign of putting the molecule in, of a leg of binding
+ * with its correction, else the estimate.
  */
 #ifndef SHOAL_CLIENT_RESULTS_HEADLINE_H
 #define SHOAL_CLIENT_RESULTS_HEADLINE_H

@@ -17,7 +17,8 @@ struct sampled {
 };
 struct sampled results_sampled(const json_t *windows);
 
-/* A block of a page, a line for each topic. `ensemble`: as the API has it. Nothing where the results have no methods. */
+/* A block of a page, a line for each topic. `ensemble`: as the API has it. Nothing where the results have no methods.
+ */
 void methods_put(struct buf *page, const json_t *results, const json_t *ensemble);
 
 #endif

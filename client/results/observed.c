@@ -19,8 +19,8 @@ static bool has_reason(const json_t *observable, const char *name, const char *t
     return has && !strcmp(answer_text(observable, "name"), name);
 }
 
-/* "msd unconverged (window 0, 2): its error is from 2 blocks, .." for all that have this reason, from number `first` on, unless
- * an earlier one has it. */
+/* "msd unconverged (window 0, 2): its error is from 2 blocks, .." for all that have this reason, from number `first`
+ * on, unless an earlier one has it. */
 static void put_observable_reason(struct buf *out, const json_t *observables, size_t first, const char *text)
 {
     const json_t *observable, *said = json_array_get(observables, first);

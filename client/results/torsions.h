@@ -6,7 +6,8 @@
 
 #include "client/show/out.h"
 
-/* Those of a results.json with the fewest transitions, and what follows for torsions without any. Without torsions nothing. */
+/* Those of a results.json with the fewest transitions, and what follows for torsions without any. Without torsions
+ * nothing. */
 void torsions_put(const json_t *results, const struct out *s);
 
 #endif

@@ -118,8 +118,8 @@ static bool has_only(const struct table *t, int column, const char *text)
     return only;
 }
 
-/* Widths of columns; -1 for one that left: first those that say nothing ("-") before any text is cut, then those for which there is
- * no room when texts are short. */
+/* Widths of columns; -1 for one that left: first those that say nothing ("-") before any text is cut, then those for
+ * which there is no room when texts are short. */
 static void fit(const struct table *t, int width, int *wide)
 {
     for (int i = 0; i < t->columns; i++)

@@ -21,20 +21,21 @@ struct table {
         CUT_END,
         CUT_MIDDLE,
         CUT_WRAP
-    } cut[TABLE_COLUMNS]; /* may be shortened to fit, there; or wrapped */
-    int weight
-        [TABLE_COLUMNS]; /* of one that may be shortened: how many times 16 columns it keeps while others can leave */
-    /* Too wide a table loses columns of nothing but "-" first, then those of the highest number; empty ones always. 0: stays. */
+    } cut[TABLE_COLUMNS];      /* may be shortened to fit, there; or wrapped */
+    int weight[TABLE_COLUMNS]; /* of one that may be shortened: how many times 16 columns it keeps while others can
+                                  leave */
+    /* Too wide a table loses columns of nothing but "-" first, then those of the highest number; empty ones always. 0:
+     * stays. */
     int leaves[TABLE_COLUMNS];
     char **cells; /* [count], row after row, owned */
     char **links; /* [count], where a page's cells lead to; NULL: nowhere; owned */
     int count;
 };
 
-/* The first row is the heading; "" leaves a cell empty, and a column whose cells are all empty is not shown. `layout` has a word per
- * column: l or r for its side, ~ where it may be shortened at the end, = in the middle (names, whose ends tell them apart), + where
- * the last column goes on below itself, said twice where others leave before it is short, and a digit where it may leave a table that
- * is too wide: "l l= r2 l~~3". No more than TABLE_COLUMNS words. */
+/* The first row is the heading; "" leaves a cell empty, and a column whose cells are all empty is not shown. `layout`
+ * has a word per column: l or r for its side, ~ where it may be shortened at the end, = in the middle (names, whose
+ * ends tell them apart), + where the last column goes on below itself, said twice where others leave before it is
+ * short, and a digit where it may leave a table that is too wide: "l l= r2 l~~3". No more than TABLE_COLUMNS words. */
 void table_setup(struct table *t, const char *layout);
 /* The next cell, at most 511 bytes; what is not printable is escaped. */
 void table_cell(struct table *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
@@ -57,7 +58,8 @@ void table_put_plain(struct table *t, struct buf *out);
 void show_duration(struct buf *out, double seconds);
 /* "2026-11-20T10:00:00.000Z" without its fraction. */
 void show_time(struct buf *out, const char *time);
-/* "[#####.....]  50 %  6/12 windows  2 failed  12 min left  MORE" in at most `width` columns; eta_s < 0: unknown; "": no more. */
+/* "[#####.....]  50 %  6/12 windows  2 failed  12 min left  MORE" in at most `width` columns; eta_s < 0: unknown; "":
+ * no more. */
 void show_progress(struct buf *out, int width, double fraction, int done, int windows, int failed, double eta_s,
                    const char *more);
 

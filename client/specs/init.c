@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * shoal init: a commented spec to begin with. Where the topology is named, shoal-worker reads it: the spec is of the one molecule that is
- * neither solvent nor ion, and has its name.
+ * shoal init: a commented spec to begin with. Where the topology is named, shoal-worker reads it: the spec is of the
+ * one molecule that is neither solvent nor ion, and has its name.
  */
 #include <string.h>
 #include <unistd.h>
@@ -113,7 +113,8 @@ struct template_field {
 
 /* ---- whether atoms can be held ---- */
 
-/* Whether a file names POSRES, or one that it includes by "name", from its own folder. Files that cannot be read name nothing. */
+/* Whether a file names POSRES, or one that it includes by "name", from its own folder. Files that cannot be read name
+ * nothing. */
 static bool names_posres(const char *path, int depth)
 {
     struct buf text = {0};
@@ -142,8 +143,8 @@ static const struct template_field *field_at(const struct template_field *fields
     return NULL;
 }
 
-/* A line that begins with @HELD@ is for a topology that can hold atoms in place, one with @FREE@ for others. What of the text is left of
- * such a mark: the line, or what comes behind it. */
+/* A line that begins with @HELD@ is for a topology that can hold atoms in place, one with @FREE@ for others. What of
+ * the text is left of such a mark: the line, or what comes behind it. */
 static const char *choose_line(const char *text, bool held)
 {
     static const char *const marks[] = {"@FREE@", "@HELD@"};

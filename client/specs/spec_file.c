@@ -45,7 +45,8 @@ static int folder_of(const char *path, struct buf *out, struct err *e)
     return rc;
 }
 
-/* The way from a folder, which ends in '/', to a file, both from the root; appended. Where they share no folder it is the file's path. */
+/* The way from a folder, which ends in '/', to a file, both from the root; appended. Where they share no folder it is
+ * the file's path. */
 static void add_way(const char *folder, const char *file, struct buf *out)
 {
     size_t shared = 0;

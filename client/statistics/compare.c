@@ -115,7 +115,8 @@ static int ascending(const void *x, const void *y)
     return order(*(const double *)x, *(const double *)y);
 }
 
-/* The bounds that leave out the share `tail` at each end of what was drawn; draws that have no such number (NAN) do not count. */
+/* The bounds that leave out the share `tail` at each end of what was drawn; draws that have no such number (NAN) do not
+ * count. */
 static void percentiles(double *drawn, int rounds, double tail, double *low, double *high)
 {
     int n = 0;
@@ -130,8 +131,8 @@ static void percentiles(double *drawn, int rounds, double tail, double *low, dou
     *high = drawn[(int)ceil((1 - tail) * (n - 1))];
 }
 
-/* The chance beyond 1.96 standard errors, and beyond more of few values: with n / (n - 1) times as many the bounds of 6 to 20 normal
- * differences hold the truth in 92 to 97 of 100 (tests/unit/test_campaign_calibration.c). */
+/* The chance beyond 1.96 standard errors, and beyond more of few values: with n / (n - 1) times as many the bounds of 6
+ * to 20 normal differences hold the truth in 92 to 97 of 100 (tests/unit/test_campaign_calibration.c). */
 static double tail_of(int n)
 {
     return 0.5 * erfc(1.959963984540054 * n / (n - 1.0) / sqrt(2));
@@ -145,9 +146,9 @@ static double relative_error(const double *x, int n)
     return sqrt(stats_variance(x, (size_t)n) / n) / stats_mean(x, (size_t)n);
 }
 
-/* A measure of errors is the mean of |a - b|^power, to the power of 1 / power. Its bounds are bootstrap-t ones of the logarithm of the
- * mean (B. Efron and R. J. Tibshirani, An Introduction to the Bootstrap (1993), chapter 12): percentiles of the mean itself are too
- * narrow for few values. */
+/* A measure of errors is the mean of |a - b|^power, to the power of 1 / power. Its bounds are bootstrap-t ones of the
+ * logarithm of the mean (B. Efron and R. J. Tibshirani, An Introduction to the Bootstrap (1993), chapter 12):
+ * percentiles of the mean itself are too narrow for few values. */
 static void measure_errors(struct measure *m, const struct compared *x, int n, int power)
 {
     double *v = xcalloc(2 * (size_t)n, sizeof *v), *again = v + n, drawn[COMPARE_ROUNDS], low, high;
@@ -186,7 +187,8 @@ static void measure_tau(struct measure *m, const struct compared *x, int n)
     free(again);
 }
 
-/* Leaves out what nothing can be compared with, and gives differences back what the mean took. Returns how many are left. */
+/* Leaves out what nothing can be compared with, and gives differences back what the mean took. Returns how many are
+ * left. */
 static int prepare(struct compared *x, int n, double *pairs)
 {
     int left = 0;

@@ -16,10 +16,11 @@ struct contradiction {
     double off, error;  /* the first of these less what the rest says of it */
 };
 
-/* Measurements that the rest contradicts, the worst first, each found without those before it. A part is held to chi-square over its
- * independent loops, a measurement to its residual over the residual's own error (W. Baarda, A Testing Procedure for Use in Geodetic
- * Networks, Delft (1968)): in a network with one bad measurement that is largest there. Measurements that only ever meet in the same
- * loops have the same, and no test can tell them apart. *out is the caller's. Returns how many. */
+/* Measurements that the rest contradicts, the worst first, each found without those before it. A part is held to
+ * chi-square over its independent loops, a measurement to its residual over the residual's own error (W. Baarda, A
+ * Testing Procedure for Use in Geodetic Networks, Delft (1968)): in a network with one bad measurement that is largest
+ * there. Measurements that only ever meet in the same loops have the same, and no test can tell them apart. *out is the
+ * caller's. Returns how many. */
 int network_contradictions(int nodes, const struct measurement *m, int count, struct contradiction **out);
 void contradictions_free(struct contradiction *list, int count);
 

@@ -104,8 +104,8 @@ static void add_information(struct part *p, const struct measurement *m)
     p->z[j] += w * m->value;
 }
 
-/* What the mean of all values is worth: nothing is known of it without an anchor, so it is given the weight that the others have on
- * average, and that is taken out of the inverse again. Returns what is to be taken from every entry. */
+/* What the mean of all values is worth: nothing is known of it without an anchor, so it is given the weight that the
+ * others have on average, and that is taken out of the inverse again. Returns what is to be taken from every entry. */
 static double fix_mean(struct part *p)
 {
     double trace = 0;

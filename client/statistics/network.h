@@ -24,9 +24,9 @@ struct network {
     bool *anchored; /* something of its part was measured itself; else the values of the part have the mean 0 */
 };
 
-/* The most likely values given what was measured, each with a normal error of its own, and their covariance: the inverse, or in parts
- * without an anchor the pseudo-inverse, of the Fisher information F, F_ii = sum of 1/e^2 over what touches i, F_ij = -1/e^2. H. Xu,
- * J. Chem. Inf. Model. 59, 4720 (2019), doi 10.1021/acs.jcim.9b00528. */
+/* The most likely values given what was measured, each with a normal error of its own, and their covariance: the
+ * inverse, or in parts without an anchor the pseudo-inverse, of the Fisher information F, F_ii = sum of 1/e^2 over what
+ * touches i, F_ij = -1/e^2. H. Xu, J. Chem. Inf. Model. 59, 4720 (2019), doi 10.1021/acs.jcim.9b00528. */
 void network_solve(struct network *net, int nodes, const struct measurement *m, int count);
 void network_free(struct network *net);
 
@@ -36,8 +36,8 @@ struct loop {
     int length;
     double closure, error; /* the signed sum, 0 where all is right; the root of the sum of squared errors */
 };
-/* Independent loops, as many as there are: edges less nodes plus parts. Each is closed by its last edge, the shortest way through
- * those before. *loops is the caller's. Returns how many. */
+/* Independent loops, as many as there are: edges less nodes plus parts. Each is closed by its last edge, the shortest
+ * way through those before. *loops is the caller's. Returns how many. */
 int network_loops(int nodes, const struct measurement *m, int count, struct loop **loops);
 void loops_free(struct loop *loops, int count);
 

@@ -89,7 +89,8 @@ void api_moved(struct service *sv, struct request *r, struct ensemble *en);
 struct reply api_status(struct api_call *c);
 /* An answer with the ensemble, `more` members (NULL: none; borrowed), and all its replicas. */
 struct reply api_reply_ensemble(struct request *r, int status, struct ensemble *en, json_t *more);
-/* What those who follow an ensemble are told each second, as a line: it and its replicas that run. The ensemble keeps it. */
+/* What those who follow an ensemble are told each second, as a line: it and its replicas that run. The ensemble keeps
+ * it. */
 const char *api_progress_line(struct ensemble *en);
 /* extend.c */
 struct reply api_extend(struct api_call *c);
@@ -111,7 +112,8 @@ json_t *api_time_json(int64_t ms);
 const char *api_ensemble_text(struct ensemble *en);
 /* Appends the object with one more member, whose value is a text. Steals it. */
 void api_add_object(struct buf *out, json_t *object, const char *key, const char *value);
-/* Of devices whose memory is known, how many replicas of an ensemble of such sizes (NULL: not known) each holds: an array of Fit. */
+/* Of devices whose memory is known, how many replicas of an ensemble of such sizes (NULL: not known) each holds: an
+ * array of Fit. */
 json_t *api_fits_json(const struct sched *s, const char *sizes);
 /* ERR_TOO_LARGE, with the numbers, where all devices are known and none holds one. */
 int api_fits_any(const struct sched *s, const char *sizes, struct err *e);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Reading of submissions and of extended specs: each in a process of its own (shoal-worker check-submission) with limits, so many
- * at once. While one user's are being read there is room for another's. A reader ends with its client, and with the service.
+ * Reading of submissions and of extended specs: each in a process of its own (shoal-worker check-submission) with
+ * limits, so many at once. While one user's are being read there is room for another's. A reader ends with its client,
+ * and with the service.
  */
 #ifndef SHOAL_DAEMON_API_CHECK_H
 #define SHOAL_DAEMON_API_CHECK_H
@@ -31,7 +32,8 @@ struct checks {
  * spec/submission.h or spec/extension.h describes, borrowed, and `texts` the `len` bytes after it. */
 typedef void check_done_fn(void *arg, const struct err *err, const json_t *head, const char *texts, size_t len);
 
-/* A submission that is only looked at; one whose texts are wanted too; what is asked of an ensemble's spec (spec/extension.h). */
+/* A submission that is only looked at; one whose texts are wanted too; what is asked of an ensemble's spec
+ * (spec/extension.h). */
 enum check_kind { CHECK_VALIDATE, CHECK_SUBMIT, CHECK_EXTEND };
 
 /* Reads a request's body, or `input`, which is taken, where there is one. `done` may be called at once. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The event stream: JSON lines, oldest first. There is one source of events, the committed rows: a stream that has sent all
- * of them waits until the service tells of news, then reads on from where it was. Of those who follow one ensemble and are at the same
- * place one reads, and all get its lines.
+ * The event stream: JSON lines, oldest first. There is one source of events, the committed rows: a stream that has sent
+ * all of them waits until the service tells of news, then reads on from where it was. Of those who follow one ensemble
+ * and are at the same place one reads, and all get its lines.
  */
 #include "daemon/api/api.h"
 

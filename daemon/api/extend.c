@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Longer production, or more windows: the spec says how long a step is and where production begins, and where a window belongs. It
- * comes from the database and is read by a process of its own (check.c), as it was when it was submitted; the scheduler then makes
- * the ensemble's next revision, and the answer goes out after the commit.
+ * Longer production, or more windows: the spec says how long a step is and where production begins, and where a window
+ * belongs. It comes from the database and is read by a process of its own (check.c), as it was when it was submitted;
+ * the scheduler then makes the ensemble's next revision, and the answer goes out after the commit.
  */
 #include "daemon/api/api.h"
 
@@ -107,8 +107,8 @@ static void settle(const struct growth *g, struct ensemble *en, bool grown)
     }
 }
 
-/* Of what windows have sampled, how many rows count now, and how many will when more windows are there: frames. What was
- * sampled before an earlier addition is frames already. */
+/* Of what windows have sampled, how many rows count now, and how many will when more windows are there: frames. What
+ * was sampled before an earlier addition is frames already. */
 static void count_rows(struct extension *x, const json_t *head)
 {
     const int64_t before = json_integer_value(json_object_get(head, "before")),

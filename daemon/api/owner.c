@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What owners ask for, answered once it is committed: cancel, pause, resume, retry, another priority, estimate again, remove.
+ * What owners ask for, answered once it is committed: cancel, pause, resume, retry, another priority, estimate again,
+ * remove.
  */
 #include <stdlib.h>
 #include <string.h>

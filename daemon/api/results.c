@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Results: of an ensemble that has ended its results.json, made first where it is missing or older than the end; of one that
- * runs what there is so far, made when asked for.
+ * Results: of an ensemble that has ended its results.json, made first where it is missing or older than the end; of one
+ * that runs what there is so far, made when asked for.
  */
 #include "daemon/api/api.h"
 
@@ -91,7 +91,8 @@ static void live_made(void *arg, const struct err *err, const struct buf *text)
     free_reply(r);
 }
 
-/* A cancelled ensemble has results when somebody asks; those it may have on disk are of an earlier end, unless we made them. */
+/* A cancelled ensemble has results when somebody asks; those it may have on disk are of an earlier end, unless we made
+ * them. */
 static bool on_disk(const struct ensemble *en)
 {
     return en->sm.state != ENSEMBLE_CANCELLED || en->estimated == en->owner_acts;

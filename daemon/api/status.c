@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * An ensemble with its replicas, of which it may have many thousands. Their text is made a slice at a time, as the client takes it, so that
- * one answer neither holds up the loop nor takes much memory. What they wait for is found once for all of them (schedule/explain.c).
+ * An ensemble with its replicas, of which it may have many thousands. Their text is made a slice at a time, as the
+ * client takes it, so that one answer neither holds up the loop nor takes much memory. What they wait for is found once
+ * for all of them (schedule/explain.c).
  */
 #include "daemon/api/api.h"
 

@@ -2,7 +2,8 @@
  *
  * Submissions. The happy path: the body is read and checked by a process of its own (check.c: JSON, spec, topology,
  * coordinates, from the uploaded contents alone); the ensemble is numbered and put into the store's batch; when that is
- * committed, the answer goes out. Two submissions with one key meet on the loop thread, so that one of them is the second.
+ * committed, the answer goes out. Two submissions with one key meet on the loop thread, so that one of them is the
+ * second.
  */
 #include "daemon/api/api.h"
 

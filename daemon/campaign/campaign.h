@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * campaign.yaml (schemas/campaign.schema.json) and the tables it names, as values; and the ensembles that it stands for.
+ * campaign.yaml (schemas/campaign.schema.json) and the tables it names, as values; and the ensembles that it stands
+ * for.
  */
 #ifndef SHOAL_DAEMON_CAMPAIGN_CAMPAIGN_H
 #define SHOAL_DAEMON_CAMPAIGN_CAMPAIGN_H
@@ -65,8 +66,8 @@ struct campaign {
     struct node *root;         /* of the file, which overrides are part of */
 };
 
-/* Reads the file at `path` and the tables that it names; specs are not read. ERR_SPEC, ERR_MISSING_FILE: "file:line: ...". On
- * success *out is the caller's. */
+/* Reads the file at `path` and the tables that it names; specs are not read. ERR_SPEC, ERR_MISSING_FILE: "file:line:
+ * ...". On success *out is the caller's. */
 int campaign_read(struct campaign **out, const char *path, struct err *e);
 void campaign_free(struct campaign *c);
 
@@ -79,7 +80,8 @@ void campaign_key(const struct campaign *c, const struct campaign_leg *leg, int 
 /* That of a pilot: "NAME.ITEM.LEG.pilotROUND", rounds from 1. */
 void campaign_pilot_key(const struct campaign *c, const struct campaign_leg *leg, int item, int round,
                         char key[CAMPAIGN_KEY + 1]);
-/* The spec of one ensemble but for its name and seed: `spec` is the tree of the leg's own. Errors as of template_write. */
+/* The spec of one ensemble but for its name and seed: `spec` is the tree of the leg's own. Errors as of template_write.
+ */
 int campaign_layers(const struct campaign *c, const struct campaign_leg *leg, int item, const struct node *spec,
                     struct layer layers[CAMPAIGN_LAYERS]);
 /* What $(NAME) stands for in it: an array as long as *n; the caller frees it, its strings are the campaign's. */

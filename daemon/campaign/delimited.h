@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Tables that people keep beside a campaign: values between tabs or commas, a line of headings first. Lines that are empty or begin
- * with # are left out. A value may be in "double quotes", doubled where it has one.
+ * Tables that people keep beside a campaign: values between tabs or commas, a line of headings first. Lines that are
+ * empty or begin with # are left out. A value may be in "double quotes", doubled where it has one.
  */
 #ifndef SHOAL_DAEMON_CAMPAIGN_DELIMITED_H
 #define SHOAL_DAEMON_CAMPAIGN_DELIMITED_H

@@ -7,7 +7,8 @@
 
 #include <stdbool.h>
 
-/* Whether a heading begins with what experiments and their errors are often called, or has a unit of energy behind its name. */
+/* Whether a heading begins with what experiments and their errors are often called, or has a unit of energy behind its
+ * name. */
 bool heading_means_energy(const char *head);
 
 #endif

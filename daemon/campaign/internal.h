@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Inside the reader of campaigns: campaign.c reads campaign.yaml, columns.c the tables that it names; reading.c has what
- * both need.
+ * Inside the reader of campaigns: campaign.c reads campaign.yaml, columns.c the tables that it names; reading.c has
+ * what both need.
  */
 #ifndef SHOAL_DAEMON_CAMPAIGN_INTERNAL_H
 #define SHOAL_DAEMON_CAMPAIGN_INTERNAL_H

@@ -166,8 +166,8 @@ static int write_value(struct template_writer *w, const char *file, const struct
     return rc;
 }
 
-/* The layers' values of a key, up to the last: those that count, when that is a mapping, are the mappings that no other value
- * comes after. Returns how many. */
+/* The layers' values of a key, up to the last: those that count, when that is a mapping, are the mappings that no other
+ * value comes after. Returns how many. */
 static int values_of(const struct layer *maps, int n, const char *key, struct layer *values, int *line)
 {
     int count = 0;

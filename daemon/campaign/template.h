@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Specs made of parts: trees merged key by key, written as YAML with $(NAME) replaced, and every line traced to where it was read.
+ * Specs made of parts: trees merged key by key, written as YAML with $(NAME) replaced, and every line traced to where
+ * it was read.
  */
 #ifndef SHOAL_DAEMON_CAMPAIGN_TEMPLATE_H
 #define SHOAL_DAEMON_CAMPAIGN_TEMPLATE_H
@@ -32,12 +33,12 @@ struct written {
     int lines;
 };
 
-/* Of what later layers say the last counts; mappings are merged. *out is empty before. ERR_SPEC, "file:line: ...": a $(NAME) that
- * stands for nothing. */
+/* Of what later layers say the last counts; mappings are merged. *out is empty before. ERR_SPEC, "file:line: ...": a
+ * $(NAME) that stands for nothing. */
 int template_write(const struct layer *layers, int nlayers, const struct variable *vars, int nvars, struct written *out,
                    struct err *e);
-/* In a message about the text, "name:LINE: what" becomes the place where that line was read. The same message where it is about no
- * line. Appends to *out. */
+/* In a message about the text, "name:LINE: what" becomes the place where that line was read. The same message where it
+ * is about no line. Appends to *out. */
 void template_trace(const struct written *w, const char *name, const char *message, struct buf *out);
 void template_free(struct written *w);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Options of a command line, declared once: a row of a table for each. Names are taken whole, never abbreviated: --stat is not --state.
+ * Options of a command line, declared once: a row of a table for each. Names are taken whole, never abbreviated: --stat
+ * is not --state.
  */
 #ifndef SHOAL_DAEMON_COMMAND_LINE_ARGS_H
 #define SHOAL_DAEMON_COMMAND_LINE_ARGS_H
@@ -13,8 +14,8 @@
 
 enum { ARGS_LISTED = 32, ARGS_HELP = 1 };
 
-/* What an option sets: a const char *; an int; an int64_t, whose text may be 100G; a bool, without a value; a struct args_list, which
- * gets one more; or what its function does. */
+/* What an option sets: a const char *; an int; an int64_t, whose text may be 100G; a bool, without a value; a struct
+ * args_list, which gets one more; or what its function does. */
 enum arg_kind { ARG_TEXT, ARG_WHOLE, ARG_AMOUNT, ARG_FLAG, ARG_LIST, ARG_OTHER };
 
 struct args_list {
@@ -49,8 +50,8 @@ struct arg {
 
 /* Sets what is usual. */
 void args_usual(const struct arg *rows, size_t n, void *fields);
-/* Reads options, as --name VALUE or --name=VALUE, up to --; what is no option is moved to argv[1] to argv[*words]. `argv` must live as
- * long as the fields. ARGS_HELP: --help or -h was met. ERR_USAGE. */
+/* Reads options, as --name VALUE or --name=VALUE, up to --; what is no option is moved to argv[1] to argv[*words].
+ * `argv` must live as long as the fields. ARGS_HELP: --help or -h was met. ERR_USAGE. */
 int args_read(const struct arg *rows, size_t n, void *fields, int argc, char **argv, int *words, struct err *e);
 /* Sets the field of one row from a text. ERR_USAGE. */
 int args_take(const struct arg *row, void *fields, const char *value, struct err *e);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Which devices there are, as the worker program tells: one name a line, and on standard error why it leaves a GPU out. The service
- * itself never touches CUDA.
+ * Which devices there are, as the worker program tells: one name a line, and on standard error why it leaves a GPU out.
+ * The service itself never touches CUDA.
  */
 #ifndef SHOAL_DAEMON_HOST_DEVICES_H
 #define SHOAL_DAEMON_HOST_DEVICES_H

@@ -19,8 +19,8 @@ struct folder_walk {
 
 static void walk_folder(struct folder_walk *w, int fd);
 
-/* What a file takes. An input that ensembles of one user share (service/prepare.c) has one name more than those; its content is in the database
- * too. */
+/* What a file takes. An input that ensembles of one user share (service/prepare.c) has one name more than those; its
+ * content is in the database too. */
 static int64_t bytes_of(const struct stat *st)
 {
     int64_t bytes = (int64_t)st->st_blocks * BLOCK;

@@ -10,8 +10,8 @@
 
 #include "engine/base/err.h"
 
-/* Bytes on disk of everything below a folder; of inputs that several ensembles of their owner share its part, and what the database has of
- * them; 0 where there is none. */
+/* Bytes on disk of everything below a folder; of inputs that several ensembles of their owner share its part, and what
+ * the database has of them; 0 where there is none. */
 int64_t folder_bytes(const char *path);
 /* Removes it with everything below; adds to *bytes what was freed, also on failure. That there is none is fine. */
 int folder_remove(const char *path, int64_t *bytes, struct err *e);

@@ -20,8 +20,8 @@
 
 #define BACKLOG 4096 /* clients that wait to be accepted; the kernel has a limit of its own, net.core.somaxconn */
 
-/* What this process has made at `path` gets another owner. By its descriptor: in a folder that somebody else may write to, the name may
- * have become another file's since. */
+/* What this process has made at `path` gets another owner. By its descriptor: in a folder that somebody else may write
+ * to, the name may have become another file's since. */
 static int give_to(const char *path, int flags, uid_t uid, gid_t gid, struct err *e)
 {
     struct stat st;
@@ -230,7 +230,8 @@ int paths_worker(char **out, const char *given, struct err *e)
     return err_set(e, ERR_USAGE, "no shoal-worker in %s or ../libexec/shoal; use --worker PROGRAM", self);
 }
 
-/* A child of a killed service holds its lock and its socket until it has become another program. False: not any more. */
+/* A child of a killed service holds its lock and its socket until it has become another program. False: not any more.
+ */
 static bool wait_for_leftovers(int *tries)
 {
     enum { TRIES = 40 };

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the process may do, and what others may do to its files. Everything it writes is for its own user alone; whoever may
- * connect is another question, answered by the socket's group.
+ * What the process may do, and what others may do to its files. Everything it writes is for its own user alone; whoever
+ * may connect is another question, answered by the socket's group.
  *
- * Started by root it becomes an ordinary user before it reads anything: "shoal", or the one that --user names ("root" stays).
+ * Started by root it becomes an ordinary user before it reads anything: "shoal", or the one that --user names ("root"
+ * stays).
  */
 #ifndef SHOAL_DAEMON_HOST_PRIVILEGES_H
 #define SHOAL_DAEMON_HOST_PRIVILEGES_H

@@ -12,11 +12,12 @@
 struct room {
     int64_t total; /* that the device has */
     int64_t free;  /* that replicas can have */
-    int64_t
-        slab; /* it is taken in pieces of so many bytes; what needs more than half of one has a piece to itself; 0: any */
+    int64_t slab;  /* it is taken in pieces of so many bytes; what needs more than half of one has a piece to itself; 0:
+                      any */
 };
 
-/* Replicas of so many bytes that fit beside the tables that they share. A tenth stays free: lists grow, graphs take memory. */
+/* Replicas of so many bytes that fit beside the tables that they share. A tenth stays free: lists grow, graphs take
+ * memory. */
 int64_t room_for(const struct room *r, int64_t tables, int64_t replica);
 
 /* The API's Fit: what the device holds of an ensemble. The caller's. */

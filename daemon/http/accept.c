@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Connections are accepted here and handed to libmicrohttpd, which has no listening socket of its own: with one it stops
- * looking at it at its limit, or without descriptors, and looks again only when something else wakes it.
+ * Connections are accepted here and handed to libmicrohttpd, which has no listening socket of its own: with one it
+ * stops looking at it at its limit, or without descriptors, and looks again only when something else wakes it.
  *
  * 1. A connection holds a charge of its user from accept() until libmicrohttpd says that it is over.
  * 2. One beyond a limit is let in to be told so (a few at a time); beyond that it is closed.
- * 3. Without descriptors accepting pauses, clients wait in the backlog, and every closed connection or a short time later it
- *    is tried again.
+ * 3. Without descriptors accepting pauses, clients wait in the backlog, and every closed connection or a short time
+ * later it is tried again.
  */
 #include <errno.h>
 #include <linux/sockios.h>

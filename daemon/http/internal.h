@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Inside the server: server.c opens and closes it, drive.c drives libmicrohttpd, accept.c lets connections in, request.c answers,
- * stream.c sends bodies that are made piece by piece.
+ * Inside the server: server.c opens and closes it, drive.c drives libmicrohttpd, accept.c lets connections in,
+ * request.c answers, stream.c sends bodies that are made piece by piece.
  */
 #ifndef SHOAL_DAEMON_HTTP_INTERNAL_H
 #define SHOAL_DAEMON_HTTP_INTERNAL_H
@@ -134,13 +134,14 @@ static inline bool request_is_answered(const struct request *r)
 void request_over(struct request *r);
 enum MHD_Result request_queue(struct request *r);
 void request_take_body(struct request *r, const char *data, size_t len);
-/* The user's answers hold so many bytes more until this one is read: whatever its length, where those before it are within the
- * limit. ERR_LIMIT, ERR_BUSY. */
+/* The user's answers hold so many bytes more until this one is read: whatever its length, where those before it are
+ * within the limit. ERR_LIMIT, ERR_BUSY. */
 int request_charge(struct request *r, size_t bytes, struct err *e);
 struct reply request_answer(struct request *r, int status, struct MHD_Response *response);
 
 /* stream.c */
-/* Nobody reads it any more: what it has is not followed by more. Once its connection is looked at, that is broken off. */
+/* Nobody reads it any more: what it has is not followed by more. Once its connection is looked at, that is broken off.
+ */
 void stream_break(struct stream *s);
 
 #endif

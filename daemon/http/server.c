@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * 1. libmicrohttpd runs only inside server_run(), on the loop thread; nothing else calls its callbacks.
- * 2. A connection whose request is being worked on, or whose stream has nothing to send, is suspended; answering or pushing
- *    resumes it. A suspended connection is not looked at by libmicrohttpd, so a timer looks whether its peer has gone, or does
- *    not read what was sent.
+ * 2. A connection whose request is being worked on, or whose stream has nothing to send, is suspended; answering or
+ * pushing resumes it. A suspended connection is not looked at by libmicrohttpd, so a timer looks whether its peer has
+ * gone, or does not read what was sent.
  * 3. libmicrohttpd never reaches a limit of its own: ours are checked when a connection is accepted (accept.c).
  */
 #include <stdlib.h>

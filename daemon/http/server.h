@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * HTTP/1.1 on a Unix socket: libmicrohttpd in external-loop mode, driven by the libuv loop through its epoll descriptor.
- * Nothing here knows what Shoal's requests mean; api/ does.
+ * HTTP/1.1 on a Unix socket: libmicrohttpd in external-loop mode, driven by the libuv loop through its epoll
+ * descriptor. Nothing here knows what Shoal's requests mean; api/ does.
  *
- * Every request is answered exactly once: a handler returns a `struct reply`, which only reply_*() give. A request that is
- * answered later stays valid, whether or not its client does, until it has been answered and the connection is over.
+ * Every request is answered exactly once: a handler returns a `struct reply`, which only reply_*() give. A request that
+ * is answered later stays valid, whether or not its client does, until it has been answered and the connection is over.
  */
 #ifndef SHOAL_DAEMON_HTTP_SERVER_H
 #define SHOAL_DAEMON_HTTP_SERVER_H
@@ -17,7 +17,8 @@
 #include "engine/base/buf.h"
 
 #define SERVER_BODY_MAX (64u << 20) /* bytes of a request's body */
-/* A client that says nothing, or does not read what it asked for, is let go; one whose request is on its way has twice as long. */
+/* A client that says nothing, or does not read what it asked for, is let go; one whose request is on its way has twice
+ * as long. */
 #define SERVER_IDLE_SECONDS 60
 
 struct server;
@@ -51,8 +52,8 @@ const char *request_body(const struct request *r, size_t *len);
 /* Calls `each` for every query argument until it fails; value may be NULL. */
 typedef int request_query_fn(void *arg, const char *key, const char *value, struct err *e);
 int request_query(struct request *r, request_query_fn *each, void *arg, struct err *e);
-/* Of a request that is answered later: `gone` is called when its client has left, at most once, and never after the answer.
- * The request is to be answered all the same. */
+/* Of a request that is answered later: `gone` is called when its client has left, at most once, and never after the
+ * answer. The request is to be answered all the same. */
 void request_on_gone(struct request *r, void (*gone)(void *arg), void *arg);
 /* The methods that the answer shall name in its Allow header; a string that lives on. */
 void request_allow(struct request *r, const char *methods);
@@ -70,8 +71,8 @@ struct reply reply_later(struct request *r);
 /* A body that is made piece by piece. */
 struct stream;
 struct stream_ops {
-    /* The client can take more and nothing is buffered: call stream_push, stream_end or stream_fail, now or later. Not called
-     * again until then. */
+    /* The client can take more and nothing is buffered: call stream_push, stream_end or stream_fail, now or later. Not
+     * called again until then. */
     void (*fill)(void *arg, struct stream *s);
     /* The response is over; the stream is gone. */
     void (*closed)(void *arg);

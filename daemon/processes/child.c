@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The happy path: spawn, write all of the input, read until both outputs end, the process is reaped, every handle is closed,
- * done. A child that stops reading, or dies, breaks only its own pipes.
+ * The happy path: spawn, write all of the input, read until both outputs end, the process is reaped, every handle is
+ * closed, done. A child that stops reading, or dies, breaks only its own pipes.
  */
 #include "daemon/processes/child.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A program that is run once, as a child: bytes go to its standard input, what it says on standard output is the answer, or as
- * its last line an error. How it ends harms nobody else.
+ * A program that is run once, as a child: bytes go to its standard input, what it says on standard output is the
+ * answer, or as its last line an error. How it ends harms nobody else.
  */
 #ifndef SHOAL_DAEMON_PROCESSES_CHILD_H
 #define SHOAL_DAEMON_PROCESSES_CHILD_H
@@ -30,9 +30,11 @@ struct child_result {
 
 /* On the loop thread, when it has ended and all was read. May take r->out away (and zero it). */
 typedef void child_done_fn(void *arg, struct child_result *r);
-/* NULL when it cannot be started, ERR_BUSY: for want of descriptors, processes or memory, else ERR_INTERNAL; `done` is not called then. */
+/* NULL when it cannot be started, ERR_BUSY: for want of descriptors, processes or memory, else ERR_INTERNAL; `done` is
+ * not called then. */
 struct child *child_start(uv_loop_t *loop, const struct child_run *run, child_done_fn *done, void *arg, struct err *e);
-/* The error that it ended with, the last line on its standard output (worker/children/last_words.h); e->code stays 0 where there is none. */
+/* The error that it ended with, the last line on its standard output (worker/children/last_words.h); e->code stays 0
+ * where there is none. */
 void child_error(const struct child_result *r, struct err *e);
 /* Ends it; `done` is called all the same, later. */
 void child_kill(struct child *c);

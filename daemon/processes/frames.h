@@ -1,47 +1,42 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Messages between shoald and shoal-worker over a socket pair (the worker's is descriptor 3): a 4-byte little-endian length,
- * then one JSON object with a "type". The directory holds input/spec.yaml and the input files as uploaded; the worker writes
- * each replica's files into its folder in there: lambda_KK (KK = window, two digits or more), and where windows have several
- * replicas repeat_RR/lambda_KK.
+ * Messages between shoald and shoal-worker over a socket pair (the worker's is descriptor 3): a 4-byte little-endian
+ * length, then one JSON object with a "type". The directory holds input/spec.yaml and the input files as uploaded; the
+ * worker writes each replica's files into its folder in there: lambda_KK (KK = window, two digits or more), and where
+ * windows have several replicas repeat_RR/lambda_KK.
  *
  * shoald -> worker
  *   start    {set, ensemble, directory, windows, attempt, salt, replicas: [{number, window, repeat, key, folder, steps,
  *            origin}], ladder}
- *                                   run these replicas together from their checkpoints, if any. number and set name them in
- *                                   these messages, ensemble is the id that users see, which checkpoints keep, key keys the
- *                                   random streams beside the spec's seed, steps is the target over all stages (0: what the spec says): the last stage
- *                                   is so much longer. ladder (1 when absent) is the revision that
- *                                   made the windows what they are: input/spec.yaml is another when it changes. origin (may be
- *                                   absent) is the folder of what the window sampled before that. salt (0 when absent)
- *                                   changes the noise: where it is larger than the newest checkpoint's, a replica goes on from the checkpoint
- *                                   before (what followed from the newest was a failure that would come again bit for bit)
- *                                   and says so in an event of kind salt; checkpoints keep it. Where the spec says exchange,
- *                                   all windows of a repeat are one set
- *   stop     {set}                  checkpoint each replica at its next sync point, then answer stopped for each (pause,
- *                                   cancel, preemption)
- *   drain    {}                     stop all, then exit 0
+ *                                   run these replicas together from their checkpoints, if any. number and set name
+ * them in these messages, ensemble is the id that users see, which checkpoints keep, key keys the random streams beside
+ * the spec's seed, steps is the target over all stages (0: what the spec says): the last stage is so much longer.
+ * ladder (1 when absent) is the revision that made the windows what they are: input/spec.yaml is another when it
+ * changes. origin (may be absent) is the folder of what the window sampled before that. salt (0 when absent) changes
+ * the noise: where it is larger than the newest checkpoint's, a replica goes on from the checkpoint before (what
+ * followed from the newest was a failure that would come again bit for bit) and says so in an event of kind salt;
+ * checkpoints keep it. Where the spec says exchange, all windows of a repeat are one set stop     {set} checkpoint each
+ * replica at its next sync point, then answer stopped for each (pause, cancel, preemption) drain    {} stop all, then
+ * exit 0
  *
  * worker -> shoald
  *   hello    {protocol, device, model, slots, pid, version}             once, first; protocol: FRAMES_PROTOCOL
  *   progress {replica, stage, step, steps, time_ps}                     step and steps count over all stages
- *   segment  {replica, index, stage, step, steps, time_ps, bytes}       a checkpoint is durable; outputs fsynced up to it:
- *                                   bytes is an object, file name in the folder -> its length at the checkpoint
- *   load     {slots, busy, us_per_replica_step, ns_per_day, memory: {total, free, used, replica}, replicas: [[replica, bytes]]}
- *                                   every few seconds while replicas run, and once when none runs any more: how many replicas
- *                                   are wanted from now on; the share of the time since in which the device had work; what all
- *                                   replicas did together; bytes, of the device, that it can still give, that this worker has,
- *                                   of the largest replica, and of each that has some
- *   event    {replica, kind, message}                                   worth a row: list grown, graph drift, production begun
- *   done     {replica, step}                                            all stages finished, final files in place
+ *   segment  {replica, index, stage, step, steps, time_ps, bytes}       a checkpoint is durable; outputs fsynced up to
+ * it: bytes is an object, file name in the folder -> its length at the checkpoint load     {slots, busy,
+ * us_per_replica_step, ns_per_day, memory: {total, free, used, replica}, replicas: [[replica, bytes]]} every few
+ * seconds while replicas run, and once when none runs any more: how many replicas are wanted from now on; the share of
+ * the time since in which the device had work; what all replicas did together; bytes, of the device, that it can still
+ * give, that this worker has, of the largest replica, and of each that has some event    {replica, kind, message} worth
+ * a row: list grown, graph drift, production begun done     {replica, step} all stages finished, final files in place
  *   stopped  {replica, step}
  *   failed   {replica, code, message, step}                             code: its number in schemas/errors.def
- *   ending   {message}              the last, where it exits with another status than 0: why; the only one where its device does not
- *                                   open
+ *   ending   {message}              the last, where it exits with another status than 0: why; the only one where its
+ * device does not open
  *
  * A replica of a set that fails is told with failed; shoald then stops the others of the set.
- * stage is the number of the protocol's stage, from 0. The worker exits with status 0 only after a drain or when shoald is
- * gone; any other end is a crash, and the replicas it had running go back to the queue. shoald starts it as
+ * stage is the number of the protocol's stage, from 0. The worker exits with status 0 only after a drain or when shoald
+ * is gone; any other end is a crash, and the replicas it had running go back to the queue. shoald starts it as
  * `shoal-worker serve --device D [--slots N]`.
  */
 #ifndef SHOAL_DAEMON_PROCESSES_FRAMES_H

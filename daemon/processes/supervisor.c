@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A worker is down when both its process and its socket have ended, in whichever order; it rests until it is started again.
+ * A worker is down when both its process and its socket have ended, in whichever order; it rests until it is started
+ * again.
  *
  *   resting --start--> started --its first frame--> speaking
  *      ^                  |                            |
@@ -9,8 +10,8 @@
  *      |                                                                                  |
  *      +------------------ down: the handle of its socket has closed ---------------------+
  *
- * One that stays closed is killed after a while; one that stays reaped, because something that it started holds its socket, counts
- * as if that had ended. A process that could not be made is reaped from the start.
+ * One that stays closed is killed after a while; one that stays reaped, because something that it started holds its
+ * socket, counts as if that had ended. A process that could not be made is reaped from the start.
  */
 #include "daemon/processes/supervisor.h"
 

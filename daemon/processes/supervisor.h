@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Worker processes: one per device, started over a socket pair (the worker's end is descriptor 3), started again with a
- * growing pause when they end, killed when they break the protocol or never speak. A worker never outlives the service: it
- * gets SIGKILL when the thread that started it dies (PR_SET_PDEATHSIG).
+ * growing pause when they end, killed when they break the protocol or never speak. A worker never outlives the service:
+ * it gets SIGKILL when the thread that started it dies (PR_SET_PDEATHSIG).
  *
- * A worker is down once its process has been reaped *and* its last frames have been read: what it said before it died counts.
+ * A worker is down once its process has been reaped *and* its last frames have been read: what it said before it died
+ * counts.
  */
 #ifndef SHOAL_DAEMON_PROCESSES_SUPERVISOR_H
 #define SHOAL_DAEMON_PROCESSES_SUPERVISOR_H

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What one user may hold of the things that all users share. A charge is an object: taken before the thing is given, returned
- * when it is given back, on every path; a zeroed charge holds nothing, and returning it twice does no harm.
+ * What one user may hold of the things that all users share. A charge is an object: taken before the thing is given,
+ * returned when it is given back, on every path; a zeroed charge holds nothing, and returning it twice does no harm.
  *
- * Each kind has two limits: of one user, which rules may change (rules.h), and of all together. Nothing is charged for replicas that
- * run: the scheduler holds to that limit. root is held to neither limit of its own, and the last sixteenth
- * of what all may have is kept for it: however many others hold something, root gets in.
+ * Each kind has two limits: of one user, which rules may change (rules.h), and of all together. Nothing is charged for
+ * replicas that run: the scheduler holds to that limit. root is held to neither limit of its own, and the last
+ * sixteenth of what all may have is kept for it: however many others hold something, root gets in.
  *
  * One thread only.
  */

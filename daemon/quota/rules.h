@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Rules that give some users and groups other limits and another weight than everybody. Of several rules the first that fits a user
- * counts, and only that one.
+ * Rules that give some users and groups other limits and another weight than everybody. Of several rules the first that
+ * fits a user counts, and only that one.
  */
 #ifndef SHOAL_DAEMON_QUOTA_RULES_H
 #define SHOAL_DAEMON_QUOTA_RULES_H
@@ -22,7 +22,8 @@ struct quota_rules;
 struct quota_rules *rules_new(const struct quota_rule *rules, int n);
 /* NULL is fine. */
 void rules_free(struct quota_rules *r);
-/* The first that fits; NULL: none. Groups are looked up once for each user, which may take as long as the machine's directory takes. */
+/* The first that fits; NULL: none. Groups are looked up once for each user, which may take as long as the machine's
+ * directory takes. */
 const struct quota_rule *rules_find(struct quota_rules *r, uint32_t uid);
 /* The user or group of a rule that the machine does not know; NULL: it knows them. */
 const char *rules_unknown(const struct quota_rule *rule);

@@ -4,10 +4,10 @@
  *
  * 1. Nothing of it may run or be written meanwhile: its folders change their places (service/prepare.c) and its
  *    replicas their windows.
- * 2. Replicas are in the order of the ladder again afterwards. They keep their numbers, and the streams of their random numbers,
- *    by which no two windows of an ensemble have ever had the same noise.
- * 3. What a window has sampled is taken up by its replica when it runs: done ones run once more, though they make no step. Until
- *    all have done so no more windows are added: an origin is one revision back, not a chain of them.
+ * 2. Replicas are in the order of the ladder again afterwards. They keep their numbers, and the streams of their random
+ * numbers, by which no two windows of an ensemble have ever had the same noise.
+ * 3. What a window has sampled is taken up by its replica when it runs: done ones run once more, though they make no
+ * step. Until all have done so no more windows are added: an origin is one revision back, not a chain of them.
  */
 #include <assert.h>
 #include <stdlib.h>

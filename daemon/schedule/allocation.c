@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Production handed out window by window, where the spec says allocate: adaptive. What windows need the estimator says, by
- * engine/base/statistics/allocate.h; here are the rounds.
+ * Production handed out window by window, where the spec says allocate: adaptive. What windows need the estimator says,
+ * by engine/base/statistics/allocate.h; here are the rounds.
  *
- * 1. Every replica first gets a floor, a quarter of an even share. Then production goes in rounds: when all replicas have reached
- *    their targets the ensemble is looked at, all of its samples, and the next part of the whole is handed out.
- * 2. What is handed out is the replicas' targets: they are committed, and a service that starts looks again where all are
- *    reached. So a round is a function of the samples alone, however often anything was interrupted, and so are all bytes.
+ * 1. Every replica first gets a floor, a quarter of an even share. Then production goes in rounds: when all replicas
+ * have reached their targets the ensemble is looked at, all of its samples, and the next part of the whole is handed
+ * out.
+ * 2. What is handed out is the replicas' targets: they are committed, and a service that starts looks again where all
+ * are reached. So a round is a function of the samples alone, however often anything was interrupted, and so are all
+ * bytes.
  * 3. Replicas of one window have one target.
  * 4. A look that comes to nothing hands out alike: the ensemble gets its steps in any case.
  * 5. A window that is added later (add_windows.c) brings an even share of its own, and begins with the floor as the

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Workers come and go; health/device_health.h draws when their devices are up, and when they can be trusted. Sets that crashed there are tried elsewhere first (pack.c), so a sick device takes no retries from anybody while there is a
+ * Workers come and go; health/device_health.h draws when their devices are up, and when they can be trusted. Sets that
+ * crashed there are tried elsewhere first (pack.c), so a sick device takes no retries from anybody while there is a
  * healthy one.
  */
 #include "daemon/schedule/internal.h"

@@ -31,8 +31,8 @@ static const struct sm_state replica_table[] = {
     [REPLICA_CANCELLED] = {"cancelled", R(QUEUED)},
 };
 
-/* While its set has a worker, a replica runs there or has ended. (One that was loaded from the database may still be called
- * running after its worker is gone; the scheduler's first act is to put that right.) */
+/* While its set has a worker, a replica runs there or has ended. (One that was loaded from the database may still be
+ * called running after its worker is gone; the scheduler's first act is to put that right.) */
 static bool replica_holds(const void *owner, uint32_t state)
 {
     const struct sched_replica *r = owner;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the service knows of an ensemble and its replicas. The loop thread owns these structs: sched.c moves their states,
- * the store saves and loads them, the API shows them. Times are milliseconds since 1970, UTC, where they are shown.
+ * What the service knows of an ensemble and its replicas. The loop thread owns these structs: sched.c moves their
+ * states, the store saves and loads them, the API shows them. Times are milliseconds since 1970, UTC, where they are
+ * shown.
  *
- * A window has one replica for each repeat. Replicas are run in sets: a set gets its slots, starts, stops, yields and is blamed
- * as a whole. Replicas that never meet are sets of one; those that exchange windows are one set.
+ * A window has one replica for each repeat. Replicas are run in sets: a set gets its slots, starts, stops, yields and
+ * is blamed as a whole. Replicas that never meet are sets of one; those that exchange windows are one set.
  *
  *   ensemble:  queued <-> running --> finishing --> done | failed          (retry: failed, cancelled -> queued)
  *                 \\      //  ^             ^                                 (extend: done, failed -> queued)
@@ -17,9 +18,9 @@
  *                 +------ stopping --> paused | cancelled | queued          (retry: failed, cancelled -> queued)
  *                                                                           (extend: done -> queued)
  *
- * An ensemble has revisions. The first is what was submitted; each extension gives its replicas later targets and makes the next.
- * A done replica has reached its target: one that has a later one is not done any more. A revision may also have more windows
- * (add_windows.c).
+ * An ensemble has revisions. The first is what was submitted; each extension gives its replicas later targets and makes
+ * the next. A done replica has reached its target: one that has a later one is not done any more. A revision may also
+ * have more windows (add_windows.c).
  */
 #ifndef SHOAL_DAEMON_SCHEDULE_ENSEMBLE_H
 #define SHOAL_DAEMON_SCHEDULE_ENSEMBLE_H
@@ -62,8 +63,9 @@ struct sched_replica {
     struct ensemble *ensemble;
     struct sched_set *set;
     int window, repeat;
-    int stream; /* of the random numbers of its repeat: its window when that was new. No other window ever has the same */
-    int origin;    /* its window before the ensemble's last ladder, whose samples it takes up; -1: it has none */
+    int stream; /* of the random numbers of its repeat: its window when that was new. No other window ever has the same
+                 */
+    int origin; /* its window before the ensemble's last ladder, whose samples it takes up; -1: it has none */
     int64_t steps; /* its target, over all stages */
     int64_t told;  /* the target that its worker was told */
     struct sm sm;  /* enum replica_state */
@@ -145,8 +147,8 @@ struct ensemble {
     char hash[65];  /* SHA-256 of everything submitted, hex */
     char *name;
     char *spec_name;
-    char *
-        sizes; /* what devices would have to hold of it, as its reader told: JSON (daemon/spec/submission.h); NULL: not known */
+    char *sizes; /* what devices would have to hold of it, as its reader told: JSON (daemon/spec/submission.h); NULL:
+                    not known */
     int nlabels;
     struct ensemble_label *labels;
     struct quota_charge counted, peopled, stored; /* of its owner: one ensemble, its replicas, its bytes */
@@ -209,14 +211,14 @@ struct ensemble {
 struct ensemble *ensemble_new(int nreplicas);
 /* The next `nreplicas` replicas become a set; call until every replica is in one. */
 struct sched_set *ensemble_add_set(struct ensemble *e, int nreplicas);
-/* An ensemble of windows x repeats replicas, numbered from `first`, of so many steps: each a set of its own or, where they exchange
- * windows, one set for each repeat. */
+/* An ensemble of windows x repeats replicas, numbered from `first`, of so many steps: each a set of its own or, where
+ * they exchange windows, one set for each repeat. */
 struct ensemble *ensemble_of_windows(int windows, int repeats, bool exchange, int64_t first, int64_t steps);
 /* Gives up the scheduler's hold, or one of ensemble_hold; the last frees it. NULL is fine. */
 void ensemble_free(struct ensemble *e);
-/* add_windows.c: gives it windows, of which origin[windows] says which they were (-1: new), for all repeats. Replicas that were there
- * keep their numbers and states, new ones are numbered from `first`; none may have a worker. All go on from no checkpoint in their
- * folders: what they sampled is in others. */
+/* add_windows.c: gives it windows, of which origin[windows] says which they were (-1: new), for all repeats. Replicas
+ * that were there keep their numbers and states, new ones are numbered from `first`; none may have a worker. All go on
+ * from no checkpoint in their folders: what they sampled is in others. */
 void ensemble_add_windows(struct ensemble *e, int windows, const int *origin, int64_t first);
 /* Whether it wants slots for those of its replicas that have not ended. */
 bool ensemble_wants(const struct ensemble *e);

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Why the replicas of an ensemble wait, their places in the queue and when they may start. Functions of the scheduler's state.
+ * Why the replicas of an ensemble wait, their places in the queue and when they may start. Functions of the scheduler's
+ * state.
  *
- * The place follows from the order of turns (pack.c) as if nothing ended meanwhile: turn after turn the user with the least
- * claim is served, so before the k-th set of one user every other user gets as many as bring them level. The same
- * holds among the ensembles of a user. So how many sets of others come before a set depends only on its place among its own, and
- * the queue of an ensemble costs a pass over the ensembles, and over the users for each of its sets, however many sets the others have.
+ * The place follows from the order of turns (pack.c) as if nothing ended meanwhile: turn after turn the user with the
+ * least claim is served, so before the k-th set of one user every other user gets as many as bring them level. The same
+ * holds among the ensembles of a user. So how many sets of others come before a set depends only on its place among its
+ * own, and the queue of an ensemble costs a pass over the ensembles, and over the users for each of its sets, however
+ * many sets the others have.
  */
 #include "daemon/schedule/internal.h"
 
@@ -30,7 +32,8 @@ struct waiting_ahead {
     int64_t *bend; /* [n]: from one to the next the number grows by a slope, which changes by so much here */
 };
 
-/* Adds one that has so many waiting. Before the k-th of one's own (from 0) it gets k - `level` of them: as many as bring it level. */
+/* Adds one that has so many waiting. Before the k-th of one's own (from 0) it gets k - `level` of them: as many as
+ * bring it level. */
 static void add_other(struct waiting_ahead *a, int64_t waiting, int64_t level)
 {
     int64_t from = level > 0 ? level : 0, to = level + waiting;
@@ -175,8 +178,8 @@ static int64_t turn_start(const struct sched_set *runs, bool own)
     return own && runs->turning ? runs->turn_began : runs->began;
 }
 
-/* For the ensemble: now, at the end of slices, or when what runs there ends. A slot is free again after as long as those that run
- * hold theirs, in the mean. */
+/* For the ensemble: now, at the end of slices, or when what runs there ends. A slot is free again after as long as
+ * those that run hold theirs, in the mean. */
 static void find_slots(struct sched_queue *q)
 {
     const struct sched *s = q->s;

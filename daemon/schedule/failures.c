@@ -3,11 +3,11 @@
  * What becomes of a set that failed. Whose fault was it?
  *
  *   the input's       it will not change by itself: failed at once
- *   the physics'      a replica's numbers depend on its checkpoint, seed and device model alone, so the same failure comes again
- *                     at the same step. It is tried once as it was (the machine may have erred), then from the older checkpoint
+ *   the physics'      a replica's numbers depend on its checkpoint, seed and device model alone, so the same failure
+ * comes again at the same step. It is tried once as it was (the machine may have erred), then from the older checkpoint
  *                     with a salt in its noise, which the event says and the database keeps
- *   the machine's     no disk space, memory that others hold, a folder that another process holds, a device error: waited out,
- *                     and no retry is lost. Memory that is lacking although nothing else runs there is the set's own matter
+ *   the machine's     no disk space, memory that others hold, a folder that another process holds, a device error:
+ * waited out, and no retry is lost. Memory that is lacking although nothing else runs there is the set's own matter
  *   nobody knows      a worker crashed: the rules for suspects (sched.h, 3)
  */
 #include "daemon/schedule/internal.h"

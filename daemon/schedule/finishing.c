@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * How an ensemble ends: what its samples come to is written, and its state says how that went. Where the machine cannot do that now
- * (it has no descriptors, no room, a file that a disk fails to read) the ensemble waits, and its reason says for what:
+ * How an ensemble ends: what its samples come to is written, and its state says how that went. Where the machine cannot
+ * do that now (it has no descriptors, no room, a file that a disk fails to read) the ensemble waits, and its reason
+ * says for what:
  *
  *   no space       until there is some
- *   anything else  tried again after 2 s, 4 s, ... 10 min, then every 10 min. The first failure is an event, and so is what becomes of
- *                  it: the try that succeeds, or after a day the last one, which fails the ensemble. Its samples stay, and its owner
- *                  has the results computed again
+ *   anything else  tried again after 2 s, 4 s, ... 10 min, then every 10 min. The first failure is an event, and so is
+ * what becomes of it: the try that succeeds, or after a day the last one, which fails the ensemble. Its samples stay,
+ * and its owner has the results computed again
  *
- * An ensemble with a stop rule ends before its time, when its free energy is good enough. What is asked is a live estimate; those
- * come at growing intervals (service/estimates_so_far.c), and it has to hold at STOP_LOOKS of them in a row: who stops as soon as an
- * error looks small stops more often when it looks smaller than it is. Every replica's target then becomes where its checkpoint is
- * (of those that exchange windows, where the furthest is): it starts once more for its final files.
+ * An ensemble with a stop rule ends before its time, when its free energy is good enough. What is asked is a live
+ * estimate; those come at growing intervals (service/estimates_so_far.c), and it has to hold at STOP_LOOKS of them in a
+ * row: who stops as soon as an error looks small stops more often when it looks smaller than it is. Every replica's
+ * target then becomes where its checkpoint is (of those that exchange windows, where the furthest is): it starts once
+ * more for its final files.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -146,8 +148,8 @@ static bool may_finish_again(struct step *st, struct ensemble *e, const char *me
     return false;
 }
 
-/* True: an estimate of all there is, or a look at it, failed because the machine lacks something, and finish_again repeats it.
- * False: it did not fail (ERR_NONE), would fail again (ERR_ESTIMATE), or has been repeated for a day. */
+/* True: an estimate of all there is, or a look at it, failed because the machine lacks something, and finish_again
+ * repeats it. False: it did not fail (ERR_NONE), would fail again (ERR_ESTIMATE), or has been repeated for a day. */
 static bool finish_later(struct step *st, struct ensemble *e, int code, const char *message)
 {
     if (code == ERR_NONE || code == ERR_ESTIMATE) {

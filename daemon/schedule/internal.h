@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Inside the scheduler, from below: users.c counts, decisions.c writes down what is decided, turns.c orders the windows of
- * an ensemble, pack.c chooses, sets.c moves sets in and out of slots, failures.c says what becomes of those that failed,
- * allocation.c hands production out by what windows need, finishing.c ends ensembles; reports.c hears what workers say of
- * replicas, devices.c of themselves, owners.c obeys owners, add_windows.c adds windows; sched.c takes events.
+ * Inside the scheduler, from below: users.c counts, decisions.c writes down what is decided, turns.c orders the windows
+ * of an ensemble, pack.c chooses, sets.c moves sets in and out of slots, failures.c says what becomes of those that
+ * failed, allocation.c hands production out by what windows need, finishing.c ends ensembles; reports.c hears what
+ * workers say of replicas, devices.c of themselves, owners.c obeys owners, add_windows.c adds windows; sched.c takes
+ * events.
  */
 #ifndef SHOAL_DAEMON_SCHEDULE_INTERNAL_H
 #define SHOAL_DAEMON_SCHEDULE_INTERNAL_H
@@ -64,8 +65,8 @@ void end_slices(struct step *st);
 void stop_set(struct step *st, struct sched_set *set);
 /* Out of its slots without having ended: where it waits depends on what its owner wants. */
 void release_set(struct step *st, struct sched_set *set);
-/* Its done replicas whose target has become later wait again, unless it is at work, or has failed or its ensemble has ended: then when
- * it has left, or when its owner retries. */
+/* Its done replicas whose target has become later wait again, unless it is at work, or has failed or its ensemble has
+ * ended: then when it has left, or when its owner retries. */
 void reopen_set(struct step *st, struct sched_set *set);
 /* Out of its slots for good. */
 void fail_set(struct step *st, struct sched_set *set);
@@ -146,11 +147,13 @@ bool users_come(const struct sched *s);
 double user_part(const struct sched_user *u, int64_t running);
 
 /* ---- turns.c ---- */
-/* The share of its production that a set has made, 0 to 1; -1: it has samples from before the last ladder to take up. */
+/* The share of its production that a set has made, 0 to 1; -1: it has samples from before the last ladder to take up.
+ */
 double turn_share(const struct sched_set *set);
 /* Of two sets of one ensemble: how much further behind `a` is than `b`, in shares or steps; below 0: it is ahead. */
 double turn_behind(const struct sched_set *a, const struct sched_set *b);
-/* Notes that the turn of a running set begins, once it produces. Call after its start and after each step that it told. */
+/* Notes that the turn of a running set begins, once it produces. Call after its start and after each step that it told.
+ */
 void turn_begin(struct sched_set *set, int64_t now);
 /* Whether a running set has had its turn among the sets of its ensemble. */
 bool turn_ended(const struct sched *s, const struct sched_set *set, int64_t now);
@@ -164,10 +167,12 @@ int64_t turn_length(const struct sched *s, const struct sched_set *set, int64_t 
 struct sched_set *pack_next(const struct sched *s, int worker, int64_t now);
 /* Who others may have to make room for on this worker, NULL: nobody. */
 const struct sched_set *pack_claimant(const struct sched *s, int worker, int64_t now);
-/* Whether a running set should make room for the claimant: at the end of its slice, or (not `sliced`) at a checkpoint before. */
+/* Whether a running set should make room for the claimant: at the end of its slice, or (not `sliced`) at a checkpoint
+ * before. */
 bool pack_should_yield(const struct sched *s, const struct sched_set *set, const struct sched_set *next, bool sliced,
                        int64_t now);
-/* Whether a running set should make room, at the end of its slice, for another ensemble of its user, who may have no more slots. */
+/* Whether a running set should make room, at the end of its slice, for another ensemble of its user, who may have no
+ * more slots. */
 bool pack_passes_on(const struct sched *s, const struct sched_set *set, int64_t now);
 /* Whether a running set should leave its slots to another set of its ensemble. */
 bool pack_gives_way(const struct sched *s, const struct sched_set *set, int64_t now);

@@ -2,9 +2,10 @@
  *
  * Which set gets free slots. Pure functions of the scheduler's state; see the rules in sched.h.
  *
- * A set that has crashed workers is suspect: it goes first among its ensemble's, but only onto an empty worker. While the turn
- * is that of a set for which there is no room, nothing else is started there and the others leave: for a suspect at their next
- * checkpoint, else at the end of their slices. After one checkpoint of its own a set is no longer suspect and company is welcome.
+ * A set that has crashed workers is suspect: it goes first among its ensemble's, but only onto an empty worker. While
+ * the turn is that of a set for which there is no room, nothing else is started there and the others leave: for a
+ * suspect at their next checkpoint, else at the end of their slices. After one checkpoint of its own a set is no longer
+ * suspect and company is welcome.
  */
 #include <stddef.h>
 #include <string.h>
@@ -199,8 +200,8 @@ const struct sched_set *pack_claimant(const struct sched *s, int worker, int64_t
     return pack_whose_turn(s, worker, now);
 }
 
-/* Whether the slot would go to another ensemble of the same user, since the user whose turn it is has no less. Without this, users
- * with equal parts would keep what runs until it ends. */
+/* Whether the slot would go to another ensemble of the same user, since the user whose turn it is has no less. Without
+ * this, users with equal parts would keep what runs until it ends. */
 static bool turns_over(const struct sched *s, const struct sched_set *set, const struct sched_set *next, int64_t now)
 {
     int user = set->ensemble->user;
@@ -234,7 +235,8 @@ bool pack_should_yield(const struct sched *s, const struct sched_set *set, const
     return un != ur && user_part(un, un->running + 1) <= user_part(ur, ur->running - 1);
 }
 
-/* Whether there were slots for `next` if the set had left. One leaves after the other: what one gives way to is found anew. */
+/* Whether there were slots for `next` if the set had left. One leaves after the other: what one gives way to is found
+ * anew. */
 static bool has_room_after(const struct sched_worker *w, const struct sched_set *set, const struct sched_set *next)
 {
     for (int i = 0; i < w->nsets; i++)

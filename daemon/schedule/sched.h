@@ -1,37 +1,40 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The scheduler: events in, decisions out. No I/O, no clock, no globals: time comes with the event, and the caller carries
- * out the decisions in their order (service/service.c). It owns the ensembles handed to it.
+ * The scheduler: events in, decisions out. No I/O, no clock, no globals: time comes with the event, and the caller
+ * carries out the decisions in their order (service/service.c). It owns the ensembles handed to it.
  *
- * 1. A worker is never given more replicas than slots, but for a set that has more than there are: it gets the worker for itself. A
- *    slot that becomes free is offered at once. A set of replicas gets all the slots that it needs or none; it starts, stops, yields
- *    and is blamed as a whole.
- * 2. Fair turns: slots go to the user who has used least since they were last idle, a slice ahead for each replica that runs, by
- *    weight (users.c); among a user's ensembles to the one of the highest priority, then with the fewest running replicas, then to the one that has used least, then to
- *    the older submission, then to the set whose turn it is (10). A set whose slice has ended makes room when that would give its slots to
- *    another user or to another ensemble of its user. So with U users of one weight and S slots each user runs something within about
- *    U / S slices, whatever checkpoint intervals they chose. Who comes new, owing nothing, goes first with their first set: for that a
- *    set makes room that has run for SCHED_FIRST_MS. A user who has as many replicas running as they may starts no more.
- * 3. A worker crash blames every set it had running. One that was blamed SCHED_SUSPECT times without a checkpoint between is
- *    run alone, first where it has not crashed yet. When it goes on to crash every device that it could run on, alone and for
- *    its retries more, it fails, and nobody else is hurt (sets.c).
- * 4. A device that crashes HEALTH_STRIKES times without a checkpoint between is put aside: after a pause that doubles, one set
- *    at a time is tried there until a checkpoint says that it is well (devices.c). The healthy ones work.
- * 5. A set that fails by its own fault is tried again from its last checkpoint, `retries` times; then it is failed and its
- *    ensemble goes on. Getting beyond the step where it failed forgives it. What the machine lacks (disk space, memory that
- *    others hold, a locked folder) is waited out and costs nothing; so is what its owner lacks: who has more stored than they
- *    may makes room at a checkpoint and starts nothing until they have removed something. A failure of the physics at the
- *    same step from the same checkpoint would recur for ever: it is tried again from the older checkpoint with other noise.
+ * 1. A worker is never given more replicas than slots, but for a set that has more than there are: it gets the worker
+ * for itself. A slot that becomes free is offered at once. A set of replicas gets all the slots that it needs or none;
+ * it starts, stops, yields and is blamed as a whole.
+ * 2. Fair turns: slots go to the user who has used least since they were last idle, a slice ahead for each replica that
+ * runs, by weight (users.c); among a user's ensembles to the one of the highest priority, then with the fewest running
+ * replicas, then to the one that has used least, then to the older submission, then to the set whose turn it is (10). A
+ * set whose slice has ended makes room when that would give its slots to another user or to another ensemble of its
+ * user. So with U users of one weight and S slots each user runs something within about U / S slices, whatever
+ * checkpoint intervals they chose. Who comes new, owing nothing, goes first with their first set: for that a set makes
+ * room that has run for SCHED_FIRST_MS. A user who has as many replicas running as they may starts no more.
+ * 3. A worker crash blames every set it had running. One that was blamed SCHED_SUSPECT times without a checkpoint
+ * between is run alone, first where it has not crashed yet. When it goes on to crash every device that it could run on,
+ * alone and for its retries more, it fails, and nobody else is hurt (sets.c).
+ * 4. A device that crashes HEALTH_STRIKES times without a checkpoint between is put aside: after a pause that doubles,
+ * one set at a time is tried there until a checkpoint says that it is well (devices.c). The healthy ones work.
+ * 5. A set that fails by its own fault is tried again from its last checkpoint, `retries` times; then it is failed and
+ * its ensemble goes on. Getting beyond the step where it failed forgives it. What the machine lacks (disk space, memory
+ * that others hold, a locked folder) is waited out and costs nothing; so is what its owner lacks: who has more stored
+ * than they may makes room at a checkpoint and starts nothing until they have removed something. A failure of the
+ * physics at the same step from the same checkpoint would recur for ever: it is tried again from the older checkpoint
+ * with other noise.
  * 6. A set of which no replica makes a step for stall_ms is stuck: its worker is killed, and it alone is blamed.
  * 7. An ensemble whose replicas have all ended is finishing until its results are written, whatever happened to them.
  *    Its owner can have them written again; that waits behind results that were never written and behind live estimates
  *    (service/estimates.c).
- * 8. Targets become later, by an extension, or move to where the last checkpoint is (finishing.c). A replica that reaches the one
- *    its worker was told, while it has got a later one, goes on from its checkpoint like any other that waits.
- * 9. Where production is handed out by what windows need, an ensemble whose replicas have all reached their targets is looked at and
- *    gets later ones, until all is handed out (allocation.c).
- * 10. Windows of one ensemble take turns once they produce, so that all of them have samples early, and an ensemble that ends before its
- *    time has windows that were sampled alike. A turn is long beside what a start costs (turns.c).
+ * 8. Targets become later, by an extension, or move to where the last checkpoint is (finishing.c). A replica that
+ * reaches the one its worker was told, while it has got a later one, goes on from its checkpoint like any other that
+ * waits.
+ * 9. Where production is handed out by what windows need, an ensemble whose replicas have all reached their targets is
+ * looked at and gets later ones, until all is handed out (allocation.c).
+ * 10. Windows of one ensemble take turns once they produce, so that all of them have samples early, and an ensemble
+ * that ends before its time has windows that were sampled alike. A turn is long beside what a start costs (turns.c).
  *
  * `now` never jumps (ms of a clock that goes on in sleep); `time` is what is recorded (ms since 1970).
  */
@@ -64,13 +67,14 @@ enum sched_kind {
     SCHED_REESTIMATE, /* ensemble: its results are to be computed again from the rows it has */
     /* ensemble: its replicas' target over all stages is to be `step`, or, more, by `step` later; message: in words */
     SCHED_EXTEND,
-    /* ensemble: it is to have `window` windows, of which `origin` says which they were, by a spec with the text `spec`; its new replicas are
-     * numbered from `replica`; message: in words */
+    /* ensemble: it is to have `window` windows, of which `origin` says which they were, by a spec with the text `spec`;
+     * its new replicas are numbered from `replica`; message: in words */
     SCHED_ADD_WINDOWS,
-    /* ensemble: a live estimate was made of at least `step` steps of each replica, of the windows that revision `ladder` made; ok: it
-     * has a number, with the error `error` (kJ/mol); message: its verdict */
+    /* ensemble: a live estimate was made of at least `step` steps of each replica, of the windows that revision
+     * `ladder` made; ok: it has a number, with the error `error` (kJ/mol); message: its verdict */
     SCHED_LIVE,
-    /* ensemble: what DECIDE_LOOK asked for; targets: production of its windows; NULL, nobody knows: code, message say why */
+    /* ensemble: what DECIDE_LOOK asked for; targets: production of its windows; NULL, nobody knows: code, message say
+       why */
     SCHED_LOOKED,
     SCHED_WORKER_UP,   /* worker: said hello; slots, device, model, limits, room */
     SCHED_SLOTS,       /* worker: wants so many slots from now on; fewer make nobody leave */
@@ -160,7 +164,8 @@ struct sched_user {
     double usage;   /* slots x ms by the weight that counts: what their turn is measured by */
     bool comes;     /* new, or was idle until they owed nothing; nothing of theirs has run since */
     bool over;      /* has more stored than they may: nothing of theirs runs */
-    /* When the user's last estimate began, and the last live one that nobody asked for. Both count turns: struct service. */
+    /* When the user's last estimate began, and the last live one that nobody asked for. Both count turns: struct
+     * service. */
     int64_t estimated, looked;
 };
 
@@ -194,19 +199,19 @@ struct sched {
 
 void sched_init(struct sched *s, int nworkers);
 void sched_close(struct sched *s);
-/* 0, or ERR_CONFLICT or ERR_BUSY for a wish that the ensemble's state does not allow (now), ERR_NOT_FOUND for a revision of one
- * that was removed, or ERR_PROTOCOL for a worker that speaks of a replica it does not have; then nothing was changed. Appends to
- * *out. */
+/* 0, or ERR_CONFLICT or ERR_BUSY for a wish that the ensemble's state does not allow (now), ERR_NOT_FOUND for a
+ * revision of one that was removed, or ERR_PROTOCOL for a worker that speaks of a replica it does not have; then
+ * nothing was changed. Appends to *out. */
 int sched_step(struct sched *s, const struct sched_event *ev, struct decisions *out, struct err *e);
-/* Takes an ensemble out that has ended and that nobody works on any more. ERR_CONFLICT: it has not, or somebody does. It is the
- * caller's then, to be freed. */
+/* Takes an ensemble out that has ended and that nobody works on any more. ERR_CONFLICT: it has not, or somebody does.
+ * It is the caller's then, to be freed. */
 int sched_remove(struct sched *s, struct ensemble *en, struct err *e);
 /* When SCHED_TICK should come next, ms; INT64_MAX: nothing waits for time to pass. */
 int64_t sched_wake(const struct sched *s, int64_t now);
 /* What a user had in the database: their history as of `ago` ms before now. Before anything runs. */
 void sched_remember(struct sched *s, uint32_t uid, double history, int64_t ago);
-/* What a look is made for: windows [of the ensemble] with their steps of production and as many replicas as share them. Returns what
- * all of these are to have made after it. */
+/* What a look is made for: windows [of the ensemble] with their steps of production and as many replicas as share them.
+ * Returns what all of these are to have made after it. */
 int64_t sched_production(const struct ensemble *e, struct allocate_window *w);
 
 /* ---- why a replica waits (explain.c) ---- */
@@ -229,8 +234,8 @@ struct sched_wait {
     int64_t expected; /* ms from now until it starts, as far as one can tell; -1: one cannot */
 };
 
-/* What the replicas of one ensemble wait for, found once for all of them. It stays good as long as the ensemble has the same windows: places
- * are those of when it was opened, and a replica that did not wait then has none. */
+/* What the replicas of one ensemble wait for, found once for all of them. It stays good as long as the ensemble has the
+ * same windows: places are those of when it was opened, and a replica that did not wait then has none. */
 struct sched_queue {
     const struct sched *s;
     const struct ensemble *ensemble;

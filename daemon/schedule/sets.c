@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Sets of replicas in and out of slots. A set holds its worker from its start until each of its replicas that the worker got
- * has told how it ended; only then is it decided what becomes of the set.
+ * Sets of replicas in and out of slots. A set holds its worker from its start until each of its replicas that the
+ * worker got has told how it ended; only then is it decided what becomes of the set.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -112,7 +112,8 @@ static int slots_to_come(const struct sched_worker *w)
     return n;
 }
 
-/* The worker that needs fewest sets to leave for the first set of a user who comes; *next: that set. -1: none, or they leave already. */
+/* The worker that needs fewest sets to leave for the first set of a user who comes; *next: that set. -1: none, or they
+ * leave already. */
 static int worker_for_first(const struct step *st, const struct sched_set **next)
 {
     int best = -1;

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Windows of one ensemble take turns, where there are fewer slots than windows. Pure functions of the scheduler's state.
+ * Windows of one ensemble take turns, where there are fewer slots than windows. Pure functions of the scheduler's
+ * state.
  *
- * 1. The window that has made the smallest share of its production has the turn. Where production goes by need (allocation.c)
- *    it is the window with most steps left, because the ensemble waits for the last.
- * 2. The turn of a window begins with its first step of production: equilibration is not interrupted for another window of the
- *    ensemble. So every window has samples after one turn of each.
- * 3. A turn lasts until the window has made a twentieth of its production, but no longer than a slice. Windows of an ensemble
- *    that may end before its time share one slice. In any case a turn lasts a twelfth of a slice and fifty times as long as the
- *    start took, up to a slice: starts cost two percent of the time.
+ * 1. The window that has made the smallest share of its production has the turn. Where production goes by need
+ * (allocation.c) it is the window with most steps left, because the ensemble waits for the last.
+ * 2. The turn of a window begins with its first step of production: equilibration is not interrupted for another window
+ * of the ensemble. So every window has samples after one turn of each.
+ * 3. A turn lasts until the window has made a twentieth of its production, but no longer than a slice. Windows of an
+ * ensemble that may end before its time share one slice. In any case a turn lasts a twelfth of a slice and fifty times
+ * as long as the start took, up to a slice: starts cost two percent of the time.
  */
 #include "daemon/schedule/internal.h"
 

@@ -2,13 +2,15 @@
  *
  * What users and their ensembles have used: slots x time.
  *
- * A user's turn is measured by `usage`, which grows by the slots they have over the weight that counts, so that who gets more by weight
- * falls behind no sooner. Who comes back from being idle does not catch up: they begin where the least served of the others is, and
- * nobody waits longer for it. Nor does anybody fall far behind who has no use for more slots. So usage says who is next, and no more.
+ * A user's turn is measured by `usage`, which grows by the slots they have over the weight that counts, so that who
+ * gets more by weight falls behind no sooner. Who comes back from being idle does not catch up: they begin where the
+ * least served of the others is, and nobody waits longer for it. Nor does anybody fall far behind who has no use for
+ * more slots. So usage says who is next, and no more.
  *
- * What was used before is the history, which is halved every half-life and outlives the service. The weight that counts is the user's
- * weight times the part of the slots that it would have given them over the part that they had, of those who want slots now; a factor of
- * FACTOR at most, so that nobody stands still for what they used last week. In the long run the parts are as the weights.
+ * What was used before is the history, which is halved every half-life and outlives the service. The weight that counts
+ * is the user's weight times the part of the slots that it would have given them over the part that they had, of those
+ * who want slots now; a factor of FACTOR at most, so that nobody stands still for what they used last week. In the long
+ * run the parts are as the weights.
  */
 #include "daemon/schedule/internal.h"
 
@@ -19,8 +21,8 @@
 #define FACTOR 4.0
 /* Of a half-life of all slots, as if used by weight before the history begins: minutes of it mean nothing. */
 #define BEFORE 0.02
-/* In slices of a slot: how far the one who is furthest on may be ahead, as after a turn of their own; how far somebody may be behind that;
- * and what somebody who comes back may owe. */
+/* In slices of a slot: how far the one who is furthest on may be ahead, as after a turn of their own; how far somebody
+ * may be behind that; and what somebody who comes back may owe. */
 #define AHEAD 1.25
 #define BEHIND 0.25
 #define DEBT 2.0

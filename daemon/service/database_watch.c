@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Whether the database and its log are still the files that were opened: what is written to a file that has no name any more, or that
- * was cut short, is lost with the process. Looked at every second, for there may be nothing to write; every commit looks too
- * (store/write.c). The file may come back (moved away by mistake). If it does not, the service drains, while replicas make their
- * checkpoints, and ends with the exit code of a database error.
+ * Whether the database and its log are still the files that were opened: what is written to a file that has no name any
+ * more, or that was cut short, is lost with the process. Looked at every second, for there may be nothing to write;
+ * every commit looks too (store/write.c). The file may come back (moved away by mistake). If it does not, the service
+ * drains, while replicas make their checkpoints, and ends with the exit code of a database error.
  */
 #include "daemon/service/service.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A full disk is waited out: every second a file of a few MiB is written beside the database, made durable and removed; when
- * that works, there is space. (What statfs says does not count quotas.)
+ * A full disk is waited out: every second a file of a few MiB is written beside the database, made durable and removed;
+ * when that works, there is space. (What statfs says does not count quotas.)
  */
 #include "daemon/service/service.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The results of ensembles: each estimated by a process of its own (shoal-worker estimate) with limits, a few at a time, user by user. Who asks
- * for results that are being made waits for them too. What ends with the service is made again by the next one.
+ * The results of ensembles: each estimated by a process of its own (shoal-worker estimate) with limits, a few at a
+ * time, user by user. Who asks for results that are being made waits for them too. What ends with the service is made
+ * again by the next one.
  */
 #include "daemon/service/service.h"
 

@@ -2,12 +2,12 @@
  *
  * Live estimates: what the samples of ensembles that have not ended say so far, for whoever looks at these.
  *
- * 1. They are of rows that checkpoints vouch for (daemon/worker/children/estimate.c): none of them is ever taken back. The first
- *    is made when all windows have such rows.
- * 2. An ensemble's next one is made when its replicas have checkpointed a tenth more steps than at the last: that changes its error
- *    by a twentieth. So their number grows as the logarithm of what was sampled.
- * 3. One is made at a time, by a process of its own (estimates.c), and read on the thread pool. Then nothing is estimated for
- *    three times as long: all of them together take a quarter of a core at most.
+ * 1. They are of rows that checkpoints vouch for (daemon/worker/children/estimate.c): none of them is ever taken back.
+ * The first is made when all windows have such rows.
+ * 2. An ensemble's next one is made when its replicas have checkpointed a tenth more steps than at the last: that
+ * changes its error by a twentieth. So their number grows as the logarithm of what was sampled.
+ * 3. One is made at a time, by a process of its own (estimates.c), and read on the thread pool. Then nothing is
+ * estimated for three times as long: all of them together take a quarter of a core at most.
  * 4. An ensemble whose next steps depend on it (schedule/allocation.c) has one made at once, of all that there is.
  */
 #include "daemon/service/service.h"

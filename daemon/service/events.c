@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Events and those who watch for them: an event is put into the store's batch; once it is committed, what it says is shown to
- * clients and the watchers of its ensemble are told.
+ * Events and those who watch for them: an event is put into the store's batch; once it is committed, what it says is
+ * shown to clients and the watchers of its ensemble are told.
  */
 #include "daemon/service/service.h"
 

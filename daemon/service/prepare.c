@@ -46,9 +46,10 @@ static bool holds(const char *path, const void *data, size_t len)
     return same;
 }
 
-/* Equal inputs of several ensembles of one user are one file on disk: the first leaves it a second name in state/inputs/UID, of its
- * checksum, from which the next ones are linked. Users share none: what a file is charged by would tell who else has it. What is linked is
- * held against its content first. Where the filesystem takes no links every ensemble has its own. */
+/* Equal inputs of several ensembles of one user are one file on disk: the first leaves it a second name in
+ * state/inputs/UID, of its checksum, from which the next ones are linked. Users share none: what a file is charged by
+ * would tell who else has it. What is linked is held against its content first. Where the filesystem takes no links
+ * every ensemble has its own. */
 static void shared_path(const struct preparation *j, const void *data, size_t len, struct buf *path)
 {
     buf_printf(path, "%s/inputs/%" PRIu32 "/%016" PRIx64, j->sv->config.state, j->owner, checksum(data, len));
@@ -171,8 +172,9 @@ static int move_files(const char *from, const char *to, struct err *e)
     return rc;
 }
 
-/* Where the ladder is another than the first, the files of the one before it go to revision_N. That folder has its name when all
- * of them are in it: from then on what is outside is the new windows' own, though somebody may delete it later (before_of). */
+/* Where the ladder is another than the first, the files of the one before it go to revision_N. That folder has its name
+ * when all of them are in it: from then on what is outside is the new windows' own, though somebody may delete it later
+ * (before_of). */
 static int put_aside(const struct preparation *j, struct err *e)
 {
     struct buf folder = {0}, part = {0}, inside = {0};

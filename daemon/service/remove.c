@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Removing an ensemble for good: its rows go in one transaction, which leaves its id among the removals; then its folder goes,
- * on the thread pool; then the id. A start finds the ids whose folders were not finished with.
+ * Removing an ensemble for good: its rows go in one transaction, which leaves its id among the removals; then its
+ * folder goes, on the thread pool; then the id. A start finds the ids whose folders were not finished with.
  */
 #include "daemon/service/service.h"
 

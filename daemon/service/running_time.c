@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * How long an ensemble has run: by its events, the time in which any of its replicas had a slot. An ensemble keeps its newest events; when
- * the oldest are removed, the time that they tell of is added to its ran_ms.
+ * How long an ensemble has run: by its events, the time in which any of its replicas had a slot. An ensemble keeps its
+ * newest events; when the oldest are removed, the time that they tell of is added to its ran_ms.
  */
 #include "daemon/service/service.h"
 
@@ -122,8 +122,8 @@ static void trim_done(void *arg)
     free(t);
 }
 
-/* A replica that has a slot at the last event that is removed counts up to that event, and again from its next start on. So less than one slice
- * of the time is lost. */
+/* A replica that has a slot at the last event that is removed counts up to that event, and again from its next start
+ * on. So less than one slice of the time is lost. */
 void service_trim_events(struct service *sv, struct ensemble *en)
 {
     if (en->trimming || sv->draining || en->nevents < kept(en) + kept(en) / 4)

@@ -1,23 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The service: carries out what the scheduler decides. It holds the scheduler, the store, the workers, and whoever watches;
- * everything here happens on the loop thread.
+ * The service: carries out what the scheduler decides. It holds the scheduler, the store, the workers, and whoever
+ * watches; everything here happens on the loop thread.
  *
  * The way of a submission:
  *   submit    api/submit.c has it read and checked off the loop, then hands the ensemble to service_add
- *   batch     which numbers it and puts its rows into the store's open batch (store/write.c), and tells the scheduler, whose
- *             first decision is to prepare it
- *   commit    at the end of the loop's turn the batch goes to the store's thread; once it is on disk the callbacks run, in
- *             order: the client gets its answer, and
- *   prepare   prepare.c writes the input folder from the committed rows, on the thread pool; the scheduler is told
- *   start     it gives free slots to sets of replicas (schedule/); workers.c sends the start frames
- * and back: frames of workers are events of the scheduler (workers.c), its decisions are rows and events in the next batch
- * (service.c, events.c), watchers hear of them after the commit, and when the last replica has ended estimates.c has the
- * results written.
+ *   batch     which numbers it and puts its rows into the store's open batch (store/write.c), and tells the scheduler,
+ * whose first decision is to prepare it commit    at the end of the loop's turn the batch goes to the store's thread;
+ * once it is on disk the callbacks run, in order: the client gets its answer, and prepare   prepare.c writes the input
+ * folder from the committed rows, on the thread pool; the scheduler is told start     it gives free slots to sets of
+ * replicas (schedule/); workers.c sends the start frames and back: frames of workers are events of the scheduler
+ * (workers.c), its decisions are rows and events in the next batch (service.c, events.c), watchers hear of them after
+ * the commit, and when the last replica has ended estimates.c has the results written.
  *
- * Order within one step: states and events go into the store's batch, then frames go to workers, jobs to the thread pool.
- * What a worker is told before the commit is never lost by a crash: workers die with the service, and what they did is in
- * their checkpoints.
+ * Order within one step: states and events go into the store's batch, then frames go to workers, jobs to the thread
+ * pool. What a worker is told before the commit is never lost by a crash: workers die with the service, and what they
+ * did is in their checkpoints.
  */
 #ifndef SHOAL_DAEMON_SERVICE_SERVICE_H
 #define SHOAL_DAEMON_SERVICE_SERVICE_H
@@ -97,8 +95,8 @@ void service_drain(struct service *sv);
 void service_tell_status(struct service *sv);
 /* Draining, and no worker is left: on_stopped. */
 void service_stop_if_drained(struct service *sv);
-/* Runs the loop until jobs of the thread pool and estimates, which hold ensembles, are done, those that follow a commit too; false: the
- * limit of the drain came first. */
+/* Runs the loop until jobs of the thread pool and estimates, which hold ensembles, are done, those that follow a commit
+ * too; false: the limit of the drain came first. */
 bool service_finish_offloaded(struct service *sv);
 /* Commits what there is and marks the stop as clean, for a process that leaves at once. */
 void service_leave(struct service *sv);
@@ -126,8 +124,9 @@ struct candidates {
     int n; /* may be more than are kept */
     struct ensemble *items[SERVICE_CANDIDATES];
 };
-/* The caller's own ensemble by its id, its key, its name, or the beginning of its id (four characters or more), in this order; then,
- * for admins, another user's by its id, then by any of the others. ERR_NOT_FOUND, ERR_CONFLICT (ambiguous: *found has several). */
+/* The caller's own ensemble by its id, its key, its name, or the beginning of its id (four characters or more), in this
+ * order; then, for admins, another user's by its id, then by any of the others. ERR_NOT_FOUND, ERR_CONFLICT (ambiguous:
+ * *found has several). */
 struct ensemble *service_find(struct service *sv, uint32_t uid, const char *word, struct candidates *found,
                               struct err *e);
 /* Whether the user sees it: its owner and admins do. */
@@ -154,7 +153,8 @@ int service_remove(struct service *sv, struct ensemble *en, service_removed_fn *
 int service_go_on_removing(struct service *sv, struct err *e);
 
 /* ---- events.c ---- */
-/* A state that is not -1 is that of the replica, or without one of the ensemble; clients see it once it is committed. */
+/* A state that is not -1 is that of the replica, or without one of the ensemble; clients see it once it is committed.
+ */
 void service_put_event(struct service *sv, struct ensemble *en, struct sched_replica *r, const char *kind, int state,
                        const char *message);
 /* All replicas of the ensemble that were in one state are in another: clients see that once it is committed. */
@@ -179,11 +179,13 @@ void workers_tell(struct service *sv, const struct decision *d);
 void service_watch_disk(struct service *sv);
 
 /* ---- strays.c ---- */
-/* At a start: says which folders belong to none of the ensembles that were loaded. ERR_DATABASE: none was loaded, and there are some. */
+/* At a start: says which folders belong to none of the ensembles that were loaded. ERR_DATABASE: none was loaded, and
+ * there are some. */
 int service_find_strays(struct service *sv, struct ensemble *const *ensembles, int n, struct err *e);
 
 /* ---- database_watch.c ---- */
-/* From here on the service notices within a second or two that its database or the log of it was removed, replaced or cut short. */
+/* From here on the service notices within a second or two that its database or the log of it was removed, replaced or
+ * cut short. */
 void service_watch_database(struct service *sv);
 
 /* ---- prepare.c ---- */
@@ -192,17 +194,17 @@ void service_prepare(struct service *sv, struct ensemble *en);
 char *service_path(const struct service *sv, const struct ensemble *en, const char *name);
 
 /* ---- running_time.c ---- */
-/* Adds to *ms those in which any of its replicas had a slot, by the events that are kept, as far as they are committed. For the thread
- * pool. */
+/* Adds to *ms those in which any of its replicas had a slot, by the events that are kept, as far as they are committed.
+ * For the thread pool. */
 int service_time_running(struct service *sv, const struct ensemble *en, int64_t *ms, struct err *e);
 /* Where it has more events than are kept, the oldest go. */
 void service_trim_events(struct service *sv, struct ensemble *en);
 
 /* ---- estimates.c ---- */
 void service_estimate(struct service *sv, struct ensemble *en);
-/* Has results made, then calls `done` on the loop thread (e NULL: they are): of an ensemble that has ended its results.json,
- * or, live, `text` from what there is so far. At most SERVICE_ESTIMATES at a time, the others wait: users take turns; those who ask
- * for the same share one. ERR_BUSY: the service stops. */
+/* Has results made, then calls `done` on the loop thread (e NULL: they are): of an ensemble that has ended its
+ * results.json, or, live, `text` from what there is so far. At most SERVICE_ESTIMATES at a time, the others wait: users
+ * take turns; those who ask for the same share one. ERR_BUSY: the service stops. */
 #define SERVICE_ESTIMATES 2
 typedef void service_results_fn(void *arg, const struct err *e, const struct buf *text);
 void service_results(struct service *sv, struct ensemble *en, bool live, service_results_fn *done, void *arg);

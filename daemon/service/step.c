@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A step of the scheduler: an event goes in, what is decided is carried out (service.c), and the clock is set for the next.
+ * A step of the scheduler: an event goes in, what is decided is carried out (service.c), and the clock is set for the
+ * next.
  */
 #include <stdio.h>
 #include <time.h>

@@ -5,7 +5,8 @@
 
 #include "daemon/host/folder.h"
 
-/* Between two rounds over all ensembles; while some are active ten times as long as the last one took, looked at so often. */
+/* Between two rounds over all ensembles; while some are active ten times as long as the last one took, looked at so
+ * often. */
 #define ROUND_MS 30000
 #define LOOK_MS 1000
 

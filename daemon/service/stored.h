@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * How many bytes each ensemble has on disk: measured on the thread pool, a few at a time; those that run or have just ended
- * again and again. What is found is charged to the owner, with the ensemble's rows in the database; the scheduler hears who has more
- * than they may, and who has not any more.
+ * How many bytes each ensemble has on disk: measured on the thread pool, a few at a time; those that run or have just
+ * ended again and again. What is found is charged to the owner, with the ensemble's rows in the database; the scheduler
+ * hears who has more than they may, and who has not any more.
  */
 #ifndef SHOAL_DAEMON_SERVICE_STORED_H
 #define SHOAL_DAEMON_SERVICE_STORED_H

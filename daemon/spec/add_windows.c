@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Windows added to a spec between those that it has: its text, with numbers put into the ladders and all else as it was.
+ * Windows added to a spec between those that it has: its text, with numbers put into the ladders and all else as it
+ * was.
  */
 #include "daemon/spec/add_windows.h"
 
@@ -111,9 +112,9 @@ static void rungs_begin(struct rungs *r, const struct spec *s)
     }
 }
 
-/* Whether the window lies between `k` and the next: where one component changes there, anywhere between; where several do, strictly
- * between in all of them, so that nothing is off there that is on in neither neighbour's company. A component without a name is
- * to be the same in both. */
+/* Whether the window lies between `k` and the next: where one component changes there, anywhere between; where several
+ * do, strictly between in all of them, so that nothing is off there that is on in neither neighbour's company. A
+ * component without a name is to be the same in both. */
 static bool lies_between(const struct rungs *r, const struct wish *w, int k)
 {
     for (int c = 0; c < LAMBDA_COUNT; c++) {

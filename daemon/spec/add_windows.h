@@ -13,9 +13,9 @@ struct added_windows {
 };
 
 /* Adds windows to the spec in *text, which is replaced: `windows` says which, with semicolons between them, as in
- * "coulomb: 1, vdw: 0.65; vdw: 0.75". Each goes between the two neighbours that it lies between; components that do not change there may
- * be left out. The caller frees x->origin, whatever comes back. ERR_USAGE: no such place, or no window; ERR_CONFLICT: the spec's
- * samples could not be used with other windows. */
+ * "coulomb: 1, vdw: 0.65; vdw: 0.75". Each goes between the two neighbours that it lies between; components that do not
+ * change there may be left out. The caller frees x->origin, whatever comes back. ERR_USAGE: no such place, or no
+ * window; ERR_CONFLICT: the spec's samples could not be used with other windows. */
 int spec_add_windows(struct buf *text, const char *file, const char *windows, struct added_windows *x, struct err *e);
 
 #endif

@@ -23,7 +23,8 @@ static json_t *longer(const json_t *request, const char *file, const char *spec,
     return rc ? NULL : json_pack("{s:I}", "steps", (json_int_t)steps);
 }
 
-/* How often the production that the protocol ends with has rows and frames, and which steps come before all production. */
+/* How often the production that the protocol ends with has rows and frames, and which steps come before all production.
+ */
 static void add_rhythm(json_t *answer, const char *file, const struct buf *spec, struct err *e)
 {
     struct spec *s = NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a spec will take, counted from its protocol and from rows and frames as they will be written. About right: energies
- * vary in length, frames in how well they compress.
+ * What a spec will take, counted from its protocol and from rows and frames as they will be written. About right:
+ * energies vary in length, frames in how well they compress.
  */
 #ifndef SHOAL_DAEMON_SPEC_PREDICT_H
 #define SHOAL_DAEMON_SPEC_PREDICT_H

@@ -258,7 +258,8 @@ static int no_thermostat(struct reader *r, enum integrator kind, struct view exc
     return rc;
 }
 
-/* What a replica that changes its window takes along must be as good there: positions, and velocities at one temperature. */
+/* What a replica that changes its window takes along must be as good there: positions, and velocities at one
+ * temperature. */
 static int check_exchange_section(struct reader *r, const struct spec *s, struct view v)
 {
     const struct alchemy_settings *a = &s->settings.alchemy;

@@ -115,8 +115,8 @@ struct spec {
  * are not built yet. A spec without a protocol is accepted: `shoal energy` needs none. */
 int spec_parse(struct spec **out, const char *file, const char *text, size_t len, struct err *e);
 void spec_free(struct spec *s);
-/* A seed for a spec that says seed: random; *out, appended to: `text` with the number in place of the word, which then is
- * the spec. ERR_IO: the system has no random numbers. */
+/* A seed for a spec that says seed: random; *out, appended to: `text` with the number in place of the word, which then
+ * is the spec. ERR_IO: the system has no random numbers. */
 int spec_draw_seed(struct spec *s, const char *text, size_t len, struct buf *out, struct err *e);
 /* What a run needs beyond a spec that parses: a protocol that produces, a seed. ERR_SPEC. */
 int spec_check_run(const struct spec *s, struct err *e);
@@ -134,15 +134,15 @@ uint64_t spec_steps(const struct spec *s, int stages);
 /* ---- target.c ---- */
 /* Of its stages that produce, summed. */
 uint64_t spec_produce_steps(const struct spec *s);
-/* Changes the last stage in `stages`, a copy of the spec's, so that all of them are `steps` steps. ERR_CONFLICT: it does not
- * produce, or nothing would be left of it. */
+/* Changes the last stage in `stages`, a copy of the spec's, so that all of them are `steps` steps. ERR_CONFLICT: it
+ * does not produce, or nothing would be left of it. */
 int spec_retarget(const struct spec *s, struct stage *stages, uint64_t steps, struct err *e);
-/* A time of production, "2 ns" or "500 steps", in timesteps; `nearest`: it need not be whole ones, and less than one is none.
- * ERR_USAGE; ERR_CONFLICT: the protocol does not end with production. */
+/* A time of production, "2 ns" or "500 steps", in timesteps; `nearest`: it need not be whole ones, and less than one is
+ * none. ERR_USAGE; ERR_CONFLICT: the protocol does not end with production. */
 int spec_production(const struct spec *s, const char *text, bool nearest, uint64_t *steps, struct err *e);
 
-/* Topology and coordinates of the spec from a source, into *sys (zeroed before; empty again on failure), checked to fit the
- * spec, and those of every other phase to fit these. Errors as of top_read and gro_read; ERR_SPEC. */
+/* Topology and coordinates of the spec from a source, into *sys (zeroed before; empty again on failure), checked to fit
+ * the spec, and those of every other phase to fit these. Errors as of top_read and gro_read; ERR_SPEC. */
 int spec_system(const struct spec *s, struct source *src, struct system *sys, struct err *e);
 /* Those of one phase of a spec whose systems were checked. */
 int spec_phase_system(const struct spec *s, int phase, struct source *src, struct system *sys, struct err *e);
@@ -150,8 +150,8 @@ int spec_phase_system(const struct spec *s, int phase, struct source *src, struc
 bool spec_is_umbrella(const struct spec *s, const struct system *sys);
 /* Whether cut-offs and mesh fit the box. ERR_SPEC. */
 int spec_check_box(const struct spec *s, const struct system *sys, struct err *e);
-/* Whether cut-offs and mesh fit the box, and dynamics can live in every window: a run needs all of it, one evaluation a box that
- * fits, an observation neither. ERR_SPEC. */
+/* Whether cut-offs and mesh fit the box, and dynamics can live in every window: a run needs all of it, one evaluation a
+ * box that fits, an observation neither. ERR_SPEC. */
 int spec_check_windows(const struct spec *s, const struct system *sys, struct err *e);
 
 #endif

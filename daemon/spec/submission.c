@@ -273,8 +273,8 @@ static void add_missing(const struct submission_reading *s, const struct source 
     free(name);
 }
 
-/* Names that would do for each file that is known to be missing: the one the readers stopped at, then what else the spec
- * names. */
+/* Names that would do for each file that is known to be missing: the one the readers stopped at, then what else the
+ * spec names. */
 static json_t *list_missing(const struct submission_reading *s, const struct source *src)
 {
     json_t *all = json_array(), *first = json_array();

@@ -220,7 +220,8 @@ static int read_starts(const struct spec *s, struct source *src, struct system *
     return rc;
 }
 
-/* What lists and meshes are sized for holds in every window: with a barostat boxes are near that of `coordinates`, else equal. */
+/* What lists and meshes are sized for holds in every window: with a barostat boxes are near that of `coordinates`, else
+ * equal. */
 static int check_start_boxes(const struct spec *s, const struct system *sys, struct err *e)
 {
     bool varies = s->settings.barostat.on;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Targets: how far a replica goes, where that is not what the spec says. Only the last stage becomes longer or shorter, and only
- * one that produces: what came before stays what it was.
+ * Targets: how far a replica goes, where that is not what the spec says. Only the last stage becomes longer or shorter,
+ * and only one that produces: what came before stays what it was.
  */
 #include <math.h>
 

@@ -168,7 +168,8 @@ void store_note_sizes(struct store *s);
 bool store_lacks_space(sqlite3 *db, int rc);
 /* What SQLite says went wrong, with the system's word for it. */
 int store_said(sqlite3 *db, struct err *e);
-/* reserve.c: whether there is such a file; makes it, where it is not there and the disk has room; removes it, false: it was not there. */
+/* reserve.c: whether there is such a file; makes it, where it is not there and the disk has room; removes it, false: it
+ * was not there. */
 void reserve_find(struct store *s);
 void reserve_keep(struct store *s);
 bool reserve_give(struct store *s);

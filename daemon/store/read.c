@@ -54,7 +54,8 @@ static int64_t read_replica(sqlite3_stmt *q, struct sched_replica *r, struct err
     return sqlite3_column_int64(q, 1);
 }
 
-/* Replicas come in the order of repeats and windows, those of a set one after the other; a set has its first one's number. */
+/* Replicas come in the order of repeats and windows, those of a set one after the other; a set has its first one's
+ * number. */
 static int read_replicas(struct store *s, struct ensemble *en, struct err *e)
 {
     sqlite3_stmt *q;

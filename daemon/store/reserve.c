@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Space on the disk that is kept for the database, in a file beside it. When the disk is full the file is removed and commits go on:
- * what makes room again (an ensemble is removed), and what stops who fills it, has to be written first.
+ * Space on the disk that is kept for the database, in a file beside it. When the disk is full the file is removed and
+ * commits go on: what makes room again (an ensemble is removed), and what stops who fills it, has to be written first.
  */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -11,7 +11,8 @@
 #include "engine/base/buf.h"
 
 #define RESERVE_BYTES                                                                                                  \
-    (2 << 20) /* less than what must be free before replicas go on (daemon/service/disk_full.c): they get none of it */
+    (2 << 20) /* less than what must be free before replicas go on (daemon/service/disk_full.c): they get none of it   \
+               */
 
 void reserve_find(struct store *s)
 {

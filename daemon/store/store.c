@@ -123,8 +123,9 @@ static int migrate_one(sqlite3 *db, const char *migration, int to, struct err *e
     return err_prefix(e, "migration %04d", to);
 }
 
-/* A table that others refer to is rebuilt by making it anew, filling it and dropping the old one; that is possible only while
- * references are not enforced, and they can be switched only outside a transaction. They are checked before each commit. */
+/* A table that others refer to is rebuilt by making it anew, filling it and dropping the old one; that is possible only
+ * while references are not enforced, and they can be switched only outside a transaction. They are checked before each
+ * commit. */
 static int migrate_all(sqlite3 *db, const char *const *list, int from, int n, struct err *e)
 {
     int rc = store_exec(db, "PRAGMA foreign_keys = OFF", e);

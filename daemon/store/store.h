@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The database: SQLite in WAL mode with synchronous=FULL. All state changes of one turn of the loop are one transaction; the
- * commits happen on a thread of the store's own, so the loop never waits for the disk.
+ * The database: SQLite in WAL mode with synchronous=FULL. All state changes of one turn of the loop are one
+ * transaction; the commits happen on a thread of the store's own, so the loop never waits for the disk.
  *
- * The happy path: the loop thread calls store_put_*, which copy what they are given into a batch; at the end of the turn the
- * batch goes to the thread, which commits it; then the callbacks of store_after_commit run on the loop thread, in order.
+ * The happy path: the loop thread calls store_put_*, which copy what they are given into a batch; at the end of the
+ * turn the batch goes to the thread, which commits it; then the callbacks of store_after_commit run on the loop thread,
+ * in order.
  *
- * Failure modes: a full or failing disk: the batch is tried again every second, store_ok() says false meanwhile, nothing is
- * answered; so too when the file was removed or replaced under the service. Anything else (a broken constraint, a corrupt database) is a bug or a loss the service cannot repair: it says so
- * and aborts; what was answered is on disk.
+ * Failure modes: a full or failing disk: the batch is tried again every second, store_ok() says false meanwhile,
+ * nothing is answered; so too when the file was removed or replaced under the service. Anything else (a broken
+ * constraint, a corrupt database) is a bug or a loss the service cannot repair: it says so and aborts; what was
+ * answered is on disk.
  */
 #ifndef SHOAL_DAEMON_STORE_STORE_H
 #define SHOAL_DAEMON_STORE_STORE_H
@@ -30,15 +32,16 @@ struct store;
 int store_open(struct store **out, const char *directory, bool portable, struct err *e);
 /* Starts the committing thread. */
 int store_start(struct store *s, uv_loop_t *loop, struct err *e);
-/* Commits what is pending, runs the callbacks, marks the stop as clean, closes. Blocks. NULL is fine. The loop must then run
- * until its handles are closed; the struct is freed by the last close callback. */
+/* Commits what is pending, runs the callbacks, marks the stop as clean, closes. Blocks. NULL is fine. The loop must
+ * then run until its handles are closed; the struct is freed by the last close callback. */
 void store_close(struct store *s);
 /* The first half of it, for a process that leaves at once: commits, runs the callbacks, marks the stop as clean. */
 void store_finish(struct store *s);
 bool store_ok(const struct store *s);
 /* Whether what was put is committed and its callbacks have run; or cannot be now. */
 bool store_settled(struct store *s);
-/* Whether the database and its log are still the files that were opened, under their names, and no shorter. On any thread. */
+/* Whether the database and its log are still the files that were opened, under their names, and no shorter. On any
+ * thread. */
 bool store_in_place(const struct store *s);
 
 /* ---- at start; jobs on other threads may already read. The callbacks must not read themselves. ---- */
@@ -77,8 +80,8 @@ void store_put_ensemble(struct store *s, const struct ensemble *e, const struct 
 void store_save_ensemble(struct store *s, const struct ensemble *e);
 /* Its windows and replicas are others, as its spec now says; that and they are saved whole. */
 void store_save_ladder(struct store *s, const struct ensemble *e, const char *spec);
-/* It is gone once this is committed; its rows follow in slices, also after a restart. Its id stays among the removals until
- * store_end_removal. */
+/* It is gone once this is committed; its rows follow in slices, also after a restart. Its id stays among the removals
+ * until store_end_removal. */
 void store_remove_ensemble(struct store *s, const struct ensemble *e);
 void store_end_removal(struct store *s, const char *id);
 /* The replica and what is kept of its set. */
@@ -89,16 +92,18 @@ void store_put_event(struct store *s, const struct event *ev);
 void store_put_history(struct store *s, uint32_t uid, double used, int64_t at);
 /* Its events up to `seq` go; by them it ran for `ms`. */
 void store_trim_events(struct store *s, const struct ensemble *e, int64_t seq, int64_t ms);
-/* Calls `fn` on the loop thread once everything put so far is durable. Where the store is closed and that cannot be, `forget`
- * frees arg; NULL: there is nothing to free. */
+/* Calls `fn` on the loop thread once everything put so far is durable. Where the store is closed and that cannot be,
+ * `forget` frees arg; NULL: there is nothing to free. */
 typedef void store_done_fn(void *arg);
 void store_after_commit(struct store *s, store_done_fn *fn, store_done_fn *forget, void *arg);
 
 /* ---- on any thread; committed data only ---- */
 /* Events of an ensemble with seq > since, oldest first, at most `limit`, as an array of
- * {seq, time (ms), kind, the replica's window and repeat or null, state number or null, message or null}. New reference. */
+ * {seq, time (ms), kind, the replica's window and repeat or null, state number or null, message or null}. New
+ * reference. */
 int store_read_events(struct store *s, int64_t ensemble, int64_t since, int limit, json_t **out, struct err *e);
-/* The spec's text, and every input file through `each`, which may take its time: nobody else waits for it. ERR_NOT_FOUND: it was removed. */
+/* The spec's text, and every input file through `each`, which may take its time: nobody else waits for it.
+ * ERR_NOT_FOUND: it was removed. */
 typedef int store_file_fn(void *arg, const char *name, const void *data, size_t len, struct err *e);
 int store_read_inputs(struct store *s, int64_t ensemble, struct buf *spec, store_file_fn *each, void *arg,
                       struct err *e);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The rows of removed ensembles are deleted a slice at a time, each slice in a transaction of its own, on the store's thread while no batch
- * waits. So a commit waits for one slice at most, however many replicas and events an ensemble had. The next start goes on with the rows that
- * a stop leaves.
+ * The rows of removed ensembles are deleted a slice at a time, each slice in a transaction of its own, on the store's
+ * thread while no batch waits. So a commit waits for one slice at most, however many replicas and events an ensemble
+ * had. The next start goes on with the rows that a stop leaves.
  */
 #include "daemon/store/internal.h"
 

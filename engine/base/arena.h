@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Lays several arrays into one allocation of device memory. A layout function is run twice over the same calls: first with
- * a zeroed arena, which only measures (all pointers come out NULL), then with base (and, for read-only data that the host
- * prepares, stage) set to memory of the measured size. What is put into a stage is remembered by name.
+ * Lays several arrays into one allocation of device memory. A layout function is run twice over the same calls: first
+ * with a zeroed arena, which only measures (all pointers come out NULL), then with base (and, for read-only data that
+ * the host prepares, stage) set to memory of the measured size. What is put into a stage is remembered by name.
  */
 #ifndef SHOAL_ENGINE_BASE_ARENA_H
 #define SHOAL_ENGINE_BASE_ARENA_H

@@ -116,8 +116,8 @@ static int empty(int fd)
     return fstat(fd, &open) || (open.st_size && ftruncate(fd, 0)) ? -1 : 0;
 }
 
-/* The empty file at the path, and nobody else's: who else writes the same, as a process does that outlives the one that started it
- * for a moment, is waited for, and may have taken the file from there meanwhile. -1 and errno. */
+/* The empty file at the path, and nobody else's: who else writes the same, as a process does that outlives the one that
+ * started it for a moment, is waited for, and may have taken the file from there meanwhile. -1 and errno. */
 static int open_alone(const char *path)
 {
     for (;;) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Errors. Functions that can fail return int: 0 is success; negative is fatal here, forward it unchanged (err_prefix adds
- * context on the way up: "job 7: window 3: ..."); positive is a condition documented for that one function.
+ * Errors. Functions that can fail return int: 0 is success; negative is fatal here, forward it unchanged (err_prefix
+ * adds context on the way up: "job 7: window 3: ..."); positive is a condition documented for that one function.
  */
 #ifndef SHOAL_ENGINE_BASE_ERR_H
 #define SHOAL_ENGINE_BASE_ERR_H
@@ -27,13 +27,15 @@ struct err {
     char msg[1000];
 };
 
-/* Sets code and message; returns -code so that callers can write `return err_set(e, ...)`. A message that is too long loses its middle. */
+/* Sets code and message; returns -code so that callers can write `return err_set(e, ...)`. A message that is too long
+ * loses its middle. */
 int err_set(struct err *e, enum err_code code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 int err_vset(struct err *e, enum err_code code, const char *fmt, va_list ap) __attribute__((format(printf, 3, 0)));
 /* Puts "<text>: " before the message; returns -e->code. */
 int err_prefix(struct err *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* With strerror(errno): "<text>: No such file or directory". ERR_IO, or ERR_NO_SPACE where nothing (more) can be written: a disk or
- * quota that is full or read-only, a file at its limit; ERR_BUSY where there are no more descriptors. errno stays as it is. */
+/* With strerror(errno): "<text>: No such file or directory". ERR_IO, or ERR_NO_SPACE where nothing (more) can be
+ * written: a disk or quota that is full or read-only, a file at its limit; ERR_BUSY where there are no more
+ * descriptors. errno stays as it is. */
 int err_errno(struct err *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* The short text of a code, for tables and JSON ("bad topology"), and its symbolic name ("TOPOLOGY"). */
 const char *err_text(enum err_code code);

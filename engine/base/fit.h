@@ -7,8 +7,8 @@
 
 #include <stddef.h>
 
-/* Copies a text. Where it does not fit, " ... " takes the place of its middle: a message begins with the place of an error and ends with
- * what was expected. Characters of UTF-8 stay whole. size: of out, more than 16. */
+/* Copies a text. Where it does not fit, " ... " takes the place of its middle: a message begins with the place of an
+ * error and ends with what was expected. Characters of UTF-8 stay whole. size: of out, more than 16. */
 void fit_text(char *out, size_t size, const char *text);
 
 #endif

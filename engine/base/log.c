@@ -20,7 +20,8 @@ void log_setup(const char *program, enum log_level max)
     level_max = max;
 }
 
-/* The journal names in JOURNAL_STREAM what it gave as stderr, "DEVICE:INODE": whoever redirected it since writes a plain file. */
+/* The journal names in JOURNAL_STREAM what it gave as stderr, "DEVICE:INODE": whoever redirected it since writes a
+ * plain file. */
 static bool is_journal(void)
 {
     const char *stream = getenv("JOURNAL_STREAM");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Log lines on stderr, text and key=value pairs. In a file they begin with time and level; in the journal, which has both, with
+ * Log lines on stderr, text and key=value pairs. In a file they begin with time and level; in the journal, which has
+ * both, with
  * "<N>", the level as systemd reads it; on a terminal with neither.
  * Only daemon and worker log; library code returns errors. (sm.c traces moves at debug level.)
  */

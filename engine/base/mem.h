@@ -11,8 +11,8 @@
 void *xcalloc(size_t n, size_t size);
 void *xrealloc(void *p, size_t n, size_t size);
 char *xstrdup(const char *s);
-/* From now on exhaustion writes this text to standard output, past its buffer, and exits with `status` in place of aborting. The text
- * must outlive the process. */
+/* From now on exhaustion writes this text to standard output, past its buffer, and exits with `status` in place of
+ * aborting. The text must outlive the process. */
 void mem_end_with(const char *text, int status);
 
 #endif

@@ -65,8 +65,9 @@ static const double ten[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8
                              1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
 enum { TEN_MAX = sizeof ten / sizeof *ten - 1 };
 
-/* The decimal exponent of a value above 0, and its digits as one whole number. One rounding of its product by a power of ten
- * may bring that to the middle between two, but not beyond. false: not known, since it is there, or the power is not exact. */
+/* The decimal exponent of a value above 0, and its digits as one whole number. One rounding of its product by a power
+ * of ten may bring that to the middle between two, but not beyond. false: not known, since it is there, or the power is
+ * not exact. */
 static bool round_to(double value, int count, int *exponent, uint64_t *digits)
 {
     int e = (int)floor(ilogb(value) * 0.30102999566398); /* or one more, also since 9.9996 is 1.000e1 */

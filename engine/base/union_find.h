@@ -18,7 +18,8 @@ void forest_close(struct forest *f);
 /* True: the two atoms were in different trees, and are in one now. */
 bool forest_join(struct forest *f, int a, int b);
 
-/* Numbers the trees by their lowest atom: tree[atom] = 0..n-1; returns n. Atoms outside `member` (NULL: none are) get -1. */
+/* Numbers the trees by their lowest atom: tree[atom] = 0..n-1; returns n. Atoms outside `member` (NULL: none are) get
+ * -1. */
 int forest_number(struct forest *f, const bool *member, int *tree);
 
 #endif

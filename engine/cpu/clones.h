@@ -2,8 +2,8 @@
  *
  * CPU_CLONES before a function with hot loops: it is compiled for several instruction sets, and the best one for this
  * machine is chosen when the program starts. Not under ThreadSanitizer, which instruments the choosing although it runs
- * before the sanitizer is ready, and not with clang, which (up to 17) gives the chosen function a name that other files do
- * not find.
+ * before the sanitizer is ready, and not with clang, which (up to 17) gives the chosen function a name that other files
+ * do not find.
  */
 #ifndef SHOAL_ENGINE_CPU_CLONES_H
 #define SHOAL_ENGINE_CPU_CLONES_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Hot kernels of the CPU device are compiled once per instruction set (engine/meson.build), each time with ISA defined; the
- * plain kernel (isa.c) picks one when it is called. Compiled with -ffp-contract=off and MATH_FMA, the two sets with fused
- * multiply-add give the same bits.
+ * Hot kernels of the CPU device are compiled once per instruction set (engine/meson.build), each time with ISA defined;
+ * the plain kernel (isa.c) picks one when it is called. Compiled with -ffp-contract=off and MATH_FMA, the two sets with
+ * fused multiply-add give the same bits.
  */
 #ifndef SHOAL_ENGINE_CPU_ISA_H
 #define SHOAL_ENGINE_CPU_ISA_H

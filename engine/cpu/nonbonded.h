@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Non-bonded and alchemical forces on the CPU device: pair lists, pair interactions, exclusions, PME, dispersion correction.
- * step.c emits them between its own launches.
+ * Non-bonded and alchemical forces on the CPU device: pair lists, pair interactions, exclusions, PME, dispersion
+ * correction. step.c emits them between its own launches.
  *
- * Before them the caller's `clear` has run. They add to f, to the sums in ctl (with energies) and to energy_at_window[k], the
- * lambda-dependent energy at window k (samples). U at window k minus U here is the difference to energy_at_window[ctl->window],
- * so what is common to all windows may be left out.
+ * Before them the caller's `clear` has run. They add to f, to the sums in ctl (with energies) and to
+ * energy_at_window[k], the lambda-dependent energy at window k (samples). U at window k minus U here is the difference
+ * to energy_at_window[ctl->window], so what is common to all windows may be left out.
  */
 #ifndef SHOAL_ENGINE_CPU_NONBONDED_H
 #define SHOAL_ENGINE_CPU_NONBONDED_H

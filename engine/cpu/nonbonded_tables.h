@@ -3,13 +3,14 @@
  * What the non-bonded kernels read and write: the read-only parameters of a model, and the arrays of a replica's block.
  * All pointers are device addresses.
  *
- * Positions. Distances are taken between grid positions, fractions of the box edges times 2^48 rounded to whole numbers and
- * held as doubles, so that differences and periodic shifts are exact and a distance has the same bits however it was arrived at.
+ * Positions. Distances are taken between grid positions, fractions of the box edges times 2^48 rounded to whole numbers
+ * and held as doubles, so that differences and periodic shifts are exact and a distance has the same bits however it
+ * was arrived at.
  *
  * Plain pairs (both atoms unperturbed) come from a cluster list: the unperturbed atoms are sorted in space into slots,
- * eight slots make a cluster, and each slot has a list of entries: cluster, periodic shift, and a mask of the eight pairs.
- * Each unordered pair stands in one entry, each periodic image of it in one of its own. Pairs with a perturbed atom stand
- * in a list of their own.
+ * eight slots make a cluster, and each slot has a list of entries: cluster, periodic shift, and a mask of the eight
+ * pairs. Each unordered pair stands in one entry, each periodic image of it in one of its own. Pairs with a perturbed
+ * atom stand in a list of their own.
  */
 #ifndef SHOAL_ENGINE_CPU_NONBONDED_TABLES_H
 #define SHOAL_ENGINE_CPU_NONBONDED_TABLES_H
@@ -81,8 +82,8 @@ static inline void nb_grid_inverse(const double box[BOX_SIZE], double inverse[BO
         inverse[k] *= NB_GRID;
 }
 
-/* The same where rounding the fractions need not give the shortest: by all images around it. d: in grid positions, each at most
- * half the grid; then in nm. */
+/* The same where rounding the fractions need not give the shortest: by all images around it. d: in grid positions, each
+ * at most half the grid; then in nm. */
 static inline double nb_shortest_triclinic(const double nm[BOX_SIZE], double d[3])
 {
     double from[3] = {d[0], d[1], d[2]}, safe = 0.5 * NB_GRID * box_least_edge(nm);

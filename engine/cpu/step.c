@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The CPU device's program: what one timestep, one sample, one frame of observables, one volume move and one descent step
- * launch. Nothing here depends on the step.
+ * The CPU device's program: what one timestep, one sample, one frame of observables, one volume move and one descent
+ * step launch. Nothing here depends on the step.
  */
 #include "engine/base/units.h"
 #include "engine/cpu/biases/cells.h"

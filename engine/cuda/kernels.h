@@ -22,11 +22,12 @@ static inline uint32_t blocks_of(uint64_t items, uint32_t size)
 /* Bytes of static shared memory that kernels may have where a launch gives them all that a block can have beside it. */
 enum { CUDA_STATIC_SHARED = 1024 };
 
-/* Bodies that a block of CUDA_BLOCK threads moves in a timestep (motion/timestep.cu), none of them a water; and waters at most. */
+/* Bodies that a block of CUDA_BLOCK threads moves in a timestep (motion/timestep.cu), none of them a water; and waters
+ * at most. */
 enum { STEP_BODIES = 64, STEP_WATERS = 128 };
 
-/* How the last block of a step knows that it is, in a replica's working memory; behind it MOTION_SUMS doubles for each block of
- * CUDA_BLOCK bodies, sums of a sample. */
+/* How the last block of a step knows that it is, in a replica's working memory; behind it MOTION_SUMS doubles for each
+ * block of CUDA_BLOCK bodies, sums of a sample. */
 struct motion_tail {
     uint32_t arrived; /* blocks that are through */
     uint32_t pad_;

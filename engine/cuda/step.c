@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The CUDA program: what one timestep, one sample, one volume move and one descent step launch. Nothing here depends on the step.
+ * The CUDA program: what one timestep, one sample, one volume move and one descent step launch. Nothing here depends on
+ * the step.
  */
 #include "engine/base/units.h"
 #include "engine/cuda/biases/tiles.h"
@@ -131,7 +132,8 @@ static double kt(const struct sim *s)
     return UNIT_R * s->model->set->integrator.temperature;
 }
 
-/* Of a block: half as many unless all replicas have two blocks for each multiprocessor, as their threads then see to fewer atoms. */
+/* Of a block: half as many unless all replicas have two blocks for each multiprocessor, as their threads then see to
+ * fewer atoms. */
 static uint32_t step_waters(const struct model *m)
 {
     const uint64_t blocks = (uint64_t)m->set->replicas * blocks_of(m->nwaters, STEP_WATERS);

@@ -109,7 +109,8 @@ static uint64_t mixed_hash(uint64_t h, const void *data, size_t len)
     return h ^ h >> 29;
 }
 
-/* Atoms that look alike from all sides: of one kind, with neighbours that look alike (Morgan's refinement of the graph). */
+/* Atoms that look alike from all sides: of one kind, with neighbours that look alike (Morgan's refinement of the
+ * graph). */
 static void find_replaced(struct side *s, const struct system *sys)
 {
     uint64_t *look = xcalloc(2 * (size_t)s->n, sizeof *look), *next = look + s->n;
@@ -386,8 +387,8 @@ static void consider(struct choice *c)
     *c->best = a;
 }
 
-/* Along bonds from `from`, heavy atoms alone, the second no way back: fills two[0] and two[1]; the index-th way, false: there are
- * not so many. */
+/* Along bonds from `from`, heavy atoms alone, the second no way back: fills two[0] and two[1]; the index-th way, false:
+ * there are not so many. */
 static bool way(const struct side *s, int from, bool replaced, int index, int two[2])
 {
     for (int i = 0; i < s->nbonds[from]; i++) {

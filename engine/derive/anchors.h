@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Anchors for restraints that hold a ligand to a receptor (Boresch et al., standard_state.h), from frames of a run in which it
- * stays bound.
+ * Anchors for restraints that hold a ligand to a receptor (Boresch et al., standard_state.h), from frames of a run in
+ * which it stays bound.
  *
- * Looked at are all pairs of heavy atoms a (receptor) and A (ligand) with two heavy atoms more along bonds on each side, b c and
- * B C. The distances a-A that fluctuate least are kept; of those the set that fluctuates least in all six coordinates is taken,
- * as the volume that the free ligand has in them goes by the product of their widths s: least of
+ * Looked at are all pairs of heavy atoms a (receptor) and A (ligand) with two heavy atoms more along bonds on each
+ * side, b c and B C. The distances a-A that fluctuate least are kept; of those the set that fluctuates least in all six
+ * coordinates is taken, as the volume that the free ligand has in them goes by the product of their widths s: least of
  *   sum ln s - ln sin(b-a-A) - ln sin(a-A-B) - 1 if a and A are in contact like a hydrogen bond
- * Turned down are angles at a and A beyond 45 and 135 degrees or where 10 RT bend them straight, angles at b and B beyond 30 and
- * 150, dihedrals that turn, and atoms of the ligand that others of it can replace (a turned ring, a methyl's). Force constants are
- * those that give the widths seen, RT/s^2 (Clark, Robb, Cole and Michel, J. Chem. Theory Comput. 19, 3686 (2023), doi
- * 10.1021/acs.jctc.3c00139), within 10 to 100 kcal/mol per A^2 or rad^2; values at rest are means. Of one frame alone nothing is
- * known of widths: the least constants, and the distance nearest to that of a contact.
+ * Turned down are angles at a and A beyond 45 and 135 degrees or where 10 RT bend them straight, angles at b and B
+ * beyond 30 and 150, dihedrals that turn, and atoms of the ligand that others of it can replace (a turned ring, a
+ * methyl's). Force constants are those that give the widths seen, RT/s^2 (Clark, Robb, Cole and Michel, J. Chem. Theory
+ * Comput. 19, 3686 (2023), doi 10.1021/acs.jctc.3c00139), within 10 to 100 kcal/mol per A^2 or rad^2; values at rest
+ * are means. Of one frame alone nothing is known of widths: the least constants, and the distance nearest to that of a
+ * contact.
  */
 #ifndef SHOAL_ENGINE_DERIVE_ANCHORS_H
 #define SHOAL_ENGINE_DERIVE_ANCHORS_H
@@ -21,7 +22,8 @@
 
 enum { ANCHOR_COORDINATES = 6 };
 
-/* c b a of the receptor, A B C of the ligand; then a-A, b-a-A, a-A-B, c-b-a-A, b-a-A-B, a-A-B-C in nm and rad, kJ/mol. */
+/* c b a of the receptor, A B C of the ligand; then a-A, b-a-A, a-A-B, c-b-a-A, b-a-A-B, a-A-B-C in nm and rad, kJ/mol.
+ */
 struct anchors {
     int atom[6];
     double mean[ANCHOR_COORDINATES], width[ANCHOR_COORDINATES], k[ANCHOR_COORDINATES];
@@ -38,7 +40,8 @@ extern const struct anchor_place {
 
 struct anchor_search;
 
-/* receptor, ligand: molecules of the system. Room for `frames` frames; of more every second one is kept, or every fourth.. */
+/* receptor, ligand: molecules of the system. Room for `frames` frames; of more every second one is kept, or every
+ * fourth.. */
 struct anchor_search *anchors_new(const struct system *sys, int receptor, int ligand, int frames);
 /* Positions of all atoms, images as they come. */
 void anchors_frame(struct anchor_search *s, const double (*x)[3], const double box[BOX_SIZE]);

@@ -88,8 +88,8 @@ struct fold {
     double (*now)[3];        /* [all] of a frame */
 };
 
-/* Each atom beside the one that it is nearest to of those before: a spanning tree of least length, grown atom by atom (R. C. Prim, Bell
- * Syst. Tech. J. 36, 1389 (1957), doi 10.1002/j.1538-7305.1957.tb01515.x). */
+/* Each atom beside the one that it is nearest to of those before: a spanning tree of least length, grown atom by atom
+ * (R. C. Prim, Bell Syst. Tech. J. 36, 1389 (1957), doi 10.1002/j.1538-7305.1957.tb01515.x). */
 static void grow_tree(struct fold *f, const struct system *sys)
 {
     double *nearest = xcalloc((size_t)f->all, sizeof *nearest), dx[3];

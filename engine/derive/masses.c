@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The rule of GROMACS' mass-repartition-factor: an atom lighter than factor times the lightest gets that mass, and the atom it is
- * bonded to gives it. An atom whose mass changes has the larger in both states: no average over configurations depends on it. Nor does any
- * on what dummies weigh: an atom that is one in state A or in B takes nothing from its partner, since a hybrid's carbon may have more hydrogens,
- * of A, of B and of both, than it has mass for.
+ * The rule of GROMACS' mass-repartition-factor: an atom lighter than factor times the lightest gets that mass, and the
+ * atom it is bonded to gives it. An atom whose mass changes has the larger in both states: no average over
+ * configurations depends on it. Nor does any on what dummies weigh: an atom that is one in state A or in B takes
+ * nothing from its partner, since a hybrid's carbon may have more hydrogens, of A, of B and of both, than it has mass
+ * for.
  */
 #include "engine/derive/masses.h"
 

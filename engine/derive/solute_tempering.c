@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Every interaction is a product over what takes part in it, so each atom has one factor: the root of s in the solute, 1 elsewhere.
+ * Every interaction is a product over what takes part in it, so each atom has one factor: the root of s in the solute,
+ * 1 elsewhere.
  */
 #include "engine/derive/solute_tempering.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * B states in which a solute is hot: its interactions are weakened as if it alone were at a higher temperature (L. Wang, R. A. Friesner
- * and B. J. Berne, J. Phys. Chem. B 115, 9431 (2011), doi 10.1021/jp204407d, known as REST2).
+ * B states in which a solute is hot: its interactions are weakened as if it alone were at a higher temperature (L.
+ * Wang, R. A. Friesner and B. J. Berne, J. Phys. Chem. B 115, 9431 (2011), doi 10.1021/jp204407d, known as REST2).
  */
 #ifndef SHOAL_ENGINE_DERIVE_SOLUTE_TEMPERING_H
 #define SHOAL_ENGINE_DERIVE_SOLUTE_TEMPERING_H
@@ -16,9 +16,9 @@ struct temper_left {
 
 struct temper_left temper_left_of(const struct system *sys, const struct tempered *set);
 
-/* Makes the B states of a system that has none, with s = temperature / set->to: charges times the root of s, Lennard-Jones within the
- * solute and 1-4 pairs times s, with other molecules times the root, proper and improper dihedrals times s. Bonds, angles and
- * restraints stay. ERR_UNSUPPORTED: too many atom types. */
+/* Makes the B states of a system that has none, with s = temperature / set->to: charges times the root of s,
+ * Lennard-Jones within the solute and 1-4 pairs times s, with other molecules times the root, proper and improper
+ * dihedrals times s. Bonds, angles and restraints stay. ERR_UNSUPPORTED: too many atom types. */
 int temper_make(struct system *sys, const struct tempered *set, double temperature, struct err *e);
 
 #endif

@@ -155,8 +155,8 @@ static void molecules_of(const struct state_search *s, const struct held *t, int
             out[1] = molecule_of(s, t->atom[i]);
 }
 
-/* Walls that keep molecules apart, as a ligand and an ion that takes up its charge, hold nothing, where nothing else is between
- * the two. */
+/* Walls that keep molecules apart, as a ligand and an ion that takes up its charge, hold nothing, where nothing else is
+ * between the two. */
 static void drop_walls(struct state_search *s)
 {
     int n = 0;
@@ -218,8 +218,8 @@ static bool same_group(const struct state_search *s, const struct center_restrai
     return same;
 }
 
-/* The distance of two centers is a coordinate like that of two atoms, but says nothing of angles: it goes with others of the same
- * two groups alone, each of one molecule. */
+/* The distance of two centers is a coordinate like that of two atoms, but says nothing of angles: it goes with others
+ * of the same two groups alone, each of one molecule. */
 static int check_centers(const struct state_search *s, struct err *e)
 {
     const struct center_restraint *first = s->terms[0].centers;

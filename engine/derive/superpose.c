@@ -5,8 +5,8 @@
 
 enum { SWEEPS = 50 }; /* of Jacobi's method, which needs fewer than ten */
 
-/* Turns rows and columns p and q of a symmetric matrix until their element is 0, and the columns of v with them (C. G. J. Jacobi, J.
- * reine angew. Math. 30, 51 (1846), doi 10.1515/crll.1846.30.51). */
+/* Turns rows and columns p and q of a symmetric matrix until their element is 0, and the columns of v with them (C. G.
+ * J. Jacobi, J. reine angew. Math. 30, 51 (1846), doi 10.1515/crll.1846.30.51). */
 static void eliminate(double a[4][4], double v[4][4], int p, int q)
 {
     const double theta = (a[q][q] - a[p][p]) / (2 * a[p][q]);

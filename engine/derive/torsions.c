@@ -95,7 +95,8 @@ static bool alike(const struct system *sys, int i, int j)
            a->charge[1] == b->charge[1];
 }
 
-/* What atom i holds beside its bond to `from` are two or more ends that are alike: to turn them is to change nothing. */
+/* What atom i holds beside its bond to `from` are two or more ends that are alike: to turn them is to change nothing.
+ */
 static bool has_equal_ends(const struct torsion_graph *g, int i, int from)
 {
     int first = -1, n = 0;

@@ -16,9 +16,9 @@ struct bond_torsion {
 
 /* [natoms] true of every atom of the residues that have an atom which the alchemy changes; the caller frees it. */
 bool *changed_residues(const struct system *sys, const struct alchemy_settings *set);
-/* One torsion for each bond that can turn and has an atom in a residue that the alchemy of `set` changes. Bonds of rings, bonds that their
- * own potential holds (amides, double bonds), bonds to a linear group, and bonds to a group of equal ends (a methyl) that the alchemy
- * leaves equal do not count. Returns how many, TORSIONS_MAX at most. */
+/* One torsion for each bond that can turn and has an atom in a residue that the alchemy of `set` changes. Bonds of
+ * rings, bonds that their own potential holds (amides, double bonds), bonds to a linear group, and bonds to a group of
+ * equal ends (a methyl) that the alchemy leaves equal do not count. Returns how many, TORSIONS_MAX at most. */
 int torsions_of(const struct system *sys, const struct alchemy_settings *set, struct bond_torsion out[TORSIONS_MAX]);
 /* Its angle in a frame, radians. Molecules may be broken across the box. */
 double torsion_angle(const struct bond_torsion *t, const double (*x)[3], const double box[BOX_SIZE]);
@@ -29,8 +29,8 @@ struct torsion_turns {
     int64_t count;
 };
 
-/* Whether half a turn leaves the molecule as it was, because one end of the bond has two groups that are alike and no other, such as a
- * phenyl. A group is compared by its first atom. */
+/* Whether half a turn leaves the molecule as it was, because one end of the bond has two groups that are alike and no
+ * other, such as a phenyl. A group is compared by its first atom. */
 bool torsion_is_twofold(const struct system *sys, const struct bond_torsion *t);
 
 /* The mean angle since the last turn, radians. */

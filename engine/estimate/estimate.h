@@ -28,9 +28,8 @@ struct estimate_replica {
         vouched; /* only the first bytes of its files count, as a checkpoint vouches for them; 0 bytes: there is none */
     uint64_t dhdl_bytes, energy_bytes;
     struct volume_moves moves; /* of production; zeroed where that is not known, or the volume stays */
-    const char *
-        origin; /* folder below the ensemble's of what it sampled before there were other windows; its first rows are of
-                           frames then. NULL: there is none */
+    const char *origin;    /* folder below the ensemble's of what it sampled before there were other windows; its first
+                              rows are of    frames then. NULL: there is none */
     uint64_t origin_bytes; /* of dhdl.xvg there that count; 0: there is nothing any more, or never was */
 };
 
@@ -81,22 +80,24 @@ struct estimate_ensemble {
     const char *fold_remark;                  /* one more warning; NULL: none */
     void *observables_of;                     /* what all four are given */
     struct estimate_about about;
-    bool umbrella; /* windows differ in biases alone: profiles along their coordinations are wanted */
-    struct err *
-        unread; /* of a file that could not be read but may be another time: these results are not to be kept; NULL: not wanted */
-    struct buf *
-        walks; /* [repeats] what walks.xvg is to hold (rows/walks.c) is appended where replicas exchange windows; NULL: not wanted */
+    bool umbrella;      /* windows differ in biases alone: profiles along their coordinations are wanted */
+    struct err *unread; /* of a file that could not be read but may be another time: these results are not to be kept;
+                           NULL: not wanted */
+    struct buf *walks;  /* [repeats] what walks.xvg is to hold (rows/walks.c) is appended where replicas exchange
+                           windows; NULL: not wanted */
 };
 
-/* Reads dhdl.xvg and energy.xvg of every replica and appends the JSON of results.json to `json`. It cannot fail: a replica
- * that cannot be read, or an estimator that has no answer, is reported in the result with its reason and the others go
- * on. A pure function of the files and arguments: equal input, equal bytes. Takes seconds and up to half a gigabyte on
- * large ensembles (128 MiB of energies, as much again for MBAR, and one file's table); what is denser is thinned. */
+/* Reads dhdl.xvg and energy.xvg of every replica and appends the JSON of results.json to `json`. It cannot fail: a
+ * replica that cannot be read, or an estimator that has no answer, is reported in the result with its reason and the
+ * others go on. A pure function of the files and arguments: equal input, equal bytes. Takes seconds and up to half a
+ * gigabyte on large ensembles (128 MiB of energies, as much again for MBAR, and one file's table); what is denser is
+ * thinned. */
 void estimate_ensemble(const struct estimate_ensemble *q, struct buf *json);
 
-/* The same from dhdl.xvg files of one ladder, of GROMACS or our own, gzipped or not: their headers say which windows they
- * are of. Several of one window are parts of one run, in any order; empty files are of windows that have not begun. *answered: there is a free energy. ERR_MISSING_FILE;
- * ERR_UNSUPPORTED for files that cannot be read or do not hold the energy differences to all states. */
+/* The same from dhdl.xvg files of one ladder, of GROMACS or our own, gzipped or not: their headers say which windows
+ * they are of. Several of one window are parts of one run, in any order; empty files are of windows that have not
+ * begun. *answered: there is a free energy. ERR_MISSING_FILE; ERR_UNSUPPORTED for files that cannot be read or do not
+ * hold the energy differences to all states. */
 int estimate_files(char *const *paths, int n, struct buf *json, bool *answered, struct err *e);
 
 #endif

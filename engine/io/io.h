@@ -5,8 +5,8 @@
  *
  * Names are paths with forward slashes, relative to the base (the folder of the spec), normalised: no ".", no "x/..".
  * #include "x" from file f is looked up as `<folder of f>/x`, then as `x`; a source may search include folders for
- * either. A name may lead above the base, or be absolute: where texts are kept in one folder, such a file lies in it under the name
- * that path_kept makes (engine/base/path.h).
+ * either. A name may lead above the base, or be absolute: where texts are kept in one folder, such a file lies in it
+ * under the name that path_kept makes (engine/base/path.h).
  */
 #ifndef SHOAL_ENGINE_IO_IO_H
 #define SHOAL_ENGINE_IO_IO_H
@@ -25,16 +25,17 @@ struct source {
     char *wanted[3];
 };
 
-/* Uploaded files. source_memory_add copies; a later text of the same name replaces the earlier. ERR_UNSUPPORTED: it names no file. */
+/* Uploaded files. source_memory_add copies; a later text of the same name replaces the earlier. ERR_UNSUPPORTED: it
+ * names no file. */
 struct source *source_memory_new(void);
 int source_memory_add(struct source *s, const char *name, const void *text, size_t len, struct err *e);
-/* Files of the disk, by names relative to a folder; include folders are searched after it, in the order they were added. A confined
- * source opens nothing outside its folder, and follows no symbolic link out of it: files of other names are those kept there. Any
- * other looks for such a file where its name leads first. */
+/* Files of the disk, by names relative to a folder; include folders are searched after it, in the order they were
+ * added. A confined source opens nothing outside its folder, and follows no symbolic link out of it: files of other
+ * names are those kept there. Any other looks for such a file where its name leads first. */
 struct source *source_disk_new(const char *base, bool confined);
 void source_disk_include(struct source *s, const char *folder);
-/* File number i of those that were found, in that order: its name, where it is, and its text, all owned by the source. False: there
- * are no more. */
+/* File number i of those that were found, in that order: its name, where it is, and its text, all owned by the source.
+ * False: there are no more. */
 struct source_file {
     const char *name, *path, *text;
     size_t len;
@@ -60,14 +61,14 @@ struct define {
  * empty. */
 int top_read(struct system *s, struct source *src, const char *name, const struct define *defines, int ndefines,
              struct err *e);
-/* Reads the first frame of .gro coordinates of any decimal width into s->x, s->v, s->box and checks the atom count and names
- * against the topology (a name may differ in digits, punctuation and case; count and order may not). Also makes the start
- * coordinates the position-restraint reference. ERR_COORDINATES, ERR_UNSUPPORTED, ERR_MISSING_FILE. */
+/* Reads the first frame of .gro coordinates of any decimal width into s->x, s->v, s->box and checks the atom count and
+ * names against the topology (a name may differ in digits, punctuation and case; count and order may not). Also makes
+ * the start coordinates the position-restraint reference. ERR_COORDINATES, ERR_UNSUPPORTED, ERR_MISSING_FILE. */
 int gro_read(struct system *s, struct source *src, const char *name, struct err *e);
 /* Coordinates of the same kind for one window alone; *out is the caller's. */
 int gro_read_start(const struct system *s, struct source *src, const char *name, struct start *out, struct err *e);
-/* The next frame of a text of several, which begins at *at, behind line *line: both move on; *out is the caller's. *time: what the
- * title says behind "t=", ps, else NAN. ERR_COORDINATES, ERR_UNSUPPORTED. */
+/* The next frame of a text of several, which begins at *at, behind line *line: both move on; *out is the caller's.
+ * *time: what the title says behind "t=", ps, else NAN. ERR_COORDINATES, ERR_UNSUPPORTED. */
 int gro_read_frame(const struct system *s, const char *file, const char *text, size_t len, size_t *at, int *line,
                    struct start *out, double *time, struct err *e);
 /* Position-restraint reference coordinates from a second .gro; call after gro_read. */

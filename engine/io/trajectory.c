@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The file is mapped: frames are read where they lie. A file that grows meanwhile is read as far as it was; of one that becomes
- * shorter, as that of a replica that goes on from its checkpoint does, pages that are gone must not be touched.
+ * The file is mapped: frames are read where they lie. A file that grows meanwhile is read as far as it was; of one that
+ * becomes shorter, as that of a replica that goes on from its checkpoint does, pages that are gone must not be touched.
  */
 #include "engine/io/trajectory.h"
 
@@ -47,7 +47,8 @@ static int check_atoms(const struct trajectory *t, int natoms, struct err *e)
                    (unsigned long long)t->number, natoms, number_word(natoms, "atom", "atoms"), t->sys->natoms);
 }
 
-/* Edge vectors a along x, b in the xy plane, leaning by no more than half an edge, with room for rounding: GROMACS' boxes. */
+/* Edge vectors a along x, b in the xy plane, leaning by no more than half an edge, with room for rounding: GROMACS'
+ * boxes. */
 static int check_box(const struct trajectory *t, size_t at, const double b[BOX_SIZE], struct err *e)
 {
     const double half = 0.5 * 1.001;

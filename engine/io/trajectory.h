@@ -22,13 +22,13 @@ enum { TRAJECTORY_END = 1 };
 
 /* ERR_MISSING_FILE, ERR_COORDINATES. `sys`: whose frames they are to be, borrowed. */
 int trajectory_open(struct trajectory **out, const char *path, const struct system *sys, struct err *e);
-/* The next frame that has positions; TRAJECTORY_END. ERR_COORDINATES, ERR_UNSUPPORTED: which frame, at which byte, and what is
- * wrong with it. */
+/* The next frame that has positions; TRAJECTORY_END. ERR_COORDINATES, ERR_UNSUPPORTED: which frame, at which byte, and
+ * what is wrong with it. */
 int trajectory_next(struct trajectory *t, struct trajectory_frame *f, struct err *e);
 /* Passes over the next frame, of an .xtc without unpacking it; as trajectory_next. */
 int trajectory_pass(struct trajectory *t, struct err *e);
-/* The frame that trajectory_next refused is the last, and not whole (of .xtc and .trr): it is still being written, or whoever did was
- * stopped. */
+/* The frame that trajectory_next refused is the last, and not whole (of .xtc and .trr): it is still being written, or
+ * whoever did was stopped. */
 bool trajectory_is_cut(const struct trajectory *t);
 /* How much of the file has been read, 0 to 1. */
 double trajectory_read_part(const struct trajectory *t);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * TRR (GROMACS manual, "File formats: trr"), big-endian XDR: a magic number, a version string, the sizes in bytes of ten parts,
- * the number of atoms, the step, a count of energies, time and lambda; then the parts that have a size. A number has the
- * width that the box's nine, or the atoms' three, leave it.
+ * TRR (GROMACS manual, "File formats: trr"), big-endian XDR: a magic number, a version string, the sizes in bytes of
+ * ten parts, the number of atoms, the step, a count of energies, time and lambda; then the parts that have a size. A
+ * number has the width that the box's nine, or the atoms' three, leave it.
  */
 #include "engine/io/trr_read.h"
 

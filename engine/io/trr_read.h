@@ -21,7 +21,8 @@ struct trr_read {
 
 enum { TRR_MAGIC = 1993 };
 
-/* Returns the length of the frame, or 0 if it is not one, or not whole: f->cut then says whether that is as the data end. */
+/* Returns the length of the frame, or 0 if it is not one, or not whole: f->cut then says whether that is as the data
+ * end. */
 size_t trr_read_frame(struct trr_read *f, const unsigned char *data, size_t len);
 /* Number i of one of its parts. */
 double trr_number(const struct trr_read *f, const unsigned char *part, size_t i);

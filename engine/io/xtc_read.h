@@ -23,7 +23,8 @@ struct xtc_read {
     bool cut;
 };
 
-/* Returns the length of the frame, or 0 if it is not one, or not whole: f->cut then says whether that is as the data end. */
+/* Returns the length of the frame, or 0 if it is not one, or not whole: f->cut then says whether that is as the data
+ * end. */
 size_t xtc_read_frame(struct xtc_read *f, const unsigned char *data, size_t len);
 
 /* Its length by its head, without unpacking it; 0 as above. */

@@ -3,14 +3,15 @@
  * XTC frames (GROMACS manual, "File formats: xtc", and the description of its 3dfcoord compression): big-endian XDR; a
  * header, the box, then coordinates rounded to 1/precision and packed.
  *
- * Packing. Coordinates become whole numbers and are offset by their smallest values. Atoms are packed in groups: the first
- * one in full, then up to eight as differences to their predecessor, each component within a window of magic[i] numbers, so
- * that three of them take i bits. In a group with differences the first two atoms change places (a water is then packed as
- * hydrogen, oxygen - hydrogen, hydrogen - oxygen). One bit per group says whether the number of differences or the window
- * changes; if so, five bits give 3 * differences + step + 1, where step (-1, 0, 1) moves i after the group.
+ * Packing. Coordinates become whole numbers and are offset by their smallest values. Atoms are packed in groups: the
+ * first one in full, then up to eight as differences to their predecessor, each component within a window of magic[i]
+ * numbers, so that three of them take i bits. In a group with differences the first two atoms change places (a water is
+ * then packed as hydrogen, oxygen - hydrogen, hydrogen - oxygen). One bit per group says whether the number of
+ * differences or the window changes; if so, five bits give 3 * differences + step + 1, where step (-1, 0, 1) moves i
+ * after the group.
  *
- * Three numbers below s0, s1, s2 are packed together as (n0 * s1 + n1) * s2 + n2, in the bits of s0 * s1 * s2, lowest byte
- * first. Which groups and steps are chosen is the writer's affair; any reader follows.
+ * Three numbers below s0, s1, s2 are packed together as (n0 * s1 + n1) * s2 + n2, in the bits of s0 * s1 * s2, lowest
+ * byte first. Which groups and steps are chosen is the writer's affair; any reader follows.
  */
 #include "engine/io/output.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * One bonded term at a time: forces always, energies, virial and U at every window when the pass asks for them. Each device
- * brings the loops over the terms.
+ * One bonded term at a time: forces always, energies, virial and U at every window when the pass asks for them. Each
+ * device brings the loops over the terms.
  */
 #ifndef SHOAL_ENGINE_KERNELS_BONDED_TERMS_H
 #define SHOAL_ENGINE_KERNELS_BONDED_TERMS_H
@@ -265,8 +265,8 @@ MATH_FN void pair14_between_states(struct bonded_pass *p, const struct pair14 *p
     }
 }
 
-/* LJ-14 and Coulomb-14: plain LJ and 1/r at any distance, parameters as given (fudge factors applied). Pairs that differ
- * between A and B follow the Coulomb and vdw lambdas, with the soft core of other alchemical pairs. */
+/* LJ-14 and Coulomb-14: plain LJ and 1/r at any distance, parameters as given (fudge factors applied). Pairs that
+ * differ between A and B follow the Coulomb and vdw lambdas, with the soft core of other alchemical pairs. */
 MATH_FN void bonded_pair14(struct bonded_pass *p, uint32_t i)
 {
     const struct term_list *n = &p->t->npairs14;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Constraints, one rigid water or one cluster of fixed distances at a time: SETTLE, and iteration (SHAKE: Ryckaert et al.
- * 1977; RATTLE: Andersen 1983). Molecules whole. Units: nm, ps, u. Each device brings the loops.
+ * Constraints, one rigid water or one cluster of fixed distances at a time: SETTLE, and iteration (SHAKE: Ryckaert et
+ * al. 1977; RATTLE: Andersen 1983). Molecules whole. Units: nm, ps, u. Each device brings the loops.
  */
 #ifndef SHOAL_ENGINE_KERNELS_CONSTRAINTS_H
 #define SHOAL_ENGINE_KERNELS_CONSTRAINTS_H
@@ -108,7 +108,8 @@ struct sweep {
     const struct fixed_distance *worst; /* the constraint furthest off in the last sweep */
 };
 
-/* One sweep; returns the largest relative deviation met, INFINITY when a bond turned by about 90 degrees in the step. */
+/* One sweep; returns the largest relative deviation met, INFINITY when a bond turned by about 90 degrees in the step.
+ */
 MATH_FN double sweep_positions(struct sweep *s, double lambda, const double (*x_old)[3], double (*x)[3], double (*v)[3],
                                double inv_dt, struct reaction *reaction)
 {

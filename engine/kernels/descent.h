@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Steepest descent with GROMACS's step rule: the atom with the largest force moves min_step_size; 1.2 times longer steps
- * after the energy fell, 5 times shorter after it rose. Constraints are kept, with unit masses, and their forces taken out.
+ * Steepest descent with GROMACS's step rule: the atom with the largest force moves min_step_size; 1.2 times longer
+ * steps after the energy fell, 5 times shorter after it rose. Constraints are kept, with unit masses, and their forces
+ * taken out.
  */
 #ifndef SHOAL_ENGINE_KERNELS_DESCENT_H
 #define SHOAL_ENGINE_KERNELS_DESCENT_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What particles do over lags of time, mean square displacements and autocorrelations of velocities: what is done to one atom, one
- * particle, one origin of time.
+ * What particles do over lags of time, mean square displacements and autocorrelations of velocities: what is done to
+ * one atom, one particle, one origin of time.
  */
 #ifndef SHOAL_ENGINE_KERNELS_LAGS_H
 #define SHOAL_ENGINE_KERNELS_LAGS_H

@@ -22,11 +22,10 @@ MATH_FN void motion_kick(const struct masses *masses, int i, const int64_t f[3],
 
 /* ---- integrators (engine/system/integrators.def) ----
  *
- * In a step the velocity of an atom is kicked and put onto the constraints. Then it gets a push, the atom drifts, and its
- * position is put onto the constraints.
- *   velocity Verlet   The kick is the half that the step before left (ctl.pending), the push is the other half.
- *   Langevin-middle   The kick is a whole one. The push is friction and noise, in the middle of the drift
- *                     (Zhang et al. 2019, doi 10.1021/acs.jpca.9b02771).
+ * In a step the velocity of an atom is kicked and put onto the constraints. Then it gets a push, the atom drifts, and
+ * its position is put onto the constraints. velocity Verlet   The kick is the half that the step before left
+ * (ctl.pending), the push is the other half. Langevin-middle   The kick is a whole one. The push is friction and noise,
+ * in the middle of the drift (Zhang et al. 2019, doi 10.1021/acs.jpca.9b02771).
  */
 
 /* Friction and noise of one step. A pointer to it is NULL for an integrator that has none, which is velocity Verlet. */
@@ -78,8 +77,8 @@ MATH_FN void motion_langevin(const struct motion_rule *r, double mass, const dou
     }
 }
 
-/* No atom moves half a box in one step. -1: it did not; else the first dimension in which it did, also for what is not a
- * number. */
+/* No atom moves half a box in one step. -1: it did not; else the first dimension in which it did, also for what is not
+ * a number. */
 MATH_FN int motion_thrown_out(const double box[BOX_SIZE], const double x_old[3], const double x[3])
 {
     double limit = 0.5 * box_least_edge(box);

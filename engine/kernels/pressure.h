@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The pressure tensor of a state that was sampled, P = 2 (K - Xi) / V: K is half the sum of mass v x v, Xi the virial with that of
- * constraints, both of the sample. What dispersion adds that is cut off is the same along every edge.
+ * The pressure tensor of a state that was sampled, P = 2 (K - Xi) / V: K is half the sum of mass v x v, Xi the virial
+ * with that of constraints, both of the sample. What dispersion adds that is cut off is the same along every edge.
  */
 #ifndef SHOAL_ENGINE_KERNELS_PRESSURE_H
 #define SHOAL_ENGINE_KERNELS_PRESSURE_H

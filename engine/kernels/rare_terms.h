@@ -45,8 +45,8 @@ MATH_FN void rare_of_distance(struct bonded_pass *p, uint32_t i, bool restraint)
     rare_term_of(p, i, restraint, TERM_BOND, 2, q, grad, rel);
 }
 
-/* One pair of several that are one restraint: it takes the sum over all of them, and pulls its own atoms. The first of them has the
- * energy. */
+/* One pair of several that are one restraint: it takes the sum over all of them, and pulls its own atoms. The first of
+ * them has the energy. */
 MATH_FN void rare_of_distances(struct bonded_pass *p, uint32_t i)
 {
     const struct rare_term *t = &p->t->rare[i];
@@ -138,8 +138,8 @@ MATH_FN void rare_bending_torsion_term(struct bonded_pass *p, uint32_t i)
     add_value(p, TERM_PROPER_DIHEDRAL, &v);
 }
 
-/* The angle between the vectors from the first atom to the second and from the third to the fourth. Forces on the atoms of a vector
- * are opposite, so the virial needs no more than the vectors. */
+/* The angle between the vectors from the first atom to the second and from the third to the fourth. Forces on the atoms
+ * of a vector are opposite, so the virial needs no more than the vectors. */
 MATH_FN void rare_of_vectors(struct bonded_pass *p, uint32_t i)
 {
     const struct rare_term *t = &p->t->rare[i];
@@ -234,9 +234,9 @@ MATH_FN void bonded_cmap(struct bonded_pass *p, uint32_t i)
     add_value(p, TERM_CMAP, &v);
 }
 
-/* A restraint between centers is the work of `lanes`, each of which has the atoms lane, lane + lanes, .. of both groups. First what
- * its atoms add to the centers, seen from a group's first atom: atoms count where they are nearest to that, so that the group is
- * whole across the edge of the box. */
+/* A restraint between centers is the work of `lanes`, each of which has the atoms lane, lane + lanes, .. of both
+ * groups. First what its atoms add to the centers, seen from a group's first atom: atoms count where they are nearest
+ * to that, so that the group is whole across the edge of the box. */
 MATH_FN void centers_part(const struct bonded_pass *p, uint32_t i, uint32_t lane, uint32_t lanes, double sum[2][3])
 {
     const struct center_restraint *t = &p->t->centers[i];
@@ -250,8 +250,8 @@ MATH_FN void centers_part(const struct bonded_pass *p, uint32_t i, uint32_t lane
     }
 }
 
-/* Then, with the sum over all lanes, the pull on its atoms: a center moves with each by its weight. The first lane has energies and
- * virial, too. */
+/* Then, with the sum over all lanes, the pull on its atoms: a center moves with each by its weight. The first lane has
+ * energies and virial, too. */
 MATH_FN void centers_pull(struct bonded_pass *p, uint32_t i, uint32_t lane, uint32_t lanes, const double sum[2][3])
 {
     const struct center_restraint *t = &p->t->centers[i];

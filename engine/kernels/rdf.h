@@ -14,8 +14,8 @@ MATH_FN double rdf_nearest(double v)
     return (v + magic) - magic;
 }
 
-/* Of a difference of positions, nm; per_edge: 1 / the box's diagonal. Images as box_nearest takes them: the shortest of those that are
- * nearer than half the box is wide. Nothing is fused, so that all devices count the same. */
+/* Of a difference of positions, nm; per_edge: 1 / the box's diagonal. Images as box_nearest takes them: the shortest of
+ * those that are nearer than half the box is wide. Nothing is fused, so that all devices count the same. */
 MATH_FN int32_t rdf_bin(double x, double y, double z, const double box[BOX_SIZE], const double per_edge[3],
                         double width)
 {

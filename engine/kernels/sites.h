@@ -19,7 +19,8 @@ MATH_FN void site_give(struct accumulate *sum, int64_t (*f)[3], int32_t to, int6
     }
 }
 
-/* virial: counts what the virial of forces on atoms is more than that of the force on the site, of which the terms knew. */
+/* virial: counts what the virial of forces on atoms is more than that of the force on the site, of which the terms
+ * knew. */
 MATH_FN void site_take(const struct site_table *t, const struct virtual_site *s, const double (*x)[3], int64_t (*f)[3],
                        bool virial, struct accumulate *sum)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What depends on no distance: self energy of the Ewald sum, neutralizing background of a net charge, dispersion correction.
+ * What depends on no distance: self energy of the Ewald sum, neutralizing background of a net charge, dispersion
+ * correction.
  */
 #ifndef SHOAL_ENGINE_KERNELS_UNIFORM_H
 #define SHOAL_ENGINE_KERNELS_UNIFORM_H

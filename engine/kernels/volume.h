@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Monte Carlo barostat (Chow and Ferguson 1995, doi 10.1016/0010-4655(95)00059-O; Aqvist et al. 2004): a volume change drawn
- * evenly from +-volume_scale moves every molecule's center of mass with the box; accepted with probability
- * min(1, exp(-(dU + P dV - N kT ln(V'/V)) / kT)), N molecules. volume_scale is adapted after every ten moves so that
- * between a quarter and three quarters are accepted, as OpenMM does, but not where results are gathered: moves whose size
- * depends on how the last ones went are no Markov chain. A move may scale some axes alone (enum volume_coupling): the pressure is one,
- * and the box finds its shape. Each device brings the loops over molecules.
+ * Monte Carlo barostat (Chow and Ferguson 1995, doi 10.1016/0010-4655(95)00059-O; Aqvist et al. 2004): a volume change
+ * drawn evenly from +-volume_scale moves every molecule's center of mass with the box; accepted with probability min(1,
+ * exp(-(dU + P dV - N kT ln(V'/V)) / kT)), N molecules. volume_scale is adapted after every ten moves so that between a
+ * quarter and three quarters are accepted, as OpenMM does, but not where results are gathered: moves whose size depends
+ * on how the last ones went are no Markov chain. A move may scale some axes alone (enum volume_coupling): the pressure
+ * is one, and the box finds its shape. Each device brings the loops over molecules.
  *
- * Volumes of few molecules differ by orders of magnitude, and no change of the volume suits them all. There the change is drawn of ln V,
- * evenly from +-volume_scale, and (N + 1) takes the place of N.
+ * Volumes of few molecules differ by orders of magnitude, and no change of the volume suits them all. There the change
+ * is drawn of ln V, evenly from +-volume_scale, and (N + 1) takes the place of N.
  */
 #ifndef SHOAL_ENGINE_KERNELS_VOLUME_H
 #define SHOAL_ENGINE_KERNELS_VOLUME_H
@@ -28,8 +28,8 @@ MATH_FN struct philox volume_draw(const struct ctl *c)
     return philox_at(c->seed, c->replica, c->barostat_moves, STREAM_BAROSTAT, 0);
 }
 
-/* By how much lengths along each axis are to be scaled for volumes to go up by `ratio`: all alike, x and y alike or z, or one of the
- * axes, drawn for each move. */
+/* By how much lengths along each axis are to be scaled for volumes to go up by `ratio`: all alike, x and y alike or z,
+ * or one of the axes, drawn for each move. */
 MATH_FN void volume_share(const struct ctl *c, uint32_t coupling, double ratio, double along[3])
 {
     struct philox r = philox_at(c->seed, c->replica, c->barostat_moves, STREAM_BAROSTAT, 1);
@@ -67,8 +67,8 @@ MATH_FN double volume_ratio(struct ctl *c, uint32_t nunits)
     return few ? exp(change) : 1 + change / box_volume(c->box);
 }
 
-/* Keeps what is needed to go back, and says by how much lengths are to be scaled; by 1: the box stays (volume_refused), since it would
- * be too small. */
+/* Keeps what is needed to go back, and says by how much lengths are to be scaled; by 1: the box stays (volume_refused),
+ * since it would be too small. */
 MATH_FN void volume_begin(struct ctl *c, uint32_t nunits, uint32_t coupling, struct box_limits limits, double along[3])
 {
     const double ratio = volume_ratio(c, nunits);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * How contributions enter sums, on every device. A thread adds energies to a struct accumulate of its own and that, at its
- * end, to the replica's (acc_finish); forces go to the replica's array at once. What other threads write too (the replica's
- * sums, forces, energies at windows) is added to atomically on a GPU; a replica's kernels run on one thread on the CPU.
+ * How contributions enter sums, on every device. A thread adds energies to a struct accumulate of its own and that, at
+ * its end, to the replica's (acc_finish); forces go to the replica's array at once. What other threads write too (the
+ * replica's sums, forces, energies at windows) is added to atomically on a GPU; a replica's kernels run on one thread
+ * on the CPU.
  */
 #ifndef SHOAL_ENGINE_MATH_ACCUMULATE_H
 #define SHOAL_ENGINE_MATH_ACCUMULATE_H
@@ -20,8 +21,8 @@ struct accumulate {
 
 /* ---- memory that other threads write too ---- */
 
-/* A .cu file that defines ACC_IN_SHARED adds to shared memory alone, which adds 32 bits at a time: the upper half gets the
- * carry of the lower, whoever comes between. */
+/* A .cu file that defines ACC_IN_SHARED adds to shared memory alone, which adds 32 bits at a time: the upper half gets
+ * the carry of the lower, whoever comes between. */
 MATH_FN void acc_add(int64_t *sum, int64_t v)
 {
 #if defined ACC_IN_SHARED && (defined __CUDA_ARCH__ || !defined __CUDACC__)

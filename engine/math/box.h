@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A periodic box: edge vectors a = (xx, 0, 0), b = (yx, yy, 0), c = (zx, zy, zz) in nm, as double[BOX_SIZE] in the order of
- * terms.h. A rectangular one has zeros behind its three edges. Fractions f of the edges give the point f_x a + f_y b + f_z c.
+ * A periodic box: edge vectors a = (xx, 0, 0), b = (yx, yy, 0), c = (zx, zy, zz) in nm, as double[BOX_SIZE] in the
+ * order of terms.h. A rectangular one has zeros behind its three edges. Fractions f of the edges give the point f_x a +
+ * f_y b + f_z c.
  */
 #ifndef SHOAL_ENGINE_MATH_BOX_H
 #define SHOAL_ENGINE_MATH_BOX_H
@@ -95,9 +96,9 @@ MATH_FN double box_least_edge(const double box[BOX_SIZE])
     return fmin(fmin(box[BOX_XX], box[BOX_YY]), box[BOX_ZZ]);
 }
 
-/* Cut-offs stay below this, nm: half the shortest edge vector, what the diagonal allows (GROMACS's rule), and half the shortest of
- * all lattice vectors, so that no two images of an atom are as close (GROMACS sees both). Vectors of two edges and more are no
- * shorter than twice the rest allows, as no edge is farther along another than half of it. */
+/* Cut-offs stay below this, nm: half the shortest edge vector, what the diagonal allows (GROMACS's rule), and half the
+ * shortest of all lattice vectors, so that no two images of an atom are as close (GROMACS sees both). Vectors of two
+ * edges and more are no shorter than twice the rest allows, as no edge is farther along another than half of it. */
 MATH_FN_APART double box_cutoff_limit(const double box[BOX_SIZE])
 {
     double diagonal = fmin(box[BOX_XX], fmin(box[BOX_YY] - fabs(box[BOX_ZY]), box[BOX_ZZ]));
@@ -110,8 +111,8 @@ MATH_FN_APART double box_cutoff_limit(const double box[BOX_SIZE])
     return 0.5 * sqrt(least2);
 }
 
-/* Slanted so that faces are hardly farther apart than cut-offs may be long. Else what is in reach of a cut-off and a list's buffer
- * is less than a whole edge away along each edge. */
+/* Slanted so that faces are hardly farther apart than cut-offs may be long. Else what is in reach of a cut-off and a
+ * list's buffer is less than a whole edge away along each edge. */
 #define BOX_FLAT 1.15
 
 /* How far opposite faces are apart, at least, of what cut-offs may be long: 2 of a cube. */
@@ -126,8 +127,8 @@ MATH_FN double box_gpu_cutoff_limit(const double box[BOX_SIZE])
     return box_thickness(box) < BOX_FLAT ? 0.5 * box_least_width(box) : box_cutoff_limit(box);
 }
 
-/* d moved by whole edges, taken off from the last to the first: to its shortest image, if that is shorter than half of each edge
- * of the diagonal. */
+/* d moved by whole edges, taken off from the last to the first: to its shortest image, if that is shorter than half of
+ * each edge of the diagonal. */
 MATH_FN void box_nearest(const double box[BOX_SIZE], double d[3])
 {
     if (fabs(d[0]) <= 0.5 * box[BOX_XX] && fabs(d[1]) <= 0.5 * box[BOX_YY] &&
@@ -164,8 +165,8 @@ MATH_FN_APART struct box_vector box_shortest_far(const double box[BOX_SIZE], dou
     return v;
 }
 
-/* d moved by whole edges to its shortest image: in a triclinic box what is longer than half a lattice vector may have a shorter
- * one next to the one found by taking off edges. Most bonded atoms are closer than that, and stay. */
+/* d moved by whole edges to its shortest image: in a triclinic box what is longer than half a lattice vector may have a
+ * shorter one next to the one found by taking off edges. Most bonded atoms are closer than that, and stay. */
 MATH_FN void box_shortest(const double box[BOX_SIZE], double d[3])
 {
     double safe = 0.5 * box_least_edge(box);

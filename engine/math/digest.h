@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Digests of memory, a chunk at a time, that any number of threads make in any order: each word is mixed with its place, and what
- * comes of it is added up. Mixing is one to one, so one word that has changed, wherever and however, gives another digest for
- * certain; words that have changed together, or places, all but once in 2^64 times.
+ * Digests of memory, a chunk at a time, that any number of threads make in any order: each word is mixed with its
+ * place, and what comes of it is added up. Mixing is one to one, so one word that has changed, wherever and however,
+ * gives another digest for certain; words that have changed together, or places, all but once in 2^64 times.
  */
 #ifndef SHOAL_ENGINE_MATH_DIGEST_H
 #define SHOAL_ENGINE_MATH_DIGEST_H
@@ -18,7 +18,8 @@ MATH_FN uint64_t digest_chunks(uint64_t words)
     return (words + DIGEST_WORDS - 1) / DIGEST_WORDS;
 }
 
-/* place: of the word in the whole memory. The finalizer of splitmix64 (Steele, Lea, Flood 2014, doi 10.1145/2660193.2660195). */
+/* place: of the word in the whole memory. The finalizer of splitmix64 (Steele, Lea, Flood 2014,
+ * doi 10.1145/2660193.2660195). */
 MATH_FN uint64_t digest_word(uint64_t word, uint64_t place)
 {
     uint64_t z = word + (place + 1) * UINT64_C(0x9e3779b97f4a7c15);

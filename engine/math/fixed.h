@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Fixed point: forces, energies, virials and dU/dlambda are summed as integers, so that the order of a sum does not matter.
- * A contribution is rounded to the scale below before it is added. A contribution beyond its limit is clamped, and the
- * caller counts it (accumulate.h): an error in dynamics, harmless in minimization and in foreign windows. Sums of energies
- * cannot wrap (struct fixed_sum); a force needs 2^13 clamped contributions to, so it never does without being counted.
+ * Fixed point: forces, energies, virials and dU/dlambda are summed as integers, so that the order of a sum does not
+ * matter. A contribution is rounded to the scale below before it is added. A contribution beyond its limit is clamped,
+ * and the caller counts it (accumulate.h): an error in dynamics, harmless in minimization and in foreign windows. Sums
+ * of energies cannot wrap (struct fixed_sum); a force needs 2^13 clamped contributions to, so it never does without
+ * being counted.
  */
 #ifndef SHOAL_ENGINE_MATH_FIXED_H
 #define SHOAL_ENGINE_MATH_FIXED_H

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * MATH_FN marks the inline functions of engine/math: plain C in double precision, no branches on data in hot ones, compiled by cc and
- * by nvcc, for the host and for the device.
- * MATH_FMA(a, b, c) is a * b + c, fused where the machine does that in one instruction: functions that must give the same
- * bits in several loops spell it out and are compiled with -ffp-contract=off.
- * MATH_FN_APART: what is seldom needed of such a function. On a GPU it stays out of line, where it takes up no instruction cache.
+ * MATH_FN marks the inline functions of engine/math: plain C in double precision, no branches on data in hot ones,
+ * compiled by cc and by nvcc, for the host and for the device. MATH_FMA(a, b, c) is a * b + c, fused where the machine
+ * does that in one instruction: functions that must give the same bits in several loops spell it out and are compiled
+ * with -ffp-contract=off. MATH_FN_APART: what is seldom needed of such a function. On a GPU it stays out of line, where
+ * it takes up no instruction cache.
  */
 #ifndef SHOAL_ENGINE_MATH_FN_H
 #define SHOAL_ENGINE_MATH_FN_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Counter-based random numbers: Philox4x32-10 (Salmon et al. 2011, doi 10.1145/2063384.2063405), and normal deviates from
- * it by Box-Muller. A number depends on seed, replica, step, stream and index alone.
+ * Counter-based random numbers: Philox4x32-10 (Salmon et al. 2011, doi 10.1145/2063384.2063405), and normal deviates
+ * from it by Box-Muller. A number depends on seed, replica, step, stream and index alone.
  *
  * Key = the seed's 64 bits. Counter = { index, replica, low 32 bits of step, stream << 16 | next 16 bits of step }: two
  * uses differ in at least one word as long as steps stay below 2^48, so no two streams ever share a number.
@@ -16,8 +16,8 @@
 
 #include "engine/math/fn.h"
 
-/* Every use of random numbers in the engine. Numbers are part of a replica's bits: append only. STREAM_TIMESTEP serves every
- * integrator, as a replica has one. */
+/* Every use of random numbers in the engine. Numbers are part of a replica's bits: append only. STREAM_TIMESTEP serves
+ * every integrator, as a replica has one. */
 enum stream { STREAM_TIMESTEP, STREAM_THERMALIZE, STREAM_BAROSTAT, STREAM_EXCHANGE, STREAM_COUNT };
 static_assert(STREAM_COUNT <= 65536, "a stream has 16 bits of the counter");
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Inverse roots without branches or library calls, so that loops vectorise. In double: a start that scales the exponent (in
- * the bits of the number) is good to a few percent; each step of the binomial series of (1 - e)^(-1/n), e = 1 - a y^n, raises
- * the error to its fourth power. A GPU has starts that are good to 20 bits. In float the machine's own.
+ * Inverse roots without branches or library calls, so that loops vectorise. In double: a start that scales the exponent
+ * (in the bits of the number) is good to a few percent; each step of the binomial series of (1 - e)^(-1/n), e = 1 - a
+ * y^n, raises the error to its fourth power. A GPU has starts that are good to 20 bits. In float the machine's own.
  */
 #ifndef SHOAL_ENGINE_MATH_ROOTS_H
 #define SHOAL_ENGINE_MATH_ROOTS_H

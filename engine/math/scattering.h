@@ -23,8 +23,8 @@ MATH_FN double form_factor(const struct form_factor *f, double q2)
     return sum;
 }
 
-/* w[k], k < order: the cardinal B-spline of that order (2 or more) at t + order - 1 - k, 0 <= t < 1, by its recursion; they add up
- * to 1. */
+/* w[k], k < order: the cardinal B-spline of that order (2 or more) at t + order - 1 - k, 0 <= t < 1, by its recursion;
+ * they add up to 1. */
 MATH_FN void spline_weights(const int order, double t, double *w)
 {
     w[0] = 1 - t;

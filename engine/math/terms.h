@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Names that formulas and settings share: the parts that energies and their derivatives with respect to lambda are split
- * into, what is done to Lennard-Jones at the cut-off, the numbers of a box.
+ * Names that formulas and settings share: the parts that energies and their derivatives with respect to lambda are
+ * split into, what is done to Lennard-Jones at the cut-off, the numbers of a box.
  */
 #ifndef SHOAL_ENGINE_MATH_TERMS_H
 #define SHOAL_ENGINE_MATH_TERMS_H
@@ -40,7 +40,8 @@ enum lambda {
 /* Along which axes one volume move scales lengths: all alike; x and y alike, or z; one of them. */
 enum volume_coupling { VOLUME_ISOTROPIC, VOLUME_SEMI_ISOTROPIC, VOLUME_ANISOTROPIC };
 
-/* Potentials that few force fields use, and restraints, in one list (struct rare_term, formulas in potentials/rare.h). */
+/* Potentials that few force fields use, and restraints, in one list (struct rare_term, formulas in potentials/rare.h).
+ */
 enum rare_kind {
 #define RARE(name, ...) RARE_##name,
 #include "engine/math/bonded_kinds.def"
@@ -62,7 +63,8 @@ enum flat_geometry {
 /* Where contributions to sums were clamped: a bit per enum term, and these. */
 enum clamped { CLAMPED_DVDL = TERM_COUNT, CLAMPED_VIRIAL, CLAMPED_FORCE, CLAMPED_COUNT };
 
-/* Ways in which pairs lose their repulsion (potentials/softcore.h). The third is not chosen: it is Beutler's in a reaction field. */
+/* Ways in which pairs lose their repulsion (potentials/softcore.h). The third is not chosen: it is Beutler's in a
+ * reaction field. */
 enum soft_function { SOFT_BEUTLER, SOFT_GAPSYS, SOFT_BEUTLER_FIELD };
 
 enum vdw_modifier {

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a device holds of an observable: a read-only table that all replicas share, and what one replica has accumulated.
+ * What a device holds of an observable: a read-only table that all replicas share, and what one replica has
+ * accumulated.
  *
- * Accumulated is a struct observed and behind it, for each of OBSERVE_BLOCKS blocks of equally many frames, so many whole numbers
- * and so many doubles; then the kind's own state, if it has one. When all blocks are full, neighbours are added and the
- * blocks that come have twice the frames: the blocks say how far off the sums are, and their number stays. What threads add at a
- * time, in any order, goes into whole numbers; doubles are added to frame after frame.
+ * Accumulated is a struct observed and behind it, for each of OBSERVE_BLOCKS blocks of equally many frames, so many
+ * whole numbers and so many doubles; then the kind's own state, if it has one. When all blocks are full, neighbours are
+ * added and the blocks that come have twice the frames: the blocks say how far off the sums are, and their number
+ * stays. What threads add at a time, in any order, goes into whole numbers; doubles are added to frame after frame.
  */
 #ifndef SHOAL_ENGINE_OBSERVE_DEVICE_TABLES_H
 #define SHOAL_ENGINE_OBSERVE_DEVICE_TABLES_H
@@ -57,7 +58,8 @@ MATH_FN void *observed_state(const struct observe_table *t, const struct observe
     return observed_reals(t, s, OBSERVE_BLOCKS);
 }
 
-/* Of an msd or a vacf. A particle is an atom, or the center of a molecule's atoms in the group: they follow each other there. */
+/* Of an msd or a vacf. A particle is an atom, or the center of a molecule's atoms in the group: they follow each other
+ * there. */
 struct lag_table {
     uint32_t lags, restart, origins, particles; /* in frames; origins: kept at a time */
     const int32_t *first;                       /* [particles + 1], of its atoms */
@@ -66,21 +68,21 @@ struct lag_table {
     uint32_t velocities, pad_;                  /* 1: a vacf */
 };
 
-/* The state: of an msd positions of atoms in the last frame, and where they came to without the box, [atoms][3] each; then positions of
- * particles without the box, or their velocities, now, [particles][3], and at each origin, [origins][particles][3]. nm, ps. Of each
- * block: how many origins a lag had, and the sum over them of the mean square displacement, or product of velocities; then the sum
- * of the box's cube root. */
+/* The state: of an msd positions of atoms in the last frame, and where they came to without the box, [atoms][3] each;
+ * then positions of particles without the box, or their velocities, now, [particles][3], and at each origin,
+ * [origins][particles][3]. nm, ps. Of each block: how many origins a lag had, and the sum over them of the mean square
+ * displacement, or product of velocities; then the sum of the box's cube root. */
 
-/* Of a coordination, the only one of the table. Of each block: frames by bins of its value, and last those beyond; sums of it and of its
- * square. The state is a struct fixed_sum, zero between frames. */
+/* Of a coordination, the only one of the table. Of each block: frames by bins of its value, and last those beyond; sums
+ * of it and of its square. The state is a struct fixed_sum, zero between frames. */
 struct coordination_table {
     struct bias_table of;
     double bin;
     uint32_t bins, pad_;
 };
 
-/* Of a dielectric constant. A molecule is its atoms in the group, whole: each where it is nearest to the one before it. Of each block:
- * sums of what enum dielectric_real says. */
+/* Of a dielectric constant. A molecule is its atoms in the group, whole: each where it is nearest to the one before it.
+ * Of each block: sums of what enum dielectric_real says. */
 struct dielectric_table {
     uint32_t molecules, pad_;
     const int32_t *first;      /* [molecules + 1], of its atoms */

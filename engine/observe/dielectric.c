@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The dielectric constant, from how far the dipole M of a periodic box under Ewald sums with a conductor around them (tin foil) goes
- * from its mean: eps = 1 + (<M^2> - <M>^2) / (3 eps0 V kT) (M. Neumann, Mol. Phys. 50, 841 (1983), doi 10.1080/00268978300102721).
- * Its error is that of the jackknife over blocks, from the constants of all blocks but one; or what so many independent dipoles
- * would leave as the mean dipole speaks of, if that is more. Blocks shorter than a dipole lives (10 ps in water) are alike, and
- * know nothing of it, but in a liquid the mean goes to 0: of N independent dipoles of three normal components it has |<M>|^2 =
- * <M^2> / N, and the mean square a variance of 2 <M^2>^2 / 3N.
+ * The dielectric constant, from how far the dipole M of a periodic box under Ewald sums with a conductor around them
+ * (tin foil) goes from its mean: eps = 1 + (<M^2> - <M>^2) / (3 eps0 V kT) (M. Neumann, Mol. Phys. 50, 841 (1983),
+ * doi 10.1080/00268978300102721). Its error is that of the jackknife over blocks, from the constants of all blocks but
+ * one; or what so many independent dipoles would leave as the mean dipole speaks of, if that is more. Blocks shorter
+ * than a dipole lives (10 ps in water) are alike, and know nothing of it, but in a liquid the mean goes to 0: of N
+ * independent dipoles of three normal components it has |<M>|^2 = <M^2> / N, and the mean square a variance of 2
+ * <M^2>^2 / 3N.
  */
 #include <math.h>
 #include <stdlib.h>

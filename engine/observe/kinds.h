@@ -7,8 +7,8 @@
 
 #include "engine/observe/observe.h"
 
-/* sums.c: the particles of its first group, atoms or molecules: how many, and where each begins in the group: *first is the
- * caller's, [n + 1]. */
+/* sums.c: the particles of its first group, atoms or molecules: how many, and where each begins in the group: *first is
+ * the caller's, [n + 1]. */
 uint32_t observe_particles(const struct observable *o, const struct system *sys, bool molecules, int32_t **first);
 
 /* Each in a file of its own. */

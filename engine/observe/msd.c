@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Mean square displacements, and diffusion by Einstein's relation: D = slope / 6 of a line through them between two lags, by least
- * squares. Positions are followed from frame to frame by their nearest images.
+ * Mean square displacements, and diffusion by Einstein's relation: D = slope / 6 of a line through them between two
+ * lags, by least squares. Positions are followed from frame to frame by their nearest images.
  *
  * Errors are those of blocks longer than the longest lag of the fit: what a block adds has its end there and its
  * origin up to that lag before.
@@ -13,7 +13,9 @@
 #include "engine/observe/kinds.h"
 #include "engine/observe/lags.h"
 
-#define XI 2.837297 /* of a cubic lattice: Yeh and Hummer, J. Phys. Chem. B 108, 15873 (2004), doi 10.1021/jp0477147 */
+#define XI                                                                                                             \
+    2.837297 /* of a cubic lattice: Yeh and Hummer, J. Phys. Chem. B 108, 15873 (2004), doi 10.1021/jp0477147          \
+              */
 #define MPA_S (1e4 / UNIT_BAR) /* in kJ/mol ps/nm^3 */
 
 static bool msd_needs_cube(const struct observable *o)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Observables: what they need on a device, and what their sums mean. A kind is a row of engine/system/observables.def and a
- * struct observe_kind. The reader of specs makes its struct observable (daemon/spec/sections/observables.c), and each program its
- * launches (engine/cpu/observe/observe.c, engine/cuda/observe/observe.c).
+ * Observables: what they need on a device, and what their sums mean. A kind is a row of engine/system/observables.def
+ * and a struct observe_kind. The reader of specs makes its struct observable (daemon/spec/sections/observables.c), and
+ * each program its launches (engine/cpu/observe/observe.c, engine/cuda/observe/observe.c).
  */
 #ifndef SHOAL_ENGINE_OBSERVE_OBSERVE_H
 #define SHOAL_ENGINE_OBSERVE_OBSERVE_H
@@ -30,8 +30,8 @@ struct observe_result {
 struct observe_kind {
     struct observe_size (*size)(const struct observable *o);
     double (*least_width)(const struct observable *o); /* of a box, nm; 0: any will do */
-    /* What follows from it, the system and the settings on the host, for put and for programs; the owner gives it back to
-     * plan_free. NULL: nothing does. ERR_SPEC, ERR_TOPOLOGY, ERR_UNSUPPORTED. */
+    /* What follows from it, the system and the settings on the host, for put and for programs; the owner gives it back
+     * to plan_free. NULL: nothing does. ERR_SPEC, ERR_TOPOLOGY, ERR_UNSUPPORTED. */
     int (*plan)(void **plan, const struct observable *o, const struct system *sys, const struct settings *set,
                 struct err *e);
     void (*plan_free)(void *plan);
@@ -46,7 +46,8 @@ struct observe_kind {
     bool needs_sample;     /* it comes behind a sample of the same state: of runs alone */
     /* What it computes from displacements, which volume moves change too: "diffusion". NULL: nothing. */
     const char *at_constant_volume;
-    /* Title and column of a second file with the value of each frame, by which its first sum grows. NULL: it has no such file. */
+    /* Title and column of a second file with the value of each frame, by which its first sum grows. NULL: it has no
+     * such file. */
     const char *series_title, *series_column;
     /* ERR_SPEC: it cannot be, with the interval that its frames have. NULL: it can. */
     int (*check)(const struct observable *o, const struct system *sys, struct err *e);
@@ -54,9 +55,11 @@ struct observe_kind {
     void (*file)(const struct observe_result *r, struct buf *out);
     void (*json)(const struct observe_result *r, bool curves, struct writer *w);
     void (*summary)(const struct observe_result *r, struct buf *out);
-    /* The number of its line in each block that its error is from, [OBSERVE_BLOCKS]. Returns how many, or -1: there is no number. */
+    /* The number of its line in each block that its error is from, [OBSERVE_BLOCKS]. Returns how many, or -1: there is
+     * no number. */
     int (*of_blocks)(const struct observe_result *r, double *value);
-    /* How many independent frames the number is worth, where that shows in another way than by blocks; NULL: it does not. */
+    /* How many independent frames the number is worth, where that shows in another way than by blocks; NULL: it does
+     * not. */
     double (*independent)(const struct observe_result *r);
 };
 

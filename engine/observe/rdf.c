@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Radial distribution functions. Accumulated are pairs per bin and the sum of 1 / volume: so many pairs are expected in a bin
- * of volume w where all P pairs of the groups are spread evenly over the box of each frame, P w sum(1 / V); g(r) is what was
- * found over that. (Where the volume varies that is neither the mean density nor the density of the mean volume; they agree
- * to the relative variance of V. gmx rdf does the same.) The coordination number counts and needs no volume.
+ * Radial distribution functions. Accumulated are pairs per bin and the sum of 1 / volume: so many pairs are expected in
+ * a bin of volume w where all P pairs of the groups are spread evenly over the box of each frame, P w sum(1 / V); g(r)
+ * is what was found over that. (Where the volume varies that is neither the mean density nor the density of the mean
+ * volume; they agree to the relative variance of V. gmx rdf does the same.) The coordination number counts and needs no
+ * volume.
  */
 #include <math.h>
 #include <stdlib.h>

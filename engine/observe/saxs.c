@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * X-ray scattering. Accumulated are, for each bin of |q|, sums over frames and wave vectors of I(q) and of |q|, and how many there
- * were; I is their mean, at the mean |q|. What scatters without the sample, of its own box, is taken off by volume:
- *   I(q) = I_sample(q) - scale (V / V_b) I_b(q)
- * with the mean volumes of the two; I_b(q) is linear between the rows of its file.
+ * X-ray scattering. Accumulated are, for each bin of |q|, sums over frames and wave vectors of I(q) and of |q|, and how
+ * many there were; I is their mean, at the mean |q|. What scatters without the sample, of its own box, is taken off by
+ * volume: I(q) = I_sample(q) - scale (V / V_b) I_b(q) with the mean volumes of the two; I_b(q) is linear between the
+ * rows of its file.
  */
 #include <math.h>
 #include <stdlib.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Small-angle X-ray scattering of a frame: what is done to one atom and to one wave vector. With f_e the form factor of element e,
- * over all its atoms j and for wave vectors q of the cell's reciprocal lattice,
- *   F(q) = sum over e of f_e(|q|) (S_e(q) - rho_e V Phi(q)),   S_e(q) = sum over j of exp(-i q r_j),   I(q) = |F(q)|^2
- * S_e is the transform of B-splines of the atoms on a grid, divided by W(q), that of one spline. The cell is the box, or larger by a
- * factor along each edge; there rho_e (1/nm^3) fills what lies outside of the box, whose volume is V and whose transform is V Phi:
- * what is uniform over the whole cell has none. Devices bring the loops, and the transform.
+ * Small-angle X-ray scattering of a frame: what is done to one atom and to one wave vector. With f_e the form factor of
+ * element e, over all its atoms j and for wave vectors q of the cell's reciprocal lattice, F(q) = sum over e of
+ * f_e(|q|) (S_e(q) - rho_e V Phi(q)),   S_e(q) = sum over j of exp(-i q r_j),   I(q) = |F(q)|^2 S_e is the transform of
+ * B-splines of the atoms on a grid, divided by W(q), that of one spline. The cell is the box, or larger by a factor
+ * along each edge; there rho_e (1/nm^3) fills what lies outside of the box, whose volume is V and whose transform is V
+ * Phi: what is uniform over the whole cell has none. Devices bring the loops, and the transform.
  */
 #ifndef SHOAL_ENGINE_OBSERVE_SAXS_FRAME_H
 #define SHOAL_ENGINE_OBSERVE_SAXS_FRAME_H
@@ -53,7 +53,8 @@ MATH_FN uint64_t saxs_half_points(const struct saxs_table *t)
     return (uint64_t)t->size[0] * (uint64_t)t->size[1] * (uint64_t)(t->size[2] / 2 + 1);
 }
 
-/* What a frame comes to: sums over the wave vectors of each bin, and over their opposites. Bin k is k bin <= |q| < (k + 1) bin. */
+/* What a frame comes to: sums over the wave vectors of each bin, and over their opposites. Bin k is k bin <= |q| < (k +
+ * 1) bin. */
 struct saxs_bin {
     struct fixed_sum intensity; /* in units of the table's */
     int64_t q, count;           /* of |q|, in 1 / SAXS_Q_UNIT; wave vectors */
@@ -158,8 +159,8 @@ MATH_FN void saxs_keep(const struct saxs_table *t, const struct saxs_bin *bin, i
     reals[SAXS_COUNT * t->nbins + k] += (double)bin->count;
 }
 
-/* Places the atoms of one chain, in fractions of the cell: in the box, or whole, that is each where it is nearest to the one before it,
- * and the first where it is nearest to the first of the selection. x: positions of all atoms, nm. */
+/* Places the atoms of one chain, in fractions of the cell: in the box, or whole, that is each where it is nearest to
+ * the one before it, and the first where it is nearest to the first of the selection. x: positions of all atoms, nm. */
 MATH_FN void saxs_place_chain(const struct saxs_table *t, const double box[BOX_SIZE], const double (*x)[3],
                               int32_t chain, double (*place)[3])
 {
@@ -182,8 +183,8 @@ MATH_FN void saxs_place_chain(const struct saxs_table *t, const double box[BOX_S
     }
 }
 
-/* First point of the grid that an atom touches along an edge, and how far it is beyond that, 0 to 1: the spline has its middle where
- * the atom is. */
+/* First point of the grid that an atom touches along an edge, and how far it is beyond that, 0 to 1: the spline has its
+ * middle where the atom is. */
 MATH_FN int32_t saxs_first_point(const struct saxs_table *t, double place, int d, double *beyond)
 {
     const double at = (place - floor(place)) * t->size[d] - 0.5 * (t->order - 2), first = floor(at);

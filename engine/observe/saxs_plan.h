@@ -22,7 +22,8 @@ struct saxs_plan {
 };
 
 uint32_t saxs_bins(const struct saxs_choice *s);
-/* ERR_SPEC: a grid that cannot hold the largest |q|, or has too many points; ERR_TOPOLOGY: an atom whose element is not known. */
+/* ERR_SPEC: a grid that cannot hold the largest |q|, or has too many points; ERR_TOPOLOGY: an atom whose element is not
+ * known. */
 int saxs_plan_make(struct saxs_plan *p, const struct observable *o, const struct system *sys, struct err *e);
 void saxs_plan_close(struct saxs_plan *p);
 /* Its table and what that points to, into an arena; the device's address. */

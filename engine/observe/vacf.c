@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The autocorrelation of velocities C(t) = <v(0) v(t)>, and diffusion by the relation of Green and Kubo: D is a third of its integral, here by
- * the trapezoidal rule up to the longest lag. Errors are those of blocks longer than that, as those of mean square displacements.
+ * The autocorrelation of velocities C(t) = <v(0) v(t)>, and diffusion by the relation of Green and Kubo: D is a third
+ * of its integral, here by the trapezoidal rule up to the longest lag. Errors are those of blocks longer than that, as
+ * those of mean square displacements.
  */
 #include <math.h>
 #include <stdlib.h>

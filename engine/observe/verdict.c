@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A standard error of few blocks is itself uncertain: by a quarter of eight. Blocks that drift are no samples of one mean: the halves of
- * a run then differ by more than blocks within a half do. Nor are blocks that are shorter than what moves: each is then like the one
- * before, and the ratio of J. von Neumann (Ann. Math. Stat. 12, 367 (1941), doi 10.1214/aoms/1177731677), the sum of squared
- * differences of neighbours over that of differences from the mean, is below the 2 of independent ones.
+ * A standard error of few blocks is itself uncertain: by a quarter of eight. Blocks that drift are no samples of one
+ * mean: the halves of a run then differ by more than blocks within a half do. Nor are blocks that are shorter than what
+ * moves: each is then like the one before, and the ratio of J. von Neumann (Ann. Math. Stat. 12, 367 (1941),
+ * doi 10.1214/aoms/1177731677), the sum of squared differences of neighbours over that of differences from the mean, is
+ * below the 2 of independent ones.
  */
 #include "engine/observe/verdict.h"
 

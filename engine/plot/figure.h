@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What figures are made of; for the files of plot.h alone. Units of their drawings become about so many pixels of a screen.
+ * What figures are made of; for the files of plot.h alone. Units of their drawings become about so many pixels of a
+ * screen.
  */
 #ifndef SHOAL_ENGINE_PLOT_FIGURE_H
 #define SHOAL_ENGINE_PLOT_FIGURE_H
@@ -25,7 +26,8 @@ enum {
 
 /* Text at a place, of a class of the style sheet ("": none). */
 void plot_label(struct buf *out, double x, double y, const char *anchor, const char *class, const char *text);
-/* A figure with its heading: up to the drawing, which is to follow, and behind it. names: those of `n` series in their colours. */
+/* A figure with its heading: up to the drawing, which is to follow, and behind it. names: those of `n` series in their
+ * colours. */
 void plot_begin(struct buf *out, const char *title, const char *note, const char *const *names, int n, double height);
 /* The same without names, of another width: broader than a column of the page. */
 void plot_begin_broad(struct buf *out, const char *title, const char *note, double width, double height);
@@ -61,7 +63,8 @@ static inline double plot_on(const struct plot_axis *axis, double value)
         axis->log ? log(value / axis->a) / log(axis->b / axis->a) : (value - axis->a) / (axis->b - axis->a);
     return axis->from + (axis->to - axis->from) * part;
 }
-/* A band about a level: level +- spread at 1, as wide as the error of a part of the samples is at that part, spread / sqrt(part). */
+/* A band about a level: level +- spread at 1, as wide as the error of a part of the samples is at that part, spread /
+ * sqrt(part). */
 void plot_funnel(struct buf *out, const struct plot_axis *x, const struct plot_axis *y, double level, double spread);
 /* Numbers and lines of the axis across, else of the one upwards. */
 void plot_ticks(struct buf *out, const struct plot_axis *x, const struct plot_axis *y, bool vertical);

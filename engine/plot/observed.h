@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Figures of observables, from what the results say of them and the curves of their files. Which figures a kind has stands in
- * engine/system/observables.def: a row is a column of the file, with that of its errors.
+ * Figures of observables, from what the results say of them and the curves of their files. Which figures a kind has
+ * stands in engine/system/observables.def: a row is a column of the file, with that of its errors.
  */
 #ifndef SHOAL_ENGINE_PLOT_OBSERVED_H
 #define SHOAL_ENGINE_PLOT_OBSERVED_H
@@ -18,8 +18,8 @@ struct observed_curve {
     struct xvg table;    /* of its file */
 };
 
-/* All figures of its kind; none where the files have no rows. `which`: which curves these are of all that there are, for
- * the note; NULL: all. */
+/* All figures of its kind; none where the files have no rows. `which`: which curves these are of all that there are,
+ * for the note; NULL: all. */
 void observed_plot(struct plot_sheet *to, const struct observed_curve *curves, int n, const char *which);
 
 #endif

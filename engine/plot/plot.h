@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Figures as SVG: inside a page that has their style sheet (style.css), appended to a buffer; or as a picture in a file of its own.
+ * Figures as SVG: inside a page that has their style sheet (style.css), appended to a buffer; or as a picture in a file
+ * of its own.
  */
 #ifndef SHOAL_ENGINE_PLOT_PLOT_H
 #define SHOAL_ENGINE_PLOT_PLOT_H
@@ -42,8 +43,8 @@ struct plot {
     bool ordered;         /* series are: more than there are colours go from pale to dark, without bands */
     double level, spread; /* a band across, level +- spread; NAN: none */
     bool widens;          /* x is a part of the samples, and the band is level +- spread / sqrt(x) */
-    double
-        equal; /* NAN, or both axes are alike, with a line where they are equal, a band of so much beside it, and names of points of the first series outside of it */
+    double equal; /* NAN, or both axes are alike, with a line where they are equal, a band of so much beside it, and
+                     names of points of the first series outside of it */
 };
 
 /* Axes that hold all points and their errors. Nothing where no series has a point. */
@@ -58,19 +59,19 @@ struct plot_sheet {
 void plot_put(struct plot_sheet *to, const struct plot *p, const struct plot_series *series, int n);
 /* Whether a file of this name is a picture of ours: it ends in .svg. */
 bool plot_is_picture(const char *path);
-/* ERR_USAGE: it names a picture of another kind, which is not drawn; with `folder` any other name is one of a folder, else it is no
- * picture either. */
+/* ERR_USAGE: it names a picture of another kind, which is not drawn; with `folder` any other name is one of a folder,
+ * else it is no picture either. */
 int plot_check_name(const char *path, bool folder, struct err *e);
 /* Into an .svg file that needs no other, with plain colours, as programs without a browser read it. ERR_IO. */
 int plot_write(const struct plot_sheet *picture, const char *path, struct err *e);
 void plot_sheet_close(struct plot_sheet *s);
 
-/* A row for each point of the first series, with its name; y is its value, x is not looked at. `n` series, 2 at most, have the same
- * rows. Nothing where no value is finite. */
+/* A row for each point of the first series, with its name; y is its value, x is not looked at. `n` series, 2 at most,
+ * have the same rows. Nothing where no value is finite. */
 void plot_forest(struct buf *out, const char *title, const char *note, const char *unit,
                  const struct plot_series *series, int n);
-/* [n * n], row after row, of 0 to 1: darker is more. What is not finite is left white; neighbours with less than `least` have a red
- * frame. `note` says what rows and columns are. */
+/* [n * n], row after row, of 0 to 1: darker is more. What is not finite is left white; neighbours with less than
+ * `least` have a red frame. `note` says what rows and columns are. */
 void plot_matrix(struct buf *out, const char *title, const char *note, const double *matrix, int n, double least);
 /* An edge of a network, from node i to j. value NAN: it has none; so_far: it may change yet; strain: how badly the
  * worst loop that it is in closes, in errors; NAN: it is in none. */
@@ -88,13 +89,14 @@ void plot_network(struct buf *out, const char *title, const char *const *nodes, 
 struct plot_bin {
     double from, to, least, most, mean;
 };
-/* A small figure without words of its own: least to most as a band, means as a line, from time a to b and from low to high. What came
- * before time 0 is shaded. target NAN: none. */
+/* A small figure without words of its own: least to most as a band, means as a line, from time a to b and from low to
+ * high. What came before time 0 is shaded. target NAN: none. */
 struct plot_small {
     double a, b, low, high, target;
 };
 void plot_small(struct buf *out, const char *title, const struct plot_small *s, const struct plot_bin *bins, int n);
-/* Curves on the same axes as another small figure, over parts of the samples; the band is level +- spread / sqrt(part), NAN: none. */
+/* Curves on the same axes as another small figure, over parts of the samples; the band is level +- spread / sqrt(part),
+ * NAN: none. */
 void plot_small_curves(struct buf *out, const char *title, const struct plot_series *series, int n, double level,
                        double spread);
 

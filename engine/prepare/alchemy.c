@@ -50,7 +50,8 @@ struct soft_rule soft_rule_of(const struct settings *set, bool listed)
                               .farthest6 = pow(set->nonbonded.coulomb_cutoff, 6)};
 }
 
-/* What changes: a charge, a type, or, as in GROMACS, a mass alone, for then a soft core acts on the atom's pairs too. */
+/* What changes: a charge, a type, or, as in GROMACS, a mass alone, for then a soft core acts on the atom's pairs too.
+ */
 static bool changes(const struct alchemy_plan *p, const struct alchemy_settings *set, const struct atom *a, int i)
 {
     return p->change[i] != 0 || p->type[0][i] != p->type[1][i] ||
@@ -82,7 +83,8 @@ static void states(struct alchemy_plan *p, const struct system *sys, const struc
     }
 }
 
-/* Exclusions of the topology; in molecules kept whole every inner pair, those that were none becoming "always" pairs. */
+/* Exclusions of the topology; in molecules kept whole every inner pair, those that were none becoming "always" pairs.
+ */
 static void exclusions(struct alchemy_plan *p, const struct system *sys, const struct alchemy_settings *set,
                        const int32_t *unit)
 {
@@ -126,8 +128,8 @@ static int charged_in(const struct alchemy_plan *p, int i)
     return (p->charge[i] != 0 ? IN_A : 0) | (p->charge[i] + p->change[i] != 0 ? IN_B : 0);
 }
 
-/* One atom is charged in A alone, the other in B alone. Scaled charges would have the two attract each other between the states,
- * where nothing keeps them apart, so their Coulomb energy is left out at every lambda. */
+/* One atom is charged in A alone, the other in B alone. Scaled charges would have the two attract each other between
+ * the states, where nothing keeps them apart, so their Coulomb energy is left out at every lambda. */
 static bool of_other_ends(const struct alchemy_plan *p, int i, int j)
 {
     const int first = charged_in(p, i), second = charged_in(p, j);
@@ -152,8 +154,8 @@ static void excluded_pairs(struct alchemy_plan *p, const int32_t *unit, bool fie
         }
 }
 
-/* The mesh's share of pairs of other ends is taken off as that of excluded pairs is, between nearest images as lists have them;
- * within the cut-off soft_pair_make leaves them out. */
+/* The mesh's share of pairs of other ends is taken off as that of excluded pairs is, between nearest images as lists
+ * have them; within the cut-off soft_pair_make leaves them out. */
 static void pairs_of_other_ends(struct alchemy_plan *p)
 {
     size_t cap = 0;

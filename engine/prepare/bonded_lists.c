@@ -141,8 +141,8 @@ static void *varying_copy(const struct constant_terms *c, bool (*constant)(const
     return sorted;
 }
 
-/* A 1-4 pair follows the Coulomb and vdw lambdas when one of its atoms or its own parameters differ between A and B. In a
- * decoupled molecule 1-4 pairs stay as they are. */
+/* A 1-4 pair follows the Coulomb and vdw lambdas when one of its atoms or its own parameters differ between A and B. In
+ * a decoupled molecule 1-4 pairs stay as they are. */
 static void build_pairs14(struct topology *t, const struct system *sys, const struct settings *set)
 {
     const bool b_states = set->alchemy.kind == ALCHEMY_B_STATES;
@@ -167,8 +167,8 @@ static void build_pairs14(struct topology *t, const struct system *sys, const st
     t->npairs14.count = at;
 }
 
-/* End states of a perturbed pair. Its fudge factor for charges, with epsilon-r in it, is read off whichever product of charges is not
- * zero; where both are, the pair has no Coulomb energy at any lambda. */
+/* End states of a perturbed pair. Its fudge factor for charges, with epsilon-r in it, is read off whichever product of
+ * charges is not zero; where both are, the pair has no Coulomb energy at any lambda. */
 static struct soft_pair soft_of(const struct system *sys, const struct soft_rule *rule, const struct pair14 *p)
 {
     const double *q = sys->atoms[p->atom[0]].charge, *o = sys->atoms[p->atom[1]].charge;

@@ -5,8 +5,8 @@
 
 #include "engine/base/buf.h"
 
-/* Slopes at the `side` points of one period, of the natural cubic spline through two. y: from the first point of the period on,
- * `step` from one to the next; work: [4 side] */
+/* Slopes at the `side` points of one period, of the natural cubic spline through two. y: from the first point of the
+ * period on, `step` from one to the next; work: [4 side] */
 static void spline_slopes(const double *y, int step, int side, double *slope, int slope_step, double *work)
 {
     const int n = 2 * side, before = side / 2;

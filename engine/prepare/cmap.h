@@ -7,8 +7,8 @@
 
 #include "engine/math/potentials/cmap.h"
 
-/* values and out: [side][side], phi by psi from -pi on; side: 2 or more. Slopes are those that GROMACS takes: of natural cubic
- * splines through two periods, whose middle one they are read from. */
+/* values and out: [side][side], phi by psi from -pi on; side: 2 or more. Slopes are those that GROMACS takes: of
+ * natural cubic splines through two periods, whose middle one they are read from. */
 void cmap_points_make(const double *values, int side, double (*out)[CMAP_NUMBERS]);
 
 #endif

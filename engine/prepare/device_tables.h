@@ -53,19 +53,18 @@ struct nb_always {
     double c6, c12, qq; /* qq: kJ nm/mol */
 };
 
-/* Tail of the dispersion beyond (and switched off before) the cut-off, per state: E = energy[s][0]/V + energy[s][1], and
- * virial trace/3 = virial[s]/V, kJ/mol with V in nm^3. */
+/* Tail of the dispersion beyond (and switched off before) the cut-off, per state: E = energy[s][0]/V + energy[s][1],
+ * and virial trace/3 = virial[s]/V, kJ/mol with V in nm^3. */
 struct nb_dispersion {
     double energy[2][2], virial[2];
 };
 
 /* Of the energies that depend on no distance. */
 struct uniform_table {
-    double self
-        [3]; /* -f beta/sqrt(pi) sum of q0^2, 2 q0 dq, dq^2 over atoms: self energy in powers of lambda; or that of a reaction
-                       field */
-    double net[2]; /* net charge and its change, e */
-    double beta;   /* Ewald splitting, 1/nm; infinite in a reaction field, so that there is no background */
+    double self[3]; /* -f beta/sqrt(pi) sum of q0^2, 2 q0 dq, dq^2 over atoms: self energy in powers of lambda; or that
+                       of a reaction field */
+    double net[2];  /* net charge and its change, e */
+    double beta;    /* Ewald splitting, 1/nm; infinite in a reaction field, so that there is no background */
     struct nb_dispersion dispersion;
 };
 
@@ -76,8 +75,8 @@ struct fixed_distance {
 };
 
 /* Constraints that share atoms, solved together: distances[first .. first + count), on the atoms
- * cluster_atoms[first_atom .. first_atom + natoms). A star, 1, has up to STAR_ARMS distances, all from its first atom to the others
- * in their order. */
+ * cluster_atoms[first_atom .. first_atom + natoms). A star, 1, has up to STAR_ARMS distances, all from its first atom
+ * to the others in their order. */
 struct cluster {
     uint32_t first, count;
     uint32_t first_atom, natoms;

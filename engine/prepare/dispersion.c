@@ -45,8 +45,9 @@ static double modified(enum vdw_modifier modifier, const struct lj_rule *rule, i
     return v;
 }
 
-/* Integrals over space of V_full - V_used (energy) and of r d/dr of it (virial), for c6 or c12 of one. Below `start` the
- * difference is the constant shift; between start and cut-off Simpson's rule on the smooth difference; beyond, V_full. */
+/* Integrals over space of V_full - V_used (energy) and of r d/dr of it (virial), for c6 or c12 of one. Below `start`
+ * the difference is the constant shift; between start and cut-off Simpson's rule on the smooth difference; beyond,
+ * V_full. */
 static void tail(enum vdw_modifier modifier, const struct lj_rule *rule, int power, double *energy, double *virial,
                  double *shift)
 {

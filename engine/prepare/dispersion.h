@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Long-range dispersion correction: what the cut-off leaves out of the mean attraction (and, for DISPERSION_ALL, of the
- * repulsion), for a fluid that is uniform beyond the point where the potential is changed. As GROMACS defines it: means over
- * all pairs that are not excluded, end states mixed linearly in the vdw lambda.
+ * repulsion), for a fluid that is uniform beyond the point where the potential is changed. As GROMACS defines it: means
+ * over all pairs that are not excluded, end states mixed linearly in the vdw lambda.
  */
 #ifndef SHOAL_ENGINE_PREPARE_DISPERSION_H
 #define SHOAL_ENGINE_PREPARE_DISPERSION_H

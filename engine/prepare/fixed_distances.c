@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * One constraint for each pair of atoms: a bond may be among the constraints and in [ constraints ] or [ settles ] too. Constraints
- * that follow from others are refused: each would take one degree of freedom off that the others have taken off already.
+ * One constraint for each pair of atoms: a bond may be among the constraints and in [ constraints ] or [ settles ] too.
+ * Constraints that follow from others are refused: each would take one degree of freedom off that the others have taken
+ * off already.
  */
 #include "engine/prepare/fixed_distances.h"
 
@@ -104,8 +105,8 @@ int fixed_distance_in_water(const struct fixed_distance *d, const struct rigid_w
     return same(sys, d, &held, e);
 }
 
-/* Gradients of two constraints with respect to the atoms they share, multiplied: a matrix of them has no inverse where one
- * constraint follows from the others to first order. */
+/* Gradients of two constraints with respect to the atoms they share, multiplied: a matrix of them has no inverse where
+ * one constraint follows from the others to first order. */
 static double coupling(const struct fixed_distance *a, const struct fixed_distance *b, const double along_a[3],
                        const double along_b[3])
 {

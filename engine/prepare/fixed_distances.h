@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Constraints of distances, before they are sorted into clusters: those that are given twice, and those whose length depends on
- * lambda.
+ * Constraints of distances, before they are sorted into clusters: those that are given twice, and those whose length
+ * depends on lambda.
  */
 #ifndef SHOAL_ENGINE_PREPARE_FIXED_DISTANCES_H
 #define SHOAL_ENGINE_PREPARE_FIXED_DISTANCES_H
@@ -11,7 +11,8 @@
 #include "engine/system/system.h"
 #include "engine/prepare/device_tables.h"
 
-/* Whether it is a bond of another form than a harmonic one, that may become a constraint of its first parameter's length. */
+/* Whether it is a bond of another form than a harmonic one, that may become a constraint of its first parameter's
+ * length. */
 bool fixed_distance_has_length(const struct rare_term *r);
 /* Whether a bond of these atoms becomes a constraint. */
 bool fixed_distance_constrains(const struct system *sys, const int atom[2], enum constrain how);

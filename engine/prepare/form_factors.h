@@ -18,9 +18,9 @@ struct element {
 /* The neutral element of a symbol such as "Cl"; NULL: none that there is a form factor for. Static. */
 const struct element *element_named(const char *symbol);
 
-/* What an atom scatters as, in state A: by the atomic number that [ atomtypes ] gives its type, else by its name where the mass
- * (before it was repartitioned) agrees. An atom that is a molecule of its own is an ion where it has the charge of one. *out is static; NULL for an atom without
- * mass, which scatters nothing. ERR_TOPOLOGY names the atom. */
+/* What an atom scatters as, in state A: by the atomic number that [ atomtypes ] gives its type, else by its name where
+ * the mass (before it was repartitioned) agrees. An atom that is a molecule of its own is an ion where it has the
+ * charge of one. *out is static; NULL for an atom without mass, which scatters nothing. ERR_TOPOLOGY names the atom. */
 int element_of_atom(const struct system *sys, int atom, const struct element **out, struct err *e);
 
 #endif

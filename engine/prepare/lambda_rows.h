@@ -13,8 +13,8 @@ struct lambda_rows {
     const double (*lambda)[LAMBDA_COUNT]; /* [n] */
 };
 
-/* One window at lambda 0 if the settings have no windows. A component without a ladder has the lambdas of the ladder that it follows
- * (alchemy_ladder). Ends with lambda_rows_close. */
+/* One window at lambda 0 if the settings have no windows. A component without a ladder has the lambdas of the ladder
+ * that it follows (alchemy_ladder). Ends with lambda_rows_close. */
 struct lambda_rows lambda_rows_of(const struct alchemy_settings *set);
 void lambda_rows_close(struct lambda_rows *rows);
 /* The same rows in an arena: lambda is a device address. */

@@ -307,7 +307,8 @@ static void list_cluster_atoms(struct topology *t, const int *tree, int natoms)
         }
 }
 
-/* Whether all distances of a cluster share an atom; then it becomes the first, and the others follow in the distances' order. */
+/* Whether all distances of a cluster share an atom; then it becomes the first, and the others follow in the distances'
+ * order. */
 static bool order_star(struct topology *t, const struct cluster *c)
 {
     const struct fixed_distance *d = &t->distances[c->first];

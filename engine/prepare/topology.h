@@ -50,18 +50,19 @@ struct topology {
 
 /* ERR_TOPOLOGY: an atom in a settle and a constraint, in two settles, a settle with unequal hydrogens. */
 int topology_build(struct topology *t, const struct system *sys, const struct settings *set, struct err *e);
-/* The lists of terms (bonded_lists.c), called by topology_build once t->bonds and t->rare hold what has become no constraint. */
+/* The lists of terms (bonded_lists.c), called by topology_build once t->bonds and t->rare hold what has become no
+ * constraint. */
 void topology_terms(struct topology *t, const struct system *sys, const struct settings *set,
                     const struct constant_terms *constant);
 void topology_close(struct topology *t);
 /* The first constraint whose length differs between windows; NULL: all keep theirs. */
 const struct fixed_distance *topology_stretched(const struct topology *t, const struct settings *set);
-/* How many terms and constraints have other numbers in state B, of those that the ladder of `component` changes: bonded terms and
- * constraints (LAMBDA_BONDED) or restraints (LAMBDA_RESTRAINT). */
+/* How many terms and constraints have other numbers in state B, of those that the ladder of `component` changes: bonded
+ * terms and constraints (LAMBDA_BONDED) or restraints (LAMBDA_RESTRAINT). */
 uint32_t topology_changing(const struct topology *t, enum lambda component);
 
-/* out: the start's x with every molecule whole: each atom is the image nearest to the one it is bonded to, virtual sites are
- * where they belong. */
+/* out: the start's x with every molecule whole: each atom is the image nearest to the one it is bonded to, virtual
+ * sites are where they belong. */
 void topology_whole(const struct topology *t, const struct system *sys, const struct start *from, double (*out)[3]);
 
 #endif

@@ -16,8 +16,8 @@ static void add_product(struct uniform_table *u, double scale, const struct alch
     u->self[2] += scale * d * p;
 }
 
-/* A reaction field is that of excluded pairs too, and of an atom with itself, half: they get k r^2 with other pairs (engine/prepare/ewald.h), and
- * -c here. */
+/* A reaction field is that of excluded pairs too, and of an atom with itself, half: they get k r^2 with other pairs
+ * (engine/prepare/ewald.h), and -c here. */
 void uniform_table_make(struct uniform_table *u, const struct alchemy_plan *plan, const struct nonbonded_settings *set)
 {
     bool field = set->coulomb_method == COULOMB_REACTION_FIELD;

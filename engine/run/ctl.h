@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The control block of one replica, in device memory: everything that changes from step to step, so that no launch argument
- * has to. Kernels read it through a pointer; after a piece of work `report` copies what the host wants into mapped
- * memory and bumps the ticket there.
+ * The control block of one replica, in device memory: everything that changes from step to step, so that no launch
+ * argument has to. Kernels read it through a pointer; after a piece of work `report` copies what the host wants into
+ * mapped memory and bumps the ticket there.
  *
  * Rules: every kernel but `report` returns at once when ctl.halt is set. The first kernel that meets an error sets it
- * (ctl_halt). A tape changes x and v only after its force evaluation, or keeps what is needed to go back; so a list that
- * overflows leaves the state of the last whole step, and the tape can be submitted again after growing.
+ * (ctl_halt). A tape changes x and v only after its force evaluation, or keeps what is needed to go back; so a list
+ * that overflows leaves the state of the last whole step, and the tape can be submitted again after growing.
  */
 #ifndef SHOAL_ENGINE_RUN_CTL_H
 #define SHOAL_ENGINE_RUN_CTL_H
@@ -84,7 +84,8 @@ MATH_FN void ctl_halt(struct ctl *c, uint32_t why, uint32_t where0, uint32_t whe
     c->value = value;
 }
 
-/* A coordination has values of 1 in every pair at most; this many times in one of math/fixed.h its sum is as fine as a double. */
+/* A coordination has values of 1 in every pair at most; this many times in one of math/fixed.h its sum is as fine as a
+ * double. */
 #define COORDINATION_UNITS 4096.0
 
 MATH_FN double coordination_value_of(struct fixed_sum sum)
@@ -103,8 +104,9 @@ MATH_FN double ctl_potential(const struct ctl *c)
     return acc_potential(&c->sum);
 }
 
-/* Mapped memory of one replica: written by `report`, read by the host. `ticket` is written last, with release order. Reports have
- * their places in turn, so that work can be queued behind one that is yet to be read; each is followed by energy_at_window. */
+/* Mapped memory of one replica: written by `report`, read by the host. `ticket` is written last, with release order.
+ * Reports have their places in turn, so that work can be queued behind one that is yet to be read; each is followed by
+ * energy_at_window. */
 struct sim_report {
     uint64_t ticket; /* pieces of work that have come to their end, halted ones too */
     struct ctl ctl;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A slot is a lane, a table and an echo. It is free when everybody of its last launch has listened; then nothing of that
- * launch runs any more, since every block is somebody's. There are as many as members, up to SLOTS: so many launches can be
- * on their way. Launches of one slot differ in their shapes (struct gang_shape); all else of one is as it was in the one
- * before, or those that wait for it fail, and the slot begins anew.
+ * A slot is a lane, a table and an echo. It is free when everybody of its last launch has listened; then nothing of
+ * that launch runs any more, since every block is somebody's. There are as many as members, up to SLOTS: so many
+ * launches can be on their way. Launches of one slot differ in their shapes (struct gang_shape); all else of one is as
+ * it was in the one before, or those that wait for it fail, and the slot begins anew.
  */
 #include "engine/run/gang.h"
 

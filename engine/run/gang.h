@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Gangs: timesteps of tiny systems, of many replicas in one launch. A replica that wants steps waits until engine_flush();
- * then all that wait, of whatever models, go together, a block each. What a block is to do is its row of a table in mapped
- * memory: the memory and the tables of one replica, and how many steps. Its last act is to report. So replicas share no
- * queue of the device for long, of which there are fewer than replicas, and what a replica computes does not depend on its
- * company.
+ * Gangs: timesteps of tiny systems, of many replicas in one launch. A replica that wants steps waits until
+ * engine_flush(); then all that wait, of whatever models, go together, a block each. What a block is to do is its row
+ * of a table in mapped memory: the memory and the tables of one replica, and how many steps. Its last act is to report.
+ * So replicas share no queue of the device for long, of which there are fewer than replicas, and what a replica
+ * computes does not depend on its company.
  *
- * Checked instead of a recorder's tape and graph, each time: a row against the row before (only the number of steps may differ, until
- * memory has moved), its pointers against the replica's memory, and what the block says that it has read against what was
- * written for it; the launch itself against the one before (but for its shape), its pointers
- * against the table. As often as a recorder has replays heard, and for a member's first launch, what the device ran is heard (graphs/echo.h)
- * and compared: what is wrong with that fails those who were in it.
+ * Checked instead of a recorder's tape and graph, each time: a row against the row before (only the number of steps may
+ * differ, until memory has moved), its pointers against the replica's memory, and what the block says that it has read
+ * against what was written for it; the launch itself against the one before (but for its shape), its pointers against
+ * the table. As often as a recorder has replays heard, and for a member's first launch, what the device ran is heard
+ * (graphs/echo.h) and compared: what is wrong with that fails those who were in it.
  *
  * A gang belongs to a device; it is made with the first replica that needs it and freed with the last one.
  */
@@ -83,9 +83,11 @@ int gang_join(struct sim *s, struct err *e);
 void gang_leave(struct sim *s);
 /* It wants `steps` timesteps with the next engine_flush(), and the watch of its ticket. ERR_DRIFT. */
 int gang_want(struct sim *s, uint32_t steps, struct err *e);
-/* When its launch has ended: ERR_DRIFT if its block has read something else, or a launch that it was in was not what was submitted. */
+/* When its launch has ended: ERR_DRIFT if its block has read something else, or a launch that it was in was not what
+ * was submitted. */
 int gang_listen(struct sim *s, struct err *e);
-/* The same, and the last row is what would be written now; waits for a launch that was heard. Its next launch is heard. */
+/* The same, and the last row is what would be written now; waits for a launch that was heard. Its next launch is heard.
+ */
 int gang_check(struct sim *s, struct err *e);
 /* Lanes of launches: a member's own has nothing to do meanwhile. */
 uint32_t gang_lanes(const struct dev *dev);

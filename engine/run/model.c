@@ -176,8 +176,8 @@ static void lay_out(void *sources, struct arena *a)
     m->motion = arena_put_named(a, "motion table", &mo, sizeof mo);
 }
 
-/* Masses in A and B. Where constraints share atoms, masses decide which angles between them are likely, so that windows with
- * other masses would have other distributions of the same energies: those atoms keep their mass of A. */
+/* Masses in A and B. Where constraints share atoms, masses decide which angles between them are likely, so that windows
+ * with other masses would have other distributions of the same energies: those atoms keep their mass of A. */
 static void fill_masses(const struct system *sys, const struct topology *t, double (*mass)[2])
 {
     for (int i = 0; i < sys->natoms; i++)

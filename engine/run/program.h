@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a kind of device brings to a replica: its kernels, the read-only tables they need of a model, the working memory they
- * need of a replica, and the tapes of every kind of work. engine/cpu and engine/cuda each have one.
+ * What a kind of device brings to a replica: its kernels, the read-only tables they need of a model, the working memory
+ * they need of a replica, and the tapes of every kind of work. engine/cpu and engine/cuda each have one.
  *
- * Common to all programs is what outlives a piece of work, and so what is saved: the control block (ctl.h), positions and
- * velocities in double precision, forces and energies in fixed point. So a replica's state reads the same from any device.
+ * Common to all programs is what outlives a piece of work, and so what is saved: the control block (ctl.h), positions
+ * and velocities in double precision, forces and energies in fixed point. So a replica's state reads the same from any
+ * device.
  */
 #ifndef SHOAL_ENGINE_RUN_PROGRAM_H
 #define SHOAL_ENGINE_RUN_PROGRAM_H
@@ -40,8 +41,9 @@ struct program {
     const char *device; /* first part of the names of the devices it serves: "cpu", "cuda" */
     const struct kernel_table *kernels;
     bool host_memory; /* what replicas work in is memory of the host */
-    /* What the program makes of a model's plans (struct observe_kind), before it has a replica, on the device's thread, with work
-     * on a lane that nobody waits for; and takes back. More than once is fine. NULL: nothing. ERR_DEVICE, ERR_MEMORY. */
+    /* What the program makes of a model's plans (struct observe_kind), before it has a replica, on the device's thread,
+     * with work on a lane that nobody waits for; and takes back. More than once is fine. NULL: nothing. ERR_DEVICE,
+     * ERR_MEMORY. */
     int (*observe_open)(struct model *m, struct lane *lane, struct err *e);
     void (*observe_close)(struct model *m);
     /* Launches of a frame of the model's observables. */
@@ -50,26 +52,28 @@ struct program {
     size_t (*observe_work)(const struct model *m);
     /* The same of the coordinations that its system has for biases. */
     size_t (*bias_work)(const struct model *m);
-    /* ERR_UNSUPPORTED, ERR_TOPOLOGY, ERR_SPEC: what does not fit together. All but `dev` is only read during the call, which
-     * may come from another thread than the device's: of `dev` it may use what remote_dev.h has, now and in nonbonded_free. */
+    /* ERR_UNSUPPORTED, ERR_TOPOLOGY, ERR_SPEC: what does not fit together. All but `dev` is only read during the call,
+     * which may come from another thread than the device's: of `dev` it may use what remote_dev.h has, now and in
+     * nonbonded_free. */
     int (*nonbonded_new)(struct nonbonded **out, struct dev *dev, const struct system *sys, const struct settings *set,
                          const struct topology *t, const struct lambda_rows *windows, struct err *e);
     void (*nonbonded_free)(struct nonbonded *nb); /* NULL is fine */
     const struct readonly *(*nonbonded_tables)(const struct nonbonded *nb);
-    /* How the mesh should be done with so many replicas in flight, for what is known without measuring: PME_BLOCK or PME_CARD;
-     * PME_AUTO: there is none. Where it is the same of 1 and of INT_MAX there is no other way, and block_bytes has no memory for one.
-     * NULL: the program has one way. */
+    /* How the mesh should be done with so many replicas in flight, for what is known without measuring: PME_BLOCK or
+     * PME_CARD; PME_AUTO: there is none. Where it is the same of 1 and of INT_MAX there is no other way, and
+     * block_bytes has no memory for one. NULL: the program has one way. */
     enum pme_form (*pme_form)(const struct nonbonded *nb, int in_flight);
     /* A first guess from density and box; and, after HALT_LIST, capacities that hold what was asked for, with room. */
     void (*caps_guess)(const struct nonbonded *nb, struct list_caps *caps);
     void (*caps_grow)(struct list_caps *caps, const struct ctl *ctl);
-    /* Bytes (a multiple of 64) of a replica's working memory. It is zeroed when it is new or caps have changed. It is no part
-     * of a replica's state: bits do not depend on it. */
+    /* Bytes (a multiple of 64) of a replica's working memory. It is zeroed when it is new or caps have changed. It is
+     * no part of a replica's state: bits do not depend on it. */
     size_t (*block_bytes)(const struct nonbonded *nb, const struct list_caps *caps);
-    /* Each appends the launches of one piece of a kind of work to a tape. SIM_PREPARE: what timesteps leave behind for the next
-     * one, and all else but frames does not; NULL: nothing. */
+    /* Each appends the launches of one piece of a kind of work to a tape. SIM_PREPARE: what timesteps leave behind for
+     * the next one, and all else but frames does not; NULL: nothing. */
     void (*emit[SIM_WORK_COUNT])(const struct sim *s, struct tape *t);
-    /* What launches of timesteps of many tiny systems are, and whether a model is one: its SIM_STEP goes by gangs. NULL: none. */
+    /* What launches of timesteps of many tiny systems are, and whether a model is one: its SIM_STEP goes by gangs.
+     * NULL: none. */
     const struct gang_kind *gang;
     bool (*in_gangs)(const struct nonbonded *nb);
     void (*emit_new_velocities)(const struct sim *s, struct tape *t); /* of sim_thermalize */

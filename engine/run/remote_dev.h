@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A device in the hands of a thread that does not own it: what makes a model of a system on the host calls it, and each call is
- * carried out by the owner's thread while the guest's waits. So tables are made beside the thread that feeds the device, and
- * copied there: the guest fills mapped memory piece by piece, the owner submits and goes on, the guest waits.
+ * A device in the hands of a thread that does not own it: what makes a model of a system on the host calls it, and each
+ * call is carried out by the owner's thread while the guest's waits. So tables are made beside the thread that feeds
+ * the device, and copied there: the guest fills mapped memory piece by piece, the owner submits and goes on, the guest
+ * waits.
  */
 #ifndef SHOAL_ENGINE_RUN_REMOTE_DEV_H
 #define SHOAL_ENGINE_RUN_REMOTE_DEV_H

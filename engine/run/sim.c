@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * One replica's life: its lane, its arena, its recorders or its place in a gang; submitting work and saying how it went.
+ * One replica's life: its lane, its arena, its recorders or its place in a gang; submitting work and saying how it
+ * went.
  *
  *   1. x and v in the arena are those of the last whole step whenever nothing is in flight.
- *   2. The report of ticket n is that of the n-th piece of work; s->submitted counts those asked for, s->heard those whose outcome
- *      was. No more than SIM_REPORTS are in between, so none is written over.
- *   3. The arena moves only in grow(), while the lane is idle; every recorder, and its place in a gang, begins a new epoch then. So
- *      they do in follow_model(), where the mesh goes another way from then on: nothing moves.
+ *   2. The report of ticket n is that of the n-th piece of work; s->submitted counts those asked for, s->heard those
+ * whose outcome was. No more than SIM_REPORTS are in between, so none is written over.
+ *   3. The arena moves only in grow(), while the lane is idle; every recorder, and its place in a gang, begins a new
+ * epoch then. So they do in follow_model(), where the mesh goes another way from then on: nothing moves.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -135,8 +136,8 @@ static int new_mapped(struct sim *s, struct err *e)
                        (const uint64_t *)((unsigned char *)host + digests), e);
 }
 
-/* Work of which one piece is asked for at a time: its tape ends with the report. Others, of which there may be many, are followed
- * by one. */
+/* Work of which one piece is asked for at a time: its tape ends with the report. Others, of which there may be many,
+ * are followed by one. */
 static bool ends_with_report(enum sim_work work)
 {
     return work == SIM_SAMPLE || work == SIM_OBSERVE;
@@ -410,7 +411,8 @@ int sim_wait(struct sim *s, struct err *e)
     return sim_failure(s, e);
 }
 
-/* A longer list: a new arena with what must be kept, and a new epoch. The device does the work when its turn in the lane has come. */
+/* A longer list: a new arena with what must be kept, and a new epoch. The device does the work when its turn in the
+ * lane has come. */
 static int grow(struct sim *s, struct err *e)
 {
     const struct dev_ops *ops = s->model->dev->ops;

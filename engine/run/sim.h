@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * One replica on one device. Work is submitted and runs asynchronously; the caller waits until sim_done() (the worker does
- * it by yielding its coroutine), then asks for the outcome. A model (system + settings, read-only on the device) is shared
- * by all replicas of an ensemble.
+ * One replica on one device. Work is submitted and runs asynchronously; the caller waits until sim_done() (the worker
+ * does it by yielding its coroutine), then asks for the outcome. A model (system + settings, read-only on the device)
+ * is shared by all replicas of an ensemble.
  *
- * Every submit goes through a recorder: a tape is emitted, run, built into a graph, replayed and periodically re-captured; but for
- * timesteps of tiny systems, of which many replicas' go in one launch (engine/run/gang.h).
+ * Every submit goes through a recorder: a tape is emitted, run, built into a graph, replayed and periodically
+ * re-captured; but for timesteps of tiny systems, of which many replicas' go in one launch (engine/run/gang.h).
  */
 #ifndef SHOAL_ENGINE_RUN_SIM_H
 #define SHOAL_ENGINE_RUN_SIM_H
@@ -34,38 +34,42 @@ struct dev_owner {
     int (*call)(void *ctx, int (*fn)(void *arg, struct err *e), void *arg, struct err *e);
     void *ctx;
 };
-/* The same from any other thread than the device's, which goes on meanwhile: all but the calls of the device happens here. */
+/* The same from any other thread than the device's, which goes on meanwhile: all but the calls of the device happens
+ * here. */
 int model_new_apart(struct model **out, struct dev *dev, const struct dev_owner *owner, const struct system *sys,
                     const struct settings *set, struct err *e);
 void model_free(struct model *m);
-/* Bytes of the host's memory that observables and biases of each replica compute in; 0 where the device has memory of its own. */
+/* Bytes of the host's memory that observables and biases of each replica compute in; 0 where the device has memory of
+ * its own. */
 size_t model_host_work(const struct model *m);
 /* The first constraint whose length differs between windows, with its atoms and lengths; NULL: all keep theirs. */
 const char *model_stretched(const struct model *m);
-/* How replicas of the model go about timesteps, FORM_GANG or FORM_GRAPH, and the mesh: PME_BLOCK or PME_CARD; PME_AUTO: there is
- * none, or one way only on such a device. */
+/* How replicas of the model go about timesteps, FORM_GANG or FORM_GRAPH, and the mesh: PME_BLOCK or PME_CARD; PME_AUTO:
+ * there is none, or one way only on such a device. */
 struct model_forms {
     enum step_form step;
     enum pme_form pme;
 };
 struct model_forms model_forms(const struct model *m);
-/* The way of the mesh for so many replicas in flight, of whatever models, by what was measured before this was built; in a model it is
- * at first that for all of its ensemble. False: there is one way only. */
+/* The way of the mesh for so many replicas in flight, of whatever models, by what was measured before this was built;
+ * in a model it is at first that for all of its ensemble. False: there is one way only. */
 bool model_pme_guess(const struct model *m, int in_flight, enum pme_form *form);
-/* From now on the mesh goes this way, one of the two that model_pme_guess names: each replica changes over, in a new epoch, with the
- * next work that finds nothing of its own in flight. The same bits. */
+/* From now on the mesh goes this way, one of the two that model_pme_guess names: each replica changes over, in a new
+ * epoch, with the next work that finds nothing of its own in flight. The same bits. */
 void model_set_pme(struct model *m, enum pme_form form);
-/* A replica has found that the read-only tables are not what they were: none that uses them goes on, a new model is needed. */
+/* A replica has found that the read-only tables are not what they were: none that uses them goes on, a new model is
+ * needed. */
 bool model_damaged(const struct model *m);
 
 /* Bytes that a device would have to hold. */
 struct model_sizes {
-    size_t tables; /* once for all replicas */
-    size_t
-        replica; /* each, as sim_device_bytes says of one that is new; lists that turn out too short become a fifth longer */
+    size_t tables;  /* once for all replicas */
+    size_t replica; /* each, as sim_device_bytes says of one that is new; lists that turn out too short become a fifth
+                       longer */
 };
-/* What a model would take of the device of that name ("cuda:0") and of each of its replicas, found without the device: of that only
- * its limits are needed. Errors are those of model_new; ERR_DEVICE: this program was built without CUDA. */
+/* What a model would take of the device of that name ("cuda:0") and of each of its replicas, found without the device:
+ * of that only its limits are needed. Errors are those of model_new; ERR_DEVICE: this program was built without CUDA.
+ */
 int model_sizes(const char *device, const struct dev_limits *limits, const struct system *sys,
                 const struct settings *set, struct model_sizes *out, struct err *e);
 
@@ -73,19 +77,19 @@ int model_sizes(const char *device, const struct dev_limits *limits, const struc
  * Random streams are keyed by the settings' seed and `replica`. */
 int sim_new(struct sim **out, struct model *m, int window, uint32_t replica, struct err *e);
 void sim_free(struct sim *s);
-/* Changes every random number still to come, for a replica that must not do again what it did; 0: those of the seed alone.
- * Not part of the saved state. While nothing is in flight. */
+/* Changes every random number still to come, for a replica that must not do again what it did; 0: those of the seed
+ * alone. Not part of the saved state. While nothing is in flight. */
 void sim_salt(struct sim *s, uint32_t salt);
 
-/* From now on it is in another window, as the replica whose random streams it has then: the lambda row of its control block. While
- * nothing is in flight. */
+/* From now on it is in another window, as the replica whose random streams it has then: the lambda row of its control
+ * block. While nothing is in flight. */
 void sim_place(struct sim *s, int window, uint32_t replica);
-/* Before simulations of one model, sim[w] in window w, change places, sim[from[w]] to window w: what observables have accumulated is
- * the window's, and goes to whoever comes there. While nothing is in flight in any of the n. */
+/* Before simulations of one model, sim[w] in window w, change places, sim[from[w]] to window w: what observables have
+ * accumulated is the window's, and goes to whoever comes there. While nothing is in flight in any of the n. */
 int sim_hand_observed(struct sim *const *sim, const int *from, int n, struct err *e);
 
-/* Whether volume moves adapt their size to how often they are accepted, as they do from the start. Not part of the saved
- * state, the size is. While nothing is in flight. */
+/* Whether volume moves adapt their size to how often they are accepted, as they do from the start. Not part of the
+ * saved state, the size is. While nothing is in flight. */
 void sim_tune_volume(struct sim *s, bool tune);
 /* Counts volume moves from none again; the counts are part of the saved state. While nothing is in flight. */
 void sim_count_volume(struct sim *s);
@@ -107,20 +111,21 @@ enum sim_work {
     SIM_PREPARE,  /* and this in front of timesteps that come after anything else */
     SIM_WORK_COUNT
 };
-/* Whether more work may be submitted now: some, behind work whose outcome was not asked for yet, unless the replica goes by gangs,
- * another way of the mesh is due or there are more lanes than the device has queues. */
+/* Whether more work may be submitted now: some, behind work whose outcome was not asked for yet, unless the replica
+ * goes by gangs, another way of the mesh is due or there are more lanes than the device has queues. */
 bool sim_room(const struct sim *s);
-/* Asynchronous; engine_flush() comes before any wait. Work is done in order. ERR_DRIFT and ERR_DEVICE are fatal for this replica. */
+/* Asynchronous; engine_flush() comes before any wait. Work is done in order. ERR_DRIFT and ERR_DEVICE are fatal for
+ * this replica. */
 int sim_submit(struct sim *s, enum sim_work work, uint32_t n, struct err *e);
-/* True when the oldest work whose outcome was not asked for has finished, or halted with all that is behind it. Cheap; reads mapped
- * memory. */
+/* True when the oldest work whose outcome was not asked for has finished, or halted with all that is behind it. Cheap;
+ * reads mapped memory. */
 bool sim_done(const struct sim *s);
 
 enum sim_outcome { SIM_OK = 0, SIM_GROW = 1 };
-/* Of that work, once it is done; what is asked below is about it then. SIM_OK; SIM_GROW: a list overflowed, the replica stopped
- * cleanly before the affected step, its buffers have been grown and a new epoch declared: submit the remaining steps (sim_steps_done
- * counts) and all that was queued behind them again. Negative:
- * ERR_NONFINITE, ERR_CONSTRAINT, ERR_OVERFLOW with step, atom and value. */
+/* Of that work, once it is done; what is asked below is about it then. SIM_OK; SIM_GROW: a list overflowed, the replica
+ * stopped cleanly before the affected step, its buffers have been grown and a new epoch declared: submit the remaining
+ * steps (sim_steps_done counts) and all that was queued behind them again. Negative: ERR_NONFINITE, ERR_CONSTRAINT,
+ * ERR_OVERFLOW with step, atom and value. */
 int sim_outcome(struct sim *s, struct err *e);
 /* Steps of the SIM_MINIMIZE/SIM_STEP submit that were carried out. */
 uint32_t sim_steps_done(const struct sim *s);
@@ -135,25 +140,27 @@ void sim_sample(const struct sim *s, struct sample *out);
  * device memory, which may be that of the step. */
 int sim_forces(struct sim *s, double (*f)[3], struct err *e);
 
-/* Maxwell velocities at the settings' temperature obeying the constraints (Philox stream of its own); constraints applied
- * to positions first. Synchronous. */
+/* Maxwell velocities at the settings' temperature obeying the constraints (Philox stream of its own); constraints
+ * applied to positions first. Synchronous. */
 int sim_thermalize(struct sim *s, struct err *e);
-/* Makes the state one that a replica of another model of the same atoms can go on from (sim_save, sim_load): velocities at the
- * time of the positions, and nothing left of a minimization. Synchronous. */
+/* Makes the state one that a replica of another model of the same atoms can go on from (sim_save, sim_load): velocities
+ * at the time of the positions, and nothing left of a minimization. Synchronous. */
 int sim_part(struct sim *s, struct err *e);
-/* Copies the state to the host's side; sim_done says when it has arrived. Until there is more work sim_save, and sim_get of positions
- * and box, take it from there and wait for nothing. While nothing is in flight. */
+/* Copies the state to the host's side; sim_done says when it has arrived. Until there is more work sim_save, and
+ * sim_get of positions and box, take it from there and wait for nothing. While nothing is in flight. */
 int sim_fetch(struct sim *s, struct err *e);
-/* Positions (whole molecules, not wrapped), velocities, box. Waits for what was not fetched; any of the pointers may be NULL. */
+/* Positions (whole molecules, not wrapped), velocities, box. Waits for what was not fetched; any of the pointers may be
+ * NULL. */
 int sim_get(struct sim *s, double (*x)[3], double (*v)[3], double box[BOX_SIZE], struct err *e);
-/* Other positions, [natoms], and box in place of those that there are: for a sample of them; other velocities too, unless v is NULL.
- * While nothing is in flight. */
+/* Other positions, [natoms], and box in place of those that there are: for a sample of them; other velocities too,
+ * unless v is NULL. While nothing is in flight. */
 int sim_put(struct sim *s, const double (*x)[3], const double (*v)[3], const double box[BOX_SIZE], struct err *e);
 uint64_t sim_step_number(const struct sim *s); /* timesteps since the replica began, over all stages */
 
-/* The exact state as bytes, into `out`, which is empty, and back: continuing from it gives the same bits as not stopping. The
- * blob carries version, atom count and checksum; sim_load: ERR_CHECKPOINT when they do not fit, ERR_UNSUPPORTED
- * for a whole one of another version. sim_save waits for what was not fetched, checks and copies; sim_seal, from any thread, puts in the checksum. */
+/* The exact state as bytes, into `out`, which is empty, and back: continuing from it gives the same bits as not
+ * stopping. The blob carries version, atom count and checksum; sim_load: ERR_CHECKPOINT when they do not fit,
+ * ERR_UNSUPPORTED for a whole one of another version. sim_save waits for what was not fetched, checks and copies;
+ * sim_seal, from any thread, puts in the checksum. */
 int sim_save(struct sim *s, struct buf *out, struct err *e);
 void sim_seal(struct buf *saved);
 /* In the bytes of sim_save: what observable i has accumulated, as of sim_observe_read. */
@@ -162,12 +169,12 @@ const void *sim_saved_observable(const struct system *sys, const struct buf *sav
 struct volume_moves sim_saved_moves(const void *data, size_t len);
 int sim_load(struct sim *s, const void *data, size_t len, struct err *e);
 
-/* What observable i of the system has accumulated: observe_bytes() of it, to be read with engine/observe/observe.h. Waits for
- * everything submitted. */
+/* What observable i of the system has accumulated: observe_bytes() of it, to be read with engine/observe/observe.h.
+ * Waits for everything submitted. */
 int sim_observe_read(struct sim *s, int i, void *out, struct err *e);
 
-/* What each launch of a piece of such work takes, on its own and in the order of the tape: each is done `repeats` times more, so
- * the state is of no use afterwards. */
+/* What each launch of a piece of such work takes, on its own and in the order of the tape: each is done `repeats` times
+ * more, so the state is of no use afterwards. */
 int sim_launch_times(struct sim *s, enum sim_work work, uint32_t repeats,
                      void (*each)(void *ctx, const char *kernel, double seconds), void *ctx, struct err *e);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Inside the engine: what a sim is made of (sim.c: life and work; state_file.c: bytes in and out; velocities.c: new ones;
- * exchange.c: observables that change hands; sample.c: what it says of its work; table_guard.c: whether the tables of the
- * model are still what they were; sim_states.c: the states of its work and of its memory).
+ * Inside the engine: what a sim is made of (sim.c: life and work; state_file.c: bytes in and out; velocities.c: new
+ * ones; exchange.c: observables that change hands; sample.c: what it says of its work; table_guard.c: whether the
+ * tables of the model are still what they were; sim_states.c: the states of its work and of its memory).
  */
 #ifndef SHOAL_ENGINE_RUN_SIM_PARTS_H
 #define SHOAL_ENGINE_RUN_SIM_PARTS_H
@@ -55,8 +55,8 @@ struct sim {
     struct sim_arrays d;
     size_t arena_bytes, kept_bytes; /* kept: in front of `f` */
     struct sim_report *reports;     /* host address of mapped memory: SIM_REPORTS with their energies, then.. */
-    struct ctl *
-        state; /* ..the state as it was fetched last: x, v, while minimizing f_best, and what observables have accumulated follow it */
+    struct ctl *state; /* ..the state as it was fetched last: x, v, while minimizing f_best, and what observables have
+                          accumulated follow it */
     struct mark fetch; /* that it has arrived */
     void *report_device;
     size_t mapped_bytes;
@@ -134,7 +134,8 @@ struct observe_launches {
     /* How many these are at most; NULL: as many as the program says. */
     uint32_t (*count)(const struct observable *o, const void *plan);
     size_t (*work)(const struct observable *o, const void *plan); /* bytes that it computes in; NULL: none */
-    /* Of program.observe_open and observe_close, for one observable; table: struct observe_table, a device address. NULL: nothing. */
+    /* Of program.observe_open and observe_close, for one observable; table: struct observe_table, a device address.
+     * NULL: nothing. */
     int (*open)(struct dev *dev, struct lane *lane, void *plan, const void *table, struct err *e);
     void (*close)(void *plan);
 };
@@ -159,7 +160,8 @@ struct sim_report *sim_heard(const struct sim *s);
 void sim_await(struct sim *s);
 /* Waits for everything submitted; answers are about the last of it. */
 int sim_wait(struct sim *s, struct err *e);
-/* The control block to be written to, between works: that of the last report. It goes to the device with what is submitted next. */
+/* The control block to be written to, between works: that of the last report. It goes to the device with what is
+ * submitted next. */
 struct ctl *sim_edit_ctl(struct sim *s);
 /* Sends what was written there: before anything that reads it. */
 int sim_send_ctl(struct sim *s, struct err *e);

@@ -11,10 +11,11 @@
  *
  *   any --the host writes to the control block--> edited --sent--> left
  *   left --timesteps--> ready --other work, or another way of the mesh--> left
- *   left, ready --fetched--> left and fetched, ready and fetched --work, or observables that change hands--> left, ready
+ *   left, ready --fetched--> left and fetched, ready and fetched --work, or observables that change hands--> left,
+ * ready
  *
- * Ready: the next timestep finds all that one before it leaves behind. Left: something has to prepare it (SIM_PREPARE). Fetched: the
- * host has the state of now, or will once what was submitted is done. Frames leave it ready where it was.
+ * Ready: the next timestep finds all that one before it leaves behind. Left: something has to prepare it (SIM_PREPARE).
+ * Fetched: the host has the state of now, or will once what was submitted is done. Frames leave it ready where it was.
  */
 #ifndef SHOAL_ENGINE_RUN_SIM_STATES_H
 #define SHOAL_ENGINE_RUN_SIM_STATES_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a model and its replicas take of a device that nobody opened. The model is made as on the device, by one that has the device's
- * limits and program and hands out addresses; what is copied there goes nowhere.
+ * What a model and its replicas take of a device that nobody opened. The model is made as on the device, by one that
+ * has the device's limits and program and hands out addresses; what is copied there goes nowhere.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -2,8 +2,8 @@
  *
  * A replica's state as bytes, and calls that wait for the device: reading positions and velocities, saving, loading.
  *
- * Saved: everything the future depends on and nothing else. Lists, forces and sums are left out: they follow, bit for bit,
- * from what is saved. Counts of volume moves are there for who asks how they went.
+ * Saved: everything the future depends on and nothing else. Lists, forces and sums are left out: they follow, bit for
+ * bit, from what is saved. Counts of volume moves are there for who asks how they went.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -17,7 +17,8 @@
 #define VERSION 4
 #define UNCOUNTED 3 /* the version before, which ends before the counts of volume moves: read as none */
 
-/* In front of the arrays x, v and, while minimizing, f_best: [natoms][3] doubles each, and of what observables have accumulated. Native byte order; no padding. */
+/* In front of the arrays x, v and, while minimizing, f_best: [natoms][3] doubles each, and of what observables have
+ * accumulated. Native byte order; no padding. */
 struct saved {
     char magic[8];
     uint32_t version, natoms;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Whether the tables that all replicas of a model read are still what was uploaded. A replica asks every so many steps, and with every
- * state that it fetches: launches in its lane make digests of them in mapped memory. Nobody waits for the answer but who is about
- * to keep a state; all others look at it once it has come, which it has when the work that was submitted next has ended.
+ * Whether the tables that all replicas of a model read are still what was uploaded. A replica asks every so many steps,
+ * and with every state that it fetches: launches in its lane make digests of them in mapped memory. Nobody waits for
+ * the answer but who is about to keep a state; all others look at it once it has come, which it has when the work that
+ * was submitted next has ended.
  */
 #include "engine/run/sim_parts.h"
 

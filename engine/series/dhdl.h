@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * dhdl.xvg: lines of it, appended to buffers (dhdl_write.c), and what its columns mean (dhdl_read.c). Units: ps, kJ/mol.
+ * dhdl.xvg: lines of it, appended to buffers (dhdl_write.c), and what its columns mean (dhdl_read.c). Units: ps,
+ * kJ/mol.
  */
 #ifndef SHOAL_ENGINE_SERIES_DHDL_H
 #define SHOAL_ENGINE_SERIES_DHDL_H

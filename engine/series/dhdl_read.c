@@ -137,8 +137,8 @@ static int legend(struct dhdl *d, struct columns *c, int column, struct err *e)
     return 0;
 }
 
-/* Without the kinetic energy of masses that change: it cancels between legs, and what of it is sampled depends on how often the
- * motion of the center of mass is removed. GROMACS has it in dH/dlambda and not in the energy differences. */
+/* Without the kinetic energy of masses that change: it cancels between legs, and what of it is sampled depends on how
+ * often the motion of the center of mass is removed. GROMACS has it in dH/dlambda and not in the energy differences. */
 static double derivative(enum lambda component, double sampled)
 {
     return component == LAMBDA_MASS ? 0 : sampled;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * dhdl.xvg. Layout, names and number formats are those of GROMACS, because gmx bar and alchemlyb find their columns by
- * them. Nothing in the file depends on the time of day or the attempt: it must come out the same bytes when a replica is
- * run again.
+ * them. Nothing in the file depends on the time of day or the attempt: it must come out the same bytes when a replica
+ * is run again.
  */
 #include "engine/series/dhdl.h"
 

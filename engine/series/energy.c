@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * energy.xvg. Nothing in the file depends on the time of day or the attempt: it must come out the same bytes when a replica
- * is run again.
+ * energy.xvg. Nothing in the file depends on the time of day or the attempt: it must come out the same bytes when a
+ * replica is run again.
  */
 #include "engine/series/energy.h"
 

@@ -10,8 +10,9 @@
 #include "engine/system/settings.h"
 #include "engine/system/system.h"
 
-/* energy.xvg: potential, kinetic and total energy, temperature, pressure, volume, density and every term; where replicas exchange
- * windows which of them is here, by the window that it began in, and how many exchanges came before. */
+/* energy.xvg: potential, kinetic and total energy, temperature, pressure, volume, density and every term; where
+ * replicas exchange windows which of them is here, by the window that it began in, and how many exchanges came before.
+ */
 void energy_header(struct buf *out, const struct settings *set, const struct system *sys);
 void energy_row(struct buf *out, const struct settings *set, const struct system *sys, const struct sample *s);
 

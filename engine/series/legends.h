@@ -19,7 +19,8 @@
 #define ENERGY_DENSITY "Density"
 #define ENERGY_BIAS "Bias"
 #define ENERGY_COORDINATION "Coordination " /* and its number, from 1 */
-/* Where replicas exchange windows: which of them is here, by the window that it began in; how many exchanges came before. */
+/* Where replicas exchange windows: which of them is here, by the window that it began in; how many exchanges came
+ * before. */
 #define ENERGY_REPLICA "Replica"
 #define ENERGY_EXCHANGES "Exchanges"
 

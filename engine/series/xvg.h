@@ -12,7 +12,8 @@
 #include "engine/base/buf.h"
 #include "engine/base/err.h"
 
-/* How a line of dhdl.xvg begins that names a constraint whose length differs between windows: energy differences are of first order. */
+/* How a line of dhdl.xvg begins that names a constraint whose length differs between windows: energy differences are of
+ * first order. */
 #define XVG_STRETCHED "# constraint that changes its length: "
 
 struct xvg {
@@ -33,8 +34,9 @@ struct xvg {
 /* `name` is only for messages. ERR_IO: "name:line: what was read, what was expected"; rows of a wrong width and times
  * that do not increase are errors, a last line that is short or has no newline is left out. */
 int xvg_read(struct xvg *x, const char *name, const char *text, size_t len, struct err *e);
-/* The same from a file, which may be gzipped, a piece at a time; only its first `bytes` (unzipped) count. A table of more than
- * `most` numbers is thinned evenly while it grows, by powers of two. ERR_BUSY, too: the disk or its server gave an error that may pass. */
+/* The same from a file, which may be gzipped, a piece at a time; only its first `bytes` (unzipped) count. A table of
+ * more than `most` numbers is thinned evenly while it grows, by powers of two. ERR_BUSY, too: the disk or its server
+ * gave an error that may pass. */
 #define XVG_ALL UINT64_MAX
 int xvg_read_file(struct xvg *x, const char *name, const char *path, uint64_t bytes, size_t most, struct err *e);
 void xvg_close(struct xvg *x);
@@ -52,8 +54,8 @@ void xvg_legends_begin(struct buf *out);
 
 /* Labels and legends without Grace's marks: "nm\\S2\\N" is nm^2, "\\xl\\f{}" lambda. Appended. */
 void xvg_plain(struct buf *out, const char *text);
-/* The table as comma-separated values: a line with the label across and the legends, plain and in double quotes, then a line of numbers
- * for each whole line of them. Appended. */
+/* The table as comma-separated values: a line with the label across and the legends, plain and in double quotes, then a
+ * line of numbers for each whole line of them. Appended. */
 void xvg_csv(struct buf *out, const char *text, size_t len);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Collective variables of a system, and what biases along them add to its energy. Part of struct system, and of the read-only tables
- * of a model.
+ * Collective variables of a system, and what biases along them add to its energy. Part of struct system, and of the
+ * read-only tables of a model.
  */
 #ifndef SHOAL_ENGINE_SYSTEM_BIASES_H
 #define SHOAL_ENGINE_SYSTEM_BIASES_H
@@ -15,7 +15,8 @@
 /* Of a system, and atoms of one group. */
 enum { COORDINATIONS_MOST = 8, COORDINATION_ATOMS_MOST = 100000 };
 
-/* Which pairs count: of an atom of each group, of two atoms of the one group, of the k-th atoms of both. No atom is a pair. */
+/* Which pairs count: of an atom of each group, of two atoms of the one group, of the k-th atoms of both. No atom is a
+ * pair. */
 enum coordination_pairs { COORDINATION_BETWEEN, COORDINATION_WITHIN, COORDINATION_PAIRED };
 
 /* A group is count atoms from system.coordination_atoms[first] on; of one group both are the same. */
@@ -30,7 +31,8 @@ struct system;
 
 /* c with the numbers of atoms of its groups, as the spec names them: the larger is the second where they are two. */
 struct coordination coordination_sized(struct coordination c, const int n[2]);
-/* Appends one to a system that is being made: pairs, periodic and f of c, and its groups' atoms; of one group the first. */
+/* Appends one to a system that is being made: pairs, periodic and f of c, and its groups' atoms; of one group the
+ * first. */
 void system_add_coordination(struct system *sys, struct coordination c, const int *const group[2], const int n[2]);
 
 /* Where a schedule has come to at a timestep, counted since the replica began. */
@@ -38,8 +40,8 @@ struct bias_knot {
     double step, at, k;
 };
 
-/* c: as of bias_value(). With a schedule, knots[first .. first + count) of the system in the order of their steps, c is that of the
- * knots around the step, in between in proportion, before and behind them that of the nearest. */
+/* c: as of bias_value(). With a schedule, knots[first .. first + count) of the system in the order of their steps, c is
+ * that of the knots around the step, in between in proportion, before and behind them that of the nearest. */
 struct bias {
     uint32_t coordination; /* index */
     uint32_t kind;         /* enum bias_kind */

@@ -13,8 +13,8 @@
 void kind_line_order(int atom[3]);
 /* Ready to be looked up. */
 void kind_lines_sort(struct kind_line *lines, int n);
-/* Appends "topol.top:12", or "topol.top:12 and topol.top:30" where several lines have a term of the atoms: of 1 to 3 atoms of the
- * system. No such line: that of the first atom. Nothing where the system was read from no file. */
+/* Appends "topol.top:12", or "topol.top:12 and topol.top:30" where several lines have a term of the atoms: of 1 to 3
+ * atoms of the system. No such line: that of the first atom. Nothing where the system was read from no file. */
 void system_line(const struct system *s, const int *atom, int n, struct buf *out);
 /* The same, of a molecule type: where it begins. */
 void system_kind_line(const struct system *s, int kind, struct buf *out);

@@ -17,7 +17,8 @@ extern const char *const term_names[TERM_COUNT]; /* as in the JSON of `shoal ene
 const char *clamped_names(uint32_t clamped, char *out, size_t size);
 #define CLAMPED_NAMES_MAX 192 /* bytes that hold them all */
 
-/* One row of energies of one replica at one time. Owned by the caller; delta_u points to nwindows doubles it provides. */
+/* One row of energies of one replica at one time. Owned by the caller; delta_u points to nwindows doubles it provides.
+ */
 struct sample {
     uint64_t step;
     double time;                 /* ps, of the outputs; the engine does not know it */

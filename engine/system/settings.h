@@ -16,11 +16,13 @@ enum dispersion_correction { DISPERSION_NONE, DISPERSION_ENERGY, DISPERSION_ENER
 enum coulomb_method { COULOMB_PME, COULOMB_REACTION_FIELD };
 enum coulomb_modifier { COULOMB_CUTOFF, COULOMB_POTENTIAL_SHIFT };
 
-/* How a replica's timesteps go to a GPU: with those of others in one launch (a gang), or by a graph of its own. Bits differ, so
- * FORM_AUTO depends on system, settings (the number of replicas among them) and device model alone (engine/cuda/tiny/tiny.h). */
+/* How a replica's timesteps go to a GPU: with those of others in one launch (a gang), or by a graph of its own. Bits
+ * differ, so FORM_AUTO depends on system, settings (the number of replicas among them) and device model alone
+ * (engine/cuda/tiny/tiny.h). */
 enum step_form { FORM_AUTO, FORM_GANG, FORM_GRAPH };
 
-/* How a GPU does the mesh: in one block, over the card, or now the one and now the other, as suits what else runs. The same bits. */
+/* How a GPU does the mesh: in one block, over the card, or now the one and now the other, as suits what else runs. The
+ * same bits. */
 enum pme_form { PME_AUTO, PME_BLOCK, PME_CARD };
 
 struct nonbonded_settings {

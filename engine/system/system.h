@@ -3,8 +3,8 @@
  * One molecular system: topology expanded over all molecules, with A and B states, plus start coordinates. Made by
  * engine/io (top_read, gro_read); immutable after that. Units: nm, ps, kJ/mol, e, u, radians. Atom indices are 0-based.
  *
- * A bonded entry's parameters are [state]: 0 = A, 1 = B. Entries whose states differ are perturbed (driven by the bonded
- * lambda). Force constants have the factor convention of GROMACS (harmonic: V = k/2 (x - x0)^2).
+ * A bonded entry's parameters are [state]: 0 = A, 1 = B. Entries whose states differ are perturbed (driven by the
+ * bonded lambda). Force constants have the factor convention of GROMACS (harmonic: V = k/2 (x - x0)^2).
  */
 #ifndef SHOAL_ENGINE_SYSTEM_SYSTEM_H
 #define SHOAL_ENGINE_SYSTEM_SYSTEM_H
@@ -73,8 +73,8 @@ struct angle {
     bool urey_bradley;
 };
 
-/* k (1 + cos(n phi - phi0)); improper: periodic improper (funct 4); multiplicity is the same in both states; turn0: cosine and sine
- * of phi0 where that is, too; zeros but in struct topology's list */
+/* k (1 + cos(n phi - phi0)); improper: periodic improper (funct 4); multiplicity is the same in both states; turn0:
+ * cosine and sine of phi0 where that is, too; zeros but in struct topology's list */
 struct dihedral {
     int atom[4];
     double phi0[2], k[2];
@@ -95,8 +95,8 @@ struct improper {
     double xi0[2], k[2];
 };
 
-/* LJ-14 and Coulomb-14, fudge factors applied; qq in e^2. fixed (funct 2): own charges and LJ, all states alike, whatever its atoms
- * do */
+/* LJ-14 and Coulomb-14, fudge factors applied; qq in e^2. fixed (funct 2): own charges and LJ, all states alike,
+ * whatever its atoms do */
 struct pair14 {
     int atom[2];
     struct lj lj[2];
@@ -123,9 +123,10 @@ struct settle {
     double r_oh, r_hh;
 };
 
-/* A potential of enum rare_kind (math/terms.h); parameters c as its formula names them (engine/math/potentials/rare.h). Restraints follow the
- * restraint lambda, the others the bonded one. A distance restraint of several pairs is as many RARE_DISTANCE_RESTRAINT behind one
- * another, of one c but for c[4], which of them it is, from 0; c[5]: how many they are. Both are 0 where it has one pair */
+/* A potential of enum rare_kind (math/terms.h); parameters c as its formula names them (engine/math/potentials/rare.h).
+ * Restraints follow the restraint lambda, the others the bonded one. A distance restraint of several pairs is as many
+ * RARE_DISTANCE_RESTRAINT behind one another, of one c but for c[4], which of them it is, from 0; c[5]: how many they
+ * are. Both are 0 where it has one pair */
 struct rare_term {
     int kind;
     int atom[4]; /* as many as the kind has */
@@ -133,14 +134,16 @@ struct rare_term {
     double c[2][6];
 };
 
-/* Between the centers of mass of two groups of atoms, center_atoms[first .. first + count) of the system: zero from low to up1,
- * harmonic outside, linear beyond up2. c: low, up1, up2, k, as of RARE_DISTANCE_RESTRAINT; follows the restraint lambda */
+/* Between the centers of mass of two groups of atoms, center_atoms[first .. first + count) of the system: zero from low
+ * to up1, harmonic outside, linear beyond up2. c: low, up1, up2, k, as of RARE_DISTANCE_RESTRAINT; follows the
+ * restraint lambda */
 struct center_restraint {
     uint32_t first[2], count[2];
     double c[2][6];
 };
 
-/* An atom of a group; the weights of a group add up to 1. Others are where they are nearest to the group's first atom. */
+/* An atom of a group; the weights of a group add up to 1. Others are where they are nearest to the group's first atom.
+ */
 struct center_atom {
     int atom;
     int pad_;
@@ -153,8 +156,8 @@ struct cmap {
     int first, side;
 };
 
-/* An atom without mass that others place: count of them from system.site_atoms[first] on, by weights (which add up to 1) or, where
- * the kind is not linear, by parameters c (engine/math/bodies/sites.h) */
+/* An atom without mass that others place: count of them from system.site_atoms[first] on, by weights (which add up to
+ * 1) or, where the kind is not linear, by parameters c (engine/math/bodies/sites.h) */
 struct virtual_site {
     int atom;
     int kind;
@@ -273,10 +276,11 @@ static inline struct start system_start(const struct system *s, int window)
 
 /* Whether an atom has neither charge nor Lennard-Jones of its own in a state (0: A, 1: B). */
 bool system_is_dummy(const struct system *s, int atom, int state);
-/* Whether a term depends on where atoms are in space, and not on where they are to each other alone: at some lambda, so that all windows
- * of a ladder are alike. */
+/* Whether a term depends on where atoms are in space, and not on where they are to each other alone: at some lambda, so
+ * that all windows of a ladder are alike. */
 bool system_held_in_space(const struct system *s);
-/* Multiplies the force constants of position restraints, flat-bottomed ones too, in both states. False: there are none. */
+/* Multiplies the force constants of position restraints, flat-bottomed ones too, in both states. False: there are none.
+ */
 bool system_scale_position_restraints(struct system *s, double factor);
 /* Frees everything a system owns; zeroed is fine. */
 void system_close(struct system *s);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The CPU device. Memory is host memory, every block of it from the allocator of its own, so that tools which watch heap
- * memory see its bounds. No floating-point mode is touched: what kernels compute depends on the kernels alone.
+ * The CPU device. Memory is host memory, every block of it from the allocator of its own, so that tools which watch
+ * heap memory see its bounds. No floating-point mode is touched: what kernels compute depends on the kernels alone.
  */
 #include "graphs/cpu/dev.h"
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- *  1. A lane is a queue of jobs. It is idle (no jobs), waiting (for a mark of a lane that was submitted to before), ready (in the ready
- *     queue) or running (on exactly one thread).
+ *  1. A lane is a queue of jobs. It is idle (no jobs), waiting (for a mark of a lane that was submitted to before),
+ * ready (in the ready queue) or running (on exactly one thread).
  *  2. One mutex guards all queues; jobs run without it. A job is a whole replay(n), so it is taken rarely.
  *  3. A thread takes one job from a lane, then puts the lane at the end of the ready queue: lanes share threads fairly.
  *  4. A graph is an immutable deep copy of its tape, counted: by its owner and by every job that replays it.
- *  5. A lane keeps its jobs and graphs that have ended for the next; it has jobs enough for what replicas queue from the beginning.
+ *  5. A lane keeps its jobs and graphs that have ended for the next; it has jobs enough for what replicas queue from
+ * the beginning.
  *  6. When a job ends, the eventfd is written unless it is readable already (`signalled`); draining reads it.
  */
 #include "graphs/cpu/dev.h"

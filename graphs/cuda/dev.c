@@ -140,8 +140,8 @@ int dev_cuda_count(uint32_t *out, struct err *e)
 
 int dev_cuda_open(struct dev **out, uint32_t ordinal, struct kernel_table kernels, struct err *e)
 {
-    /* As many hardware queues as there can be, unless the user says otherwise; read when the context is made. Lanes that
-     * share one wait for one another. */
+    /* As many hardware queues as there can be, unless the user says otherwise; read when the context is made. Lanes
+     * that share one wait for one another. */
     char wanted[16];
     snprintf(wanted, sizeof wanted, "%d", QUEUES);
     if (setenv("CUDA_DEVICE_MAX_CONNECTIONS", wanted, 0))

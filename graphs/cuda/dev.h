@@ -71,8 +71,8 @@ struct retired {
     struct mark done;
 };
 
-/* Scratch of captures and checks, which keep what they once took: nodes of a graph or before a node, with edges; what the next launch
- * comes after; what a library's nodes are hashed of; what a tape with some would become. */
+/* Scratch of captures and checks, which keep what they once took: nodes of a graph or before a node, with edges; what
+ * the next launch comes after; what a library's nodes are hashed of; what a tape with some would become. */
 struct cuda_scratch {
     cudaGraphNode_t *from;
     cudaGraphEdgeData *data;
@@ -138,14 +138,16 @@ int cuda_copy_async(struct dev *dev, struct lane *lane, void *to, const void *fr
 int cuda_open_kernels(struct cuda_dev *d, struct err *e);
 /* Before a tape is launched or captured: its kernels exist, fit their declaration, and may use what they ask for. */
 int cuda_admit(struct cuda_dev *d, const struct tape *t, struct err *e);
-/* `first`: it is the first of a graph, or of a tape where it comes after none of it, so that there is nothing to begin early after. */
+/* `first`: it is the first of a graph, or of a tape where it comes after none of it, so that there is nothing to begin
+ * early after. */
 int cuda_launch(struct cuda_dev *d, struct lane *lane, const struct tape *t, uint32_t number, bool first,
                 struct err *e);
 int cuda_run(struct dev *dev, struct lane *lane, const struct tape *t, struct err *e);
 
 void cuda_scratch_reserve(struct cuda_scratch *s, size_t nodes);
-/* Launches of its own repetition that one of a graph comes after; 0: the repetition before. A graph begins with one launch, and what
- * else comes after none comes after that: each beginning takes up a hardware queue, and lanes that share one wait for each other. */
+/* Launches of its own repetition that one of a graph comes after; 0: the repetition before. A graph begins with one
+ * launch, and what else comes after none comes after that: each beginning takes up a hardware queue, and lanes that
+ * share one wait for each other. */
 uint64_t cuda_after(const struct tape *t, uint32_t number, uint32_t repetition);
 /* *out is zeroed, or was dropped: its memory is used again. After a failure it has no graph. */
 int cuda_capture(struct cuda_dev *d, struct lane *lane, const struct tape *t, uint32_t repeat, struct capture *out,

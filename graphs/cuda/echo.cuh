@@ -8,8 +8,8 @@
  *       ... a.x ...
  *   }
  *
- * ECHO comes first, before anything that may return, on a launch that begins early too. While nobody listens, it costs one
- * thread of the grid one load. A kernel without it is heard as one that did not run.
+ * ECHO comes first, before anything that may return, on a launch that begins early too. While nobody listens, it costs
+ * one thread of the grid one load. A kernel without it is heard as one that did not run.
  */
 #ifndef SHOAL_GRAPHS_CUDA_ECHO_CUH
 #define SHOAL_GRAPHS_CUDA_ECHO_CUH

@@ -3,10 +3,10 @@
  * Graphs of the CUDA device. What holds:
  *
  *  1. A graph keeps three things that must agree: the captured cudaGraph_t, the executable made or updated from it, and
- *     `held`, a copy of the tape that was captured. CUDA can read back the captured graph but not the executable, so the
- *     captured graph is never touched after it made the executable, and readback compares it with `held`.
- *  2. Capture is thread-local, begins and ends inside cuda_capture(), and nothing but launches happens in between. It is
- *     one stream; before each launch the stream's dependencies are set to those of the launch, which makes the edges.
+ *     `held`, a copy of the tape that was captured. CUDA can read back the captured graph but not the executable, so
+ * the captured graph is never touched after it made the executable, and readback compares it with `held`.
+ *  2. Capture is thread-local, begins and ends inside cuda_capture(), and nothing but launches happens in between. It
+ * is one stream; before each launch the stream's dependencies are set to those of the launch, which makes the edges.
  *  3. Replays in flight keep the parameters they were launched with, so an executable may be updated at any time; it is
  *     destroyed only after they are done. One that cannot be updated is replaced, and nobody waits for that.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Kernels of the CUDA device, and launching them. Each takes one parameter, its argument struct; opening the device checks
- * its size against what the compiled kernel says. Attributes of kernels are set before anything is captured.
+ * Kernels of the CUDA device, and launching them. Each takes one parameter, its argument struct; opening the device
+ * checks its size against what the compiled kernel says. Attributes of kernels are set before anything is captured.
  */
 #include <string.h>
 
@@ -127,8 +127,8 @@ static int launch_kernel(struct cuda_dev *d, struct lane *lane, const struct tap
     return 0;
 }
 
-/* Zeros where the calls of a library function will have their frames: structs that cuFFT passes to its kernels have holes, and
- * what is in those would be whatever lay there before, another hash at each capture. */
+/* Zeros where the calls of a library function will have their frames: structs that cuFFT passes to its kernels have
+ * holes, and what is in those would be whatever lay there before, another hash at each capture. */
 static __attribute__((noinline)) void clear_stack(void)
 {
     char frames[LIBRARY_STACK];

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Memory of the CUDA device, in slabs: asking CUDA for memory, and giving it back, waits for all that runs on the GPU. So
- * whatever a lane has can grow by GROWTH without either, once until the next lane gets memory; more often where slabs are not full.
+ * Memory of the CUDA device, in slabs: asking CUDA for memory, and giving it back, waits for all that runs on the GPU.
+ * So whatever a lane has can grow by GROWTH without either, once until the next lane gets memory; more often where
+ * slabs are not full.
  */
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Marks in lanes of the CUDA device, and waiting for them. The host looks at words in mapped memory; streams are asked once
- * a second, to hear of errors that keep those words from ever changing.
+ * Marks in lanes of the CUDA device, and waiting for them. The host looks at words in mapped memory; streams are asked
+ * once a second, to hear of errors that keep those words from ever changing.
  */
 #include <time.h>
 

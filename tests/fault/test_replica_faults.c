@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Two replicas on a device whose k-th call fails, for k = 0, 1, 2, ... until a run sees no fault. The replica that met the
- * fault fails alone and says so, or the runner does when it was the runner's own call; nothing on the device leaks; and
- * the next attempt ends with the bytes of a run without any fault. When the device is lost with the call, the runner says so.
- * When the tables that both read change under them, both say so, and the next attempt in the same process gets new ones.
+ * Two replicas on a device whose k-th call fails, for k = 0, 1, 2, ... until a run sees no fault. The replica that met
+ * the fault fails alone and says so, or the runner does when it was the runner's own call; nothing on the device leaks;
+ * and the next attempt ends with the bytes of a run without any fault. When the device is lost with the call, the
+ * runner says so. When the tables that both read change under them, both say so, and the next attempt in the same
+ * process gets new ones.
  */
 #undef NDEBUG
 #include <assert.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The database on a disk that breaks: the k-th call fails, for k = 0, 1, 2 ... until a run meets no fault; then several calls in a
- * row, then a full disk. What was acknowledged is there afterwards, in whole batches, and nothing was acknowledged that is not.
+ * The database on a disk that breaks: the k-th call fails, for k = 0, 1, 2 ... until a run meets no fault; then several
+ * calls in a row, then a full disk. What was acknowledged is there afterwards, in whole batches, and nothing was
+ * acknowledged that is not.
  */
 #undef NDEBUG
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * campaign_read on any bytes: an error that begins with a file and line, or systems, edges and legs that there are. A line "%%" ends
- * the campaign; what follows is the table t.csv beside it.
+ * campaign_read on any bytes: an error that begins with a file and line, or systems, edges and legs that there are. A
+ * line "%%" ends the campaign; what follows is the table t.csv beside it.
  */
 #undef NDEBUG
 #include <assert.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * dhdl_read on any bytes: an error with a text, or rows of finite numbers in order of time; and xvg_csv, which takes them as they are.
+ * dhdl_read on any bytes: an error with a text, or rows of finite numbers in order of time; and xvg_csv, which takes
+ * them as they are.
  */
 #undef NDEBUG
 #include <assert.h>

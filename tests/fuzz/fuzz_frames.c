@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * frame_take on any bytes, whole and in pieces: the same messages or the same refusal, every message has a type, and one
- * that is sent on arrives as it was.
+ * frame_take on any bytes, whole and in pieces: the same messages or the same refusal, every message has a type, and
+ * one that is sent on arrives as it was.
  */
 #undef NDEBUG
 #include <assert.h>

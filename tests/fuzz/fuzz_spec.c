@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * spec_parse on any bytes: an error that begins with the file's name, or settings within the schema's ranges; then what the spec asks
- * of a small system, whose atoms it selects by index file too: a line "%%" ends the spec, what follows is x.ndx.
+ * spec_parse on any bytes: an error that begins with the file's name, or settings within the schema's ranges; then what
+ * the spec asks of a small system, whose atoms it selects by index file too: a line "%%" ends the spec, what follows is
+ * x.ndx.
  */
 #undef NDEBUG
 #include <assert.h>

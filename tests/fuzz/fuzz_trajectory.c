@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Trajectories of any bytes, as .xtc, .trr or .gro: frames of finite numbers one after the other, or an error that names the file.
+ * Trajectories of any bytes, as .xtc, .trr or .gro: frames of finite numbers one after the other, or an error that
+ * names the file.
  */
 #undef NDEBUG
 #include <assert.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Runs a fuzz target in the normal test suite: over every file of a corpus folder, over each file cut at every length, and
- * over each with single bytes changed.
+ * Runs a fuzz target in the normal test suite: over every file of a corpus folder, over each file cut at every length,
+ * and over each with single bytes changed.
  */
 #undef NDEBUG
 #include <assert.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * usage: graph_tests DEVICE [broken]. Exit code 77 (skipped) when the device is not built in or not there. broken: a GPU is lost, in
- * place of all other tests.
+ * usage: graph_tests DEVICE [broken]. Exit code 77 (skipped) when the device is not built in or not there. broken: a
+ * GPU is lost, in place of all other tests.
  */
 #include "tests/graphs/graph_tests.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Errors of the CUDA device as the runtime's own codes make them, where there need be no GPU: what is said, which of them end it, and
- * that an ended one does nothing more. Linked with --wrap=cudaMemGetInfo.
+ * Errors of the CUDA device as the runtime's own codes make them, where there need be no GPU: what is said, which of
+ * them end it, and that an ended one does nothing more. Linked with --wrap=cudaMemGetInfo.
  */
 #undef NDEBUG
 #include <setjmp.h>
@@ -67,7 +67,8 @@ static void test_of_the_device(void **state)
     assert_int_equal(asked, 0);
 }
 
-/* What is met by who waits is of earlier work, of which nobody knows how far it came: whatever it is, the device is lost. */
+/* What is met by who waits is of earlier work, of which nobody knows how far it came: whatever it is, the device is
+ * lost. */
 static void test_of_earlier_work(void **state)
 {
     struct cuda_dev d = open_card();

@@ -332,7 +332,8 @@ static void test_refused_launch(void **state)
     toy_close(&t);
 }
 
-/* A copy of what another lane has yet to compute, which then goes on where the copy is no matter any more; round a ring of lanes. */
+/* A copy of what another lane has yet to compute, which then goes on where the copy is no matter any more; round a ring
+ * of lanes. */
 static void test_follow(void **state)
 {
     enum { RING = 3, STEPS = 400 };

@@ -167,7 +167,8 @@ static struct pool *growing_pool(struct slabs *s)
         .ctx = s, .slab_new = heap_new, .slab_free = heap_free, .slab_bytes = SLAB, .growth = 1.25});
 }
 
-/* Whoever has the longest block can have a longer one at once; then the next who begins causes another reserve, and gets none of it. */
+/* Whoever has the longest block can have a longer one at once; then the next who begins causes another reserve, and
+ * gets none of it. */
 static void test_pool_growth(void **state)
 {
     struct slabs slabs = {.limit = 1 << 20};
@@ -234,8 +235,8 @@ static int looks_of(struct pace *p, double *now, double lasts, double *overslept
     return looks;
 }
 
-/* Of whatever waits last, little is overslept, and there are not many more looks than parts; from the first on, and when waits
- * become shorter or longer. */
+/* Of whatever waits last, little is overslept, and there are not many more looks than parts; from the first on, and
+ * when waits become shorter or longer. */
 static void test_pace(void **state)
 {
     static const double lasts[] = {1e3, 1e4, 300, 1.5e3};

@@ -77,7 +77,8 @@ static void test_bits_do_not_depend_on_checks(void **state)
     }
 }
 
-/* Every step is emitted and held against the first, none goes by a graph: the same bits, and what drifts is found at once. */
+/* Every step is emitted and held against the first, none goes by a graph: the same bits, and what drifts is found at
+ * once. */
 static void test_eager(void **state)
 {
     struct toy t;

@@ -55,8 +55,8 @@ int toy_open(struct toy *t, struct dev *d, uint32_t n, uint32_t links, struct er
 void toy_close(struct toy *t);
 /* Whether swap is launched in clusters: all devices can but some GPUs. */
 bool toy_clusters(const struct dev *d);
-/* One step: links x chain on x, then y += a x, ctl->step++ and, forked, swap and shrink on z, side by side, then ticket.
- * The signature of recorder_setup.emit, with a struct toy. */
+/* One step: links x chain on x, then y += a x, ctl->step++ and, forked, swap and shrink on z, side by side, then
+ * ticket. The signature of recorder_setup.emit, with a struct toy. */
 void toy_emit(void *toy, struct tape *tape);
 struct recorder_setup toy_setup(struct toy *t, uint64_t check_every);
 /* Polls until the ticket says `steps`. ERR_DEVICE when the device fails or a minute passes. */

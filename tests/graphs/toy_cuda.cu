@@ -68,7 +68,8 @@ KERNEL(swap, args)
 #endif
 }
 
-/* A library's own kernels, which are in no table. The struct has a hole, as those of cuFFT have: anything may be in it. */
+/* A library's own kernels, which are in no table. The struct has a hole, as those of cuFFT have: anything may be in it.
+ */
 struct library_by {
     uint32_t n;
     double a;

@@ -30,7 +30,8 @@ static void near(const char *what, double cpu, double cuda, double tolerance)
                  cuda - cpu, tolerance);
 }
 
-/* What volume moves go by is the potential energy that a sample has; but for the box's edges as floats, which only that takes off. */
+/* What volume moves go by is the potential energy that a sample has; but for the box's edges as floats, which only that
+ * takes off. */
 static void check_volume_move(struct toy *t, const struct sample *s)
 {
     double parts = 0;

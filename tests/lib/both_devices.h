@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A system on the CPU device and by the CUDA program, with its kernels run on the CPU, for cmocka tests: what each makes of it, and
- * whether that is the same.
+ * A system on the CPU device and by the CUDA program, with its kernels run on the CPU, for cmocka tests: what each
+ * makes of it, and whether that is the same.
  */
 #ifndef SHOAL_TESTS_LIB_BOTH_DEVICES_H
 #define SHOAL_TESTS_LIB_BOTH_DEVICES_H
@@ -34,7 +34,8 @@ struct system *relaxed_water(int side, const struct settings *set);
 void cut_into(uint32_t most);
 /* In edges a, b, c of a rhombic dodecahedron, of a truncated octahedron and of a skewed cell; order of terms.h. */
 extern const double shapes[3][BOX_SIZE];
-/* The same fractions in a box of another shape and the same volume, of all atoms, or of molecules that are moved as they are. */
+/* The same fractions in a box of another shape and the same volume, of all atoms, or of molecules that are moved as
+ * they are. */
 void reshape(struct system *sys, const double shape[BOX_SIZE], bool molecules);
 
 #endif

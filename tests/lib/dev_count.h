@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Counts what a device is asked for that its owner has to wait for, or to be given: of whoever drives it between two moments, for
- * tests. The device stays as it is.
+ * Counts what a device is asked for that its owner has to wait for, or to be given: of whoever drives it between two
+ * moments, for tests. The device stays as it is.
  */
 #ifndef SHOAL_TESTS_LIB_DEV_COUNT_H
 #define SHOAL_TESTS_LIB_DEV_COUNT_H

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Ensembles of known free energy whose samples are slow, oscillate, drift or are not of the states that they are said to be of.
+ * Ensembles of known free energy whose samples are slow, oscillate, drift or are not of the states that they are said
+ * to be of.
  *
- * The energy at lambda is u = lambda D + k x^2 / 2 + (bias + step lambda) s in kT, with k linear in lambda from 1. D is Gaussian,
- * x an oscillator, s is +1 or -1 and hops; none depends on another, so that
- * G = mean - variance / 2 + ln(k1) / 2 - ln(cosh(bias + step) / cosh(bias)).
+ * The energy at lambda is u = lambda D + k x^2 / 2 + (bias + step lambda) s in kT, with k linear in lambda from 1. D is
+ * Gaussian, x an oscillator, s is +1 or -1 and hops; none depends on another, so that G = mean - variance / 2 + ln(k1)
+ * / 2 - ln(cosh(bias + step) / cosh(bias)).
  */
 #ifndef SHOAL_TESTS_LIB_ENSEMBLES_H
 #define SHOAL_TESTS_LIB_ENSEMBLES_H
@@ -39,7 +40,8 @@ struct known_ensemble {
 };
 
 double known_exact(const struct known_ensemble *m);
-/* Runs the estimators on one draw. `hopped`: windows in which s hopped. Close r with result_close, l with ladder_close. */
+/* Runs the estimators on one draw. `hopped`: windows in which s hopped. Close r with result_close, l with ladder_close.
+ */
 void known_estimate(const struct known_ensemble *m, uint64_t seed, struct ladder *l, struct result *r, int *hopped);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Formulas of one coordinate q and lambda against their definitions in long double, at FORMULA_POINTS points spread over
- * both: the value against the definition's, the slopes against differences of it.
+ * Formulas of one coordinate q and lambda against their definitions in long double, at FORMULA_POINTS points spread
+ * over both: the value against the definition's, the slopes against differences of it.
  */
 #ifndef SHOAL_TESTS_LIB_FORMULAS_H
 #define SHOAL_TESTS_LIB_FORMULAS_H
@@ -26,7 +26,8 @@ struct formula {
 /* Fails the test at the first point where they differ. */
 void formula_check(const struct formula *f);
 
-/* Whether long double is longer than double, which it is not in valgrind. Else differences are too coarse for forces. */
+/* Whether long double is longer than double, which it is not in valgrind. Else differences are too coarse for forces.
+ */
 bool formula_precise(void);
 
 /* The k-th of a sequence that fills [0, 1) evenly; two of different `which` do so together. */

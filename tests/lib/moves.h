@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Moves of state machines (engine/base/sm.h) as tests see them: the trace of those that are made, and the end of a process that makes
- * one that is not allowed. For cmocka tests.
+ * Moves of state machines (engine/base/sm.h) as tests see them: the trace of those that are made, and the end of a
+ * process that makes one that is not allowed. For cmocka tests.
  */
 #ifndef SHOAL_TESTS_LIB_MOVES_H
 #define SHOAL_TESTS_LIB_MOVES_H
@@ -12,7 +12,8 @@
 
 /* From now on what the process logs, its moves too, goes to a file. */
 void moves_begin(void);
-/* Ends that. The states that machines of one kind moved to since, in their order, are in `to`: "started speaking reaped". */
+/* Ends that. The states that machines of one kind moved to since, in their order, are in `to`: "started speaking
+ * reaped". */
 void moves_end(const char *kind, char *to, size_t size);
 
 /* The moves that machines of the kind may make are these: "queued>running running>done". */

@@ -16,8 +16,8 @@ static long double power(long double x, int n)
 
 /* ---- Lennard-Jones and its cut-offs ---- */
 
-/* r^-p whose force has A d^2 + B d^3 added, d = r - switch > 0, so that it and its slope vanish at the cut-off. The energy is
- * the integral of the force from r to there. */
+/* r^-p whose force has A d^2 + B d^3 added, d = r - switch > 0, so that it and its slope vanish at the cut-off. The
+ * energy is the integral of the force from r to there. */
 static long double force_switched(const struct nonbonded_settings *nb, int p, long double r)
 {
     const long double rc = nb->vdw_cutoff, w = rc - nb->vdw_switch, from = fmaxl(0, r - nb->vdw_switch);

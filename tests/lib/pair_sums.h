@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Non-bonded energies of a mixture (tests/lib/mixture.h) by a double loop over its atoms, without the reciprocal half of an
- * Ewald sum.
+ * Non-bonded energies of a mixture (tests/lib/mixture.h) by a double loop over its atoms, without the reciprocal half
+ * of an Ewald sum.
  */
 #ifndef SHOAL_TESTS_LIB_PAIR_SUMS_H
 #define SHOAL_TESTS_LIB_PAIR_SUMS_H

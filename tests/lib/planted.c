@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Linked with --wrap=dev_open,--wrap=recorder_new into a worker: launches of timesteps change under it. SHOAL_TEST_PLANTS names a
- * folder; a file there is something to plant, in it the number of the window and how many steps the replica has gone before; whoever
- * comes first to where it can be planted takes the file away:
+ * Linked with --wrap=dev_open,--wrap=recorder_new into a worker: launches of timesteps change under it.
+ * SHOAL_TEST_PLANTS names a folder; a file there is something to plant, in it the number of the window and how many
+ * steps the replica has gone before; whoever comes first to where it can be planted takes the file away:
  *
  *   argument grid edge   what a step would launch
  *   graph                what the next graph of its steps is made of

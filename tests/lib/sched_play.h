@@ -38,11 +38,11 @@ int play_failed(struct play *p, const struct sched_replica *r, int code, int64_t
 int play_wish(struct play *p, enum sched_kind kind, struct ensemble *e);
 /* Why one replica waits. */
 void play_explain(const struct play *p, const struct sched_replica *r, struct sched_wait *out);
-/* Lets time pass until `now`, with a tick whenever the scheduler asked for one. Stops are obeyed at once, with a checkpoint
- * `further` steps on. */
+/* Lets time pass until `now`, with a tick whenever the scheduler asked for one. Stops are obeyed at once, with a
+ * checkpoint `further` steps on. */
 void play_until(struct play *p, int64_t now, int64_t further);
-/* Time passes until `end`: a replica in a slot makes a step each ms and tells of it, has a checkpoint when it leaves, and is done at its
- * target. */
+/* Time passes until `end`: a replica in a slot makes a step each ms and tells of it, has a checkpoint when it leaves,
+ * and is done at its target. */
 void play_run(struct play *p, int64_t end);
 
 #endif

@@ -25,7 +25,8 @@ void server_play_turn(struct server_play *p, int ms);
 /* A new connection. */
 int server_play_dial(struct server_play *p);
 void server_play_ask(int fd, const char *method, const char *path);
-/* What has come; turns the loop until `until` is in it, or the connection is over, or two seconds are. Until the next call. */
+/* What has come; turns the loop until `until` is in it, or the connection is over, or two seconds are. Until the next
+ * call. */
 const char *server_play_answer(struct server_play *p, int fd, const char *until);
 
 #endif

@@ -20,7 +20,8 @@ extern const char whole[];
 struct spec *parsed(const char *text);
 /* Must not be: this is what is said of it. */
 void refused(const char *text, enum err_code code, const char *message);
-/* What is said of a spec, s.yaml, with the texts of a.top, a.gro and a.ndx; the system that it makes is the caller's. */
+/* What is said of a spec, s.yaml, with the texts of a.top, a.gro and a.ndx; the system that it makes is the caller's.
+ */
 struct err system_made(const char *text, const char *top, const char *gro, const char *ndx, struct system *sys);
 /* To the last bit. */
 void assert_is(double a, double b);

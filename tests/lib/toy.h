@@ -24,8 +24,8 @@ void toy_add_centers(struct system *s, const int *one, int none, const int *othe
 /* Velocity Verlet, 1 fs, 300 K, seed 1, cut-offs 0.9 nm, no barostat, one window at lambda 0. */
 struct settings toy_settings(void);
 
-/* Rigid SPC/E water (Berendsen et al. 1987) on a cubic lattice, side^3 molecules, about liquid density, turned at random;
- * side 0: none. */
+/* Rigid SPC/E water (Berendsen et al. 1987) on a cubic lattice, side^3 molecules, about liquid density, turned at
+ * random; side 0: none. */
 struct system *toy_water(int side);
 
 struct toy {
@@ -34,15 +34,15 @@ struct toy {
     struct sim *sim;
 };
 
-/* Device "cpu:2" unless the environment variable SHOAL_TEST_DEVICE names another; replica 0 of `window`. Fails the test on
- * any error. */
+/* Device "cpu:2" unless the environment variable SHOAL_TEST_DEVICE names another; replica 0 of `window`. Fails the test
+ * on any error. */
 struct toy toy_open(const struct system *sys, const struct settings *set, int window);
 /* The same on the CPU device, the reference of the others. */
 struct toy toy_open_reference(const struct system *sys, const struct settings *set, int window);
 /* Whether the device of toy_open refuses the system, as GPUs do small boxes; then says why. */
 bool toy_refuses(const struct system *sys, const struct settings *set);
-/* How far the device of toy_open may be off: `full` where it computes in double precision, as the CPU device does, and `mixed`
- * more where it does not. */
+/* How far the device of toy_open may be off: `full` where it computes in double precision, as the CPU device does, and
+ * `mixed` more where it does not. */
 double toy_allowed(double full, double mixed);
 /* 1, or SHOAL_TEST_EVERY: a test of many variants runs one in so many, where they take long. */
 int toy_every(void);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * SQLite's default file system with faults: it counts the calls that can fail, and lets those from the k-th on fail, as a disk
- * does that is full or breaks. Made the default by vfs_fault_install; one per process.
+ * SQLite's default file system with faults: it counts the calls that can fail, and lets those from the k-th on fail, as
+ * a disk does that is full or breaks. Made the default by vfs_fault_install; one per process.
  */
 #ifndef SHOAL_TESTS_LIB_VFS_FAULT_H
 #define SHOAL_TESTS_LIB_VFS_FAULT_H

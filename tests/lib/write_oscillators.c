@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * write_oscillators FOLDER MEMORY: an ensemble of harmonic oscillators, FOLDER/lambda_NN/dhdl.xvg with 600 samples a window, and
- * our results.json of it, for tests that hold other readers of dhdl.xvg against ours.
+ * write_oscillators FOLDER MEMORY: an ensemble of harmonic oscillators, FOLDER/lambda_NN/dhdl.xvg with 600 samples a
+ * window, and our results.json of it, for tests that hold other readers of dhdl.xvg against ours.
  */
 #undef NDEBUG
 #include <assert.h>

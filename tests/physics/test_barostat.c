@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The Monte Carlo barostat on an ideal gas: N molecules at pressure P have p(V) ~ V^N exp(-P V / kT), a gamma distribution
- * with mean (N + 1) kT/P and variance (N + 1) (kT/P)^2.
+ * The Monte Carlo barostat on an ideal gas: N molecules at pressure P have p(V) ~ V^N exp(-P V / kT), a gamma
+ * distribution with mean (N + 1) kT/P and variance (N + 1) (kT/P)^2.
  */
 #undef NDEBUG
 #include <math.h>
@@ -106,7 +106,8 @@ static void test_ideal_gas(void **state)
     toy_system_free(s);
 }
 
-/* Moves of some axes alone: the same volumes, while shapes wander, so the gas is thin enough for no edge to come near its limit. */
+/* Moves of some axes alone: the same volumes, while shapes wander, so the gas is thin enough for no edge to come near
+ * its limit. */
 static void shapes(enum volume_coupling coupling)
 {
     enum { SHAPE_BLOCKS = 20, SHAPE_MOVES = 150 };
@@ -248,7 +249,8 @@ static void test_larger_than_the_volume(void **state)
     larger_than_the_volume(VOLUME_ANISOTROPIC);
 }
 
-/* Volumes of one molecule differ by orders of magnitude; wherever its moves were tuned, here at a tenth of the mean, they sample them all. */
+/* Volumes of one molecule differ by orders of magnitude; wherever its moves were tuned, here at a tenth of the mean,
+ * they sample them all. */
 static void few(int molecules)
 {
     enum { FEW_BLOCKS = 20, FEW_RECORDS = 200, FEW_MOVES = 5 };

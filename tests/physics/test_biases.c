@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Coordinations and the biases along them: values, derivatives and virials against PLUMED's (the argument: the folder that has them;
- * skipped without), forces, virial, dU/dlambda and U at every window against differences of energies, and a constant of motion.
+ * Coordinations and the biases along them: values, derivatives and virials against PLUMED's (the argument: the folder
+ * that has them; skipped without), forces, virial, dU/dlambda and U at every window against differences of energies,
+ * and a constant of motion.
  */
 #undef NDEBUG
 #include <math.h>
@@ -178,8 +179,8 @@ static struct settings ladder_settings(void)
     return set;
 }
 
-/* Atoms in a corner of a box, cubic or skewed, some of them on its other sides; all kinds of pairs and of biases. One atom is in both
- * groups of the first coordination. */
+/* Atoms in a corner of a box, cubic or skewed, some of them on its other sides; all kinds of pairs and of biases. One
+ * atom is in both groups of the first coordination. */
 static struct system *atoms_in(bool skewed)
 {
     static const int one[] = {0, 1, 2, 3}, other[] = {3, 4, 5, 6, 7, 8, 9}, third[] = {9, 10, 11, 0};
@@ -350,8 +351,8 @@ static double total_of(struct sim *s)
     return a.potential + a.kinetic;
 }
 
-/* Rigid waters that are pulled together around one of them, a short time on a device that is emulated: how far the total energy is
- * off at most, and the coordination in the end. */
+/* Rigid waters that are pulled together around one of them, a short time on a device that is emulated: how far the
+ * total energy is off at most, and the coordination in the end. */
 static double drift(bool bias, double *coordination)
 {
     const uint32_t rounds = (uint32_t)toy_allowed(6, -5);

@@ -320,8 +320,9 @@ static void test_pair14_lambda(void **state)
     }
 }
 
-/* Between two atoms that are the same in both states a pair's own LJ may change; gmx_d 2022.5 of such a pair prints these (it
- * needs a perturbed atom elsewhere, and crashes without). Both ends with LJ: no soft core; one without: with it. */
+/* Between two atoms that are the same in both states a pair's own LJ may change; gmx_d 2022.5 of such a pair prints
+ * these (it needs a perturbed atom elsewhere, and crashes without). Both ends with LJ: no soft core; one without: with
+ * it. */
 static void test_pair14_of_unchanged_atoms(void **state)
 {
     enum { STATES = 4 };

@@ -158,8 +158,8 @@ static void test_energy(void **state)
     toy_system_free(s);
 }
 
-/* A dumb-bell turning freely: the constraint force is m v^2 / r to each mass, its virial takes off what the rotation puts
- * into the pressure. A stretched one: dU/dr0 equals minus the pull. */
+/* A dumb-bell turning freely: the constraint force is m v^2 / r to each mass, its virial takes off what the rotation
+ * puts into the pressure. A stretched one: dU/dr0 equals minus the pull. */
 static void test_reaction(void **state)
 {
     struct system *s = toy_system(2, 4);

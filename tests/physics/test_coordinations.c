@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Coordinations of so many pairs that devices pass over those far apart: value, forces and virial against the sum over all pairs.
+ * Coordinations of so many pairs that devices pass over those far apart: value, forces and virial against the sum over
+ * all pairs.
  */
 #undef NDEBUG
 #include <math.h>
@@ -23,7 +24,8 @@ static void near(const char *what, double value, double expected, double allowed
 
 enum { MANY = 1200, FIRST = 1030, SECOND = 1100 }; /* so many pairs that no device looks at all of them */
 
-/* Anywhere in a box, and some edges away; groups of its first and its last, which have some in common, and of the last alone. */
+/* Anywhere in a box, and some edges away; groups of its first and its last, which have some in common, and of the last
+ * alone. */
 static struct system *many_in(const double box[BOX_SIZE], double d_max)
 {
     static int atom[2][SECOND];
@@ -104,7 +106,8 @@ static void compare_many(const double box[BOX_SIZE], double d_max)
     toy_system_free(s);
 }
 
-/* Cells, and what is far from them, in boxes of all sorts: cubic, long, skewed, and so narrow that some cells are next to all others. */
+/* Cells, and what is far from them, in boxes of all sorts: cubic, long, skewed, and so narrow that some cells are next
+ * to all others. */
 static void test_many(void **state)
 {
     compare_many((const double[BOX_SIZE]){4.2, 4.2, 4.2}, 0.6);

@@ -32,8 +32,8 @@ static struct system *oscillators(int n, double k, double mass)
     return s;
 }
 
-/* Langevin-middle samples positions of a harmonic oscillator exactly, and its velocities after the step (Zhang et al. 2019,
- * section II): <x^2> = kT/k and <v^2> = kT/m at any timestep. */
+/* Langevin-middle samples positions of a harmonic oscillator exactly, and its velocities after the step (Zhang et al.
+ * 2019, section II): <x^2> = kT/k and <v^2> = kT/m at any timestep. */
 static void test_langevin_oscillators(void **state)
 {
     const int n = 400, samples = 60;
@@ -132,8 +132,8 @@ static void test_com(void **state)
     toy_system_free(sys);
 }
 
-/* Between removals friction and noise bring the motion of the center of mass back: of two atoms that is half of all there is, and the
- * temperature is right all the same. */
+/* Between removals friction and noise bring the motion of the center of mass back: of two atoms that is half of all
+ * there is, and the temperature is right all the same. */
 static void test_temperature_between_removals(void **state)
 {
     const int samples = 3000;
@@ -161,7 +161,8 @@ static void test_temperature_between_removals(void **state)
     toy_system_free(sys);
 }
 
-/* Where springs hold atoms in space, at whatever lambda, the center of mass moves as it does and counts among the degrees of freedom. */
+/* Where springs hold atoms in space, at whatever lambda, the center of mass moves as it does and counts among the
+ * degrees of freedom. */
 static void test_held_com(void **state)
 {
     double ladder[2][LAMBDA_COUNT] = {{0}, {[LAMBDA_BONDED] = 1}}, du[2];
@@ -186,8 +187,8 @@ static void test_held_com(void **state)
     toy_system_free(sys);
 }
 
-/* The pressure of an ideal gas is N kT/V though the motion of the center of mass is taken out; of one atom, all of whose motion that is,
- * without noise. Without a thermostat it has the temperature of the other motion. */
+/* The pressure of an ideal gas is N kT/V though the motion of the center of mass is taken out; of one atom, all of
+ * whose motion that is, without noise. Without a thermostat it has the temperature of the other motion. */
 static void test_pressure_of_all_motion(void **state)
 {
     const double volume = 125;
@@ -224,7 +225,8 @@ static void test_pressure_of_all_motion(void **state)
     }
 }
 
-/* Masses between A and B: motion follows the interpolated mass; dH/dlambda and the windows' energies are without the kinetic part. */
+/* Masses between A and B: motion follows the interpolated mass; dH/dlambda and the windows' energies are without the
+ * kinetic part. */
 static void test_mass_lambda(void **state)
 {
     double ladder[3][LAMBDA_COUNT] = {{[LAMBDA_MASS] = 0}, {[LAMBDA_MASS] = 0.5}, {[LAMBDA_MASS] = 1}}, du[3];

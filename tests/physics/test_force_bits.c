@@ -15,7 +15,8 @@
 
 #include "tests/physics/forces_play.h"
 
-/* Whole molecules and single atoms given in any periodic image: the same up to the rounding of the moved coordinates. */
+/* Whole molecules and single atoms given in any periodic image: the same up to the rounding of the moved coordinates.
+ */
 static void test_images(void **state)
 {
     struct system *sys = mixture(2), *moved = mixture(2);

@@ -107,8 +107,8 @@ static double strained(const struct system *sys, const struct settings *set, int
     return u;
 }
 
-/* Each element of the virial is half the response to a strain, background of a net charge included; so is the other one of a
- * shear, by symmetry. */
+/* Each element of the virial is half the response to a strain, background of a net charge included; so is the other one
+ * of a shear, by symmetry. */
 static void virial_in(enum coulomb_method method)
 {
     const double h = 1e-5;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Non-bonded energies of a small box against double loops over all atoms written from the definitions, and the mesh against the
- * exact sum over waves.
+ * Non-bonded energies of a small box against double loops over all atoms written from the definitions, and the mesh
+ * against the exact sum over waves.
  */
 #undef NDEBUG
 #include <math.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Pair lists lose no pair, whatever their buffer, the shape of the box and what volume moves make of it: 60 atoms, four of them
- * half decoupled, in boxes so small that lists reach from face to face.
+ * Pair lists lose no pair, whatever their buffer, the shape of the box and what volume moves make of it: 60 atoms, four
+ * of them half decoupled, in boxes so small that lists reach from face to face.
  */
 #undef NDEBUG
 #include <math.h>
@@ -109,8 +109,8 @@ static void test_long_buffers(void **state)
     same_for_all_buffers(cube, 0.7, false, &o);
 }
 
-/* The cut-off is just below what the box allows, where the nearest image is not always the one that rounding finds, or below half
- * the distance of the nearest faces, where lists alone reach so far. */
+/* The cut-off is just below what the box allows, where the nearest image is not always the one that rounding finds, or
+ * below half the distance of the nearest faces, where lists alone reach so far. */
 static void test_triclinic(void **state)
 {
     static const double dodecahedron[BOX_SIZE] = {1.6, 1.6, 1.1313708, 0, 0.8, 0.8};

@@ -106,7 +106,8 @@ static void from_grid(struct system *s, uint32_t frames, struct curve *c)
 
 enum { WAVES = 64 };
 
-/* The transform of an edge of the box at waves of a cell that is 1/part as long: a sum over points of it, middles of small pieces. */
+/* The transform of an edge of the box at waves of a cell that is 1/part as long: a sum over points of it, middles of
+ * small pieces. */
 static void edge_waves(double part, double out[2 * WAVES + 1][2])
 {
     enum { POINTS = 2000 };
@@ -273,7 +274,8 @@ static void test_fill(void **state)
     }
 }
 
-/* What the table says of a whole atom, and of carbon at a wave vector: International Tables C, table 6.1.1.1, at s = 0.5 / A. */
+/* What the table says of a whole atom, and of carbon at a wave vector: International Tables C, table 6.1.1.1, at s =
+ * 0.5 / A. */
 static void test_form_factors(void **state)
 {
     static const struct {

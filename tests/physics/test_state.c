@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A replica's bits: the same eager or replayed, in one go or in pieces, interrupted and loaded into a fresh replica, with or
- * without samples in between. Water that starts from a lattice, so that lists are rebuilt often.
+ * A replica's bits: the same eager or replayed, in one go or in pieces, interrupted and loaded into a fresh replica,
+ * with or without samples in between. Water that starts from a lattice, so that lists are rebuilt often.
  */
 #undef NDEBUG
 #include <setjmp.h>
@@ -173,8 +173,8 @@ static void test_neighbours(void **state)
         buf_free(&among[i].state);
 }
 
-/* Water in a corner of a large box overflows lists sized for the mean density. The replica grows and its bits do not show
- * it: grown by a sample beforehand, or in the first step. */
+/* Water in a corner of a large box overflows lists sized for the mean density. The replica grows and its bits do not
+ * show it: grown by a sample beforehand, or in the first step. */
 static void test_grow(void **state)
 {
     struct settings set = state_settings(INTEGRATOR_LANGEVIN_MIDDLE);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What is saved of a replica and what one begins from: other versions, damage, states of their own, parts that go on in another
- * model.
+ * What is saved of a replica and what one begins from: other versions, damage, states of their own, parts that go on in
+ * another model.
  */
 #undef NDEBUG
 #include <math.h>
@@ -116,8 +116,8 @@ static void test_starts(void **state)
     toy_system_free(two);
 }
 
-/* What a replica of another model goes on from: the same positions and the velocities of that moment, whichever timestep they
- * came by, and no minimization under way. */
+/* What a replica of another model goes on from: the same positions and the velocities of that moment, whichever
+ * timestep they came by, and no minimization under way. */
 static void test_part(void **state)
 {
     struct settings set = state_settings(INTEGRATOR_VELOCITY_VERLET), other = set;

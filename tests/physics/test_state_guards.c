@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What guards a replica's bits: tapes and read-only tables that change are found, and looks at copies under way do no harm.
+ * What guards a replica's bits: tapes and read-only tables that change are found, and looks at copies under way do no
+ * harm.
  */
 #undef NDEBUG
 #include <pthread.h>
@@ -16,8 +17,8 @@
 #include "engine/run/model.h"
 #include "tests/physics/state_play.h"
 
-/* Every tape of a replica is checked: when enough steps of the replica have passed, and whenever a state is saved. Here the
- * settings change under a live tape. */
+/* Every tape of a replica is checked: when enough steps of the replica have passed, and whenever a state is saved. Here
+ * the settings change under a live tape. */
 static void test_drift_of_each_tape(void **state)
 {
     struct settings set = state_settings(INTEGRATOR_LANGEVIN_MIDDLE);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Sums that leave the range of their numbers: atoms in one place, by the thousand. What comes out has the right sign and size,
- * and what was too large is named.
+ * Sums that leave the range of their numbers: atoms in one place, by the thousand. What comes out has the right sign
+ * and size, and what was too large is named.
  */
 #undef NDEBUG
 #include <math.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Drift of the total energy of 1000 waters by velocity Verlet: a long check, run by hand (suite `validation`); tests/bench/LOG.md
- * keeps its outcome. sampling.py has what thermostats and barostats sample.
+ * Drift of the total energy of 1000 waters by velocity Verlet: a long check, run by hand (suite `validation`);
+ * tests/bench/LOG.md keeps its outcome. sampling.py has what thermostats and barostats sample.
  *
  * usage: validate PICOSECONDS
  */

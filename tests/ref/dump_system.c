@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Reads a topology (and coordinates) and prints the system as JSON, parameters in the order in which `gmx dump` prints them:
- *     dump_system FOLDER TOPOLOGY [COORDINATES] [-I FOLDER]... [-D NAME[=VALUE]]...
+ * Reads a topology (and coordinates) and prints the system as JSON, parameters in the order in which `gmx dump` prints
+ * them: dump_system FOLDER TOPOLOGY [COORDINATES] [-I FOLDER]... [-D NAME[=VALUE]]...
  */
 #undef NDEBUG
 #include <math.h>

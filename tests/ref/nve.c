@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * usage: nve FOLDER STEPS
- * Velocity Verlet from FOLDER/conf.gro with the settings of the reference runs (nve.py). Prints a row of energies per step:
- * potential, kinetic, temperature, pressure, and xx yy zz xy xz yz of its tensor (0 before the first step); then x and v of every atom,
- * then the box.
+ * Velocity Verlet from FOLDER/conf.gro with the settings of the reference runs (nve.py). Prints a row of energies per
+ * step: potential, kinetic, temperature, pressure, and xx yy zz xy xz yz of its tensor (0 before the first step); then
+ * x and v of every atom, then the box.
  */
 #undef NDEBUG
 #include <stdio.h>

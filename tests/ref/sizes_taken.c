@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What one replica of a spec takes of a device once its lists are built, in an ensemble of all windows and repeats of the spec.
+ * What one replica of a spec takes of a device once its lists are built, in an ensemble of all windows and repeats of
+ * the spec.
  *
  * usage: sizes_taken DEVICE SPEC...
  * prints a line for each: bytes of the replica.

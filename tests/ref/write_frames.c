@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * write_frames FILE ATOMS: three .xtc frames of three-atom molecules that move, and on stdout what a reader must find: a
- * line "frame STEP TIME BOX", then a line of coordinates in pm per atom.
+ * write_frames FILE ATOMS: three .xtc frames of three-atom molecules that move, and on stdout what a reader must find:
+ * a line "frame STEP TIME BOX", then a line of coordinates in pm per atom.
  */
 #undef NDEBUG
 #include <assert.h>

@@ -30,8 +30,8 @@ extern struct fake fake;
 /* What takes long is not done on the thread that feeds the device, which makes simulations: aborts there. */
 void fake_expect_a_job(void);
 
-/* A folder of its own for a test's replicas, in memory where that can be had: there are thousands of fsyncs. fake.directory names it.
- * 0, or -1. */
+/* A folder of its own for a test's replicas, in memory where that can be had: there are thousands of fsyncs.
+ * fake.directory names it. 0, or -1. */
 int fake_folder_new(void);
 void fake_folder_empty(void);
 int fake_folder_remove(void);
@@ -42,8 +42,8 @@ enum { FAKE_FILES = 4 };
 void fake_files_read(struct buf files[FAKE_FILES], int window);
 void fake_files_free(struct buf files[FAKE_FILES]);
 
-/* Does run(what) in a process of its own that dies at its k-th call into the simulation. Whether it came through alive, and then run
- * has returned true. */
+/* Does run(what) in a process of its own that dies at its k-th call into the simulation. Whether it came through alive,
+ * and then run has returned true. */
 bool fake_survives(int k, bool (*run)(const void *what), const void *what);
 
 /* A device whose poll does nothing. */

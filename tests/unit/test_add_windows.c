@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Windows put into the text of a spec: the ladders get their numbers in the way that they are written, and nothing else changes.
+ * Windows put into the text of a spec: the ladders get their numbers in the way that they are written, and nothing else
+ * changes.
  */
 #undef NDEBUG
 #include <setjmp.h>

@@ -123,7 +123,8 @@ static void the_timestep(void **state)
     }
 }
 
-/* What position restraints mean for the motion of the center of mass, and few molecules for a box that changes its shape. */
+/* What position restraints mean for the motion of the center of mass, and few molecules for a box that changes its
+ * shape. */
 static void motion(void **state)
 {
     (void)state;
@@ -191,7 +192,8 @@ static void no_sense(void **state)
                  (struct change){.settles = "[ settles ]\n1 1 0.1 0.16\n[ bonds ]\n1 3 1 0.11 2e5\n"});
 }
 
-/* Of a box whose faces are close by for its edges a GPU takes less than a CPU device does; of those that are made as much. */
+/* Of a box whose faces are close by for its edges a GPU takes less than a CPU device does; of those that are made as
+ * much. */
 static void test_box(void **state)
 {
     const char *dodecahedron = "3 3 2.12132 0 0 0 0 1.5 1.5", *octahedron = "3 2.82843 2.44949 0 0 1 0 -1 1.41421",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The API's table: paths, methods, parameters and who sees which ensemble, over a scheduler that is not carried out. What needs
- * a database or workers is in tests/e2e.
+ * The API's table: paths, methods, parameters and who sees which ensemble, over a scheduler that is not carried out.
+ * What needs a database or workers is in tests/e2e.
  */
 #include <setjmp.h>
 #include <stdarg.h>

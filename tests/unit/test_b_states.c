@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * State B of a molecule of several atoms beside alchemy.decouple of another: the entry of decouple that is the same, where there is one.
+ * State B of a molecule of several atoms beside alchemy.decouple of another: the entry of decouple that is the same,
+ * where there is one.
  */
 #undef NDEBUG
 #include <setjmp.h>

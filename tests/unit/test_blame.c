@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Every refusal and every warning of a spec and its files blames a file and a line: whole inputs, of which every word in turn is
- * replaced by others, and every line left out or doubled.
+ * Every refusal and every warning of a spec and its files blames a file and a line: whole inputs, of which every word
+ * in turn is replaced by others, and every line left out or doubled.
  */
 #undef NDEBUG
 #include <ctype.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Whether what a campaign gathers is what it says: networks of known free energies, drawn many times, each from rows of repeats to
- * verdicts. Arguments: repeats, parts, contradictions or intervals.
+ * Whether what a campaign gathers is what it says: networks of known free energies, drawn many times, each from rows of
+ * repeats to verdicts. Arguments: repeats, parts, contradictions or intervals.
  */
 #undef NDEBUG
 #include <assert.h>
@@ -19,7 +19,8 @@ enum { NODES = 12, EDGES = 22, NETWORKS = 300, REPEATS = 10 };
 
 /* ---- networks ---- */
 
-/* Free energies in kJ/mol of systems, the first `separate` of which have no edge to the others, and edges between them. */
+/* Free energies in kJ/mol of systems, the first `separate` of which have no edge to the others, and edges between them.
+ */
 struct truth {
     double value[NODES];
     int ends[EDGES][2], nedges;
@@ -243,8 +244,8 @@ static void test_contradictions(void)
 
 /* ---- agreement with experiment ---- */
 
-/* Three parts, of eight, three and one system with an experiment: the last takes no part, and the root mean square of the others is
- * that of the errors that were drawn, wherever the parts' zeros lie. */
+/* Three parts, of eight, three and one system with an experiment: the last takes no part, and the root mean square of
+ * the others is that of the errors that were drawn, wherever the parts' zeros lie. */
 static void test_parts(void)
 {
     const double off = 4;

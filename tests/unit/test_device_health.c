@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The health of a device: every move of its two tables by the event that causes it, and events that come when they cannot.
+ * The health of a device: every move of its two tables by the event that causes it, and events that come when they
+ * cannot.
  */
 #undef NDEBUG
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Replicas that exchange windows, over simulations that are hashes: the draw itself, and that the files of all windows at the end are
- * those of an undisturbed run, wherever the worker was killed or the set was stopped.
+ * Replicas that exchange windows, over simulations that are hashes: the draw itself, and that the files of all windows
+ * at the end are those of an undisturbed run, wherever the worker was killed or the set was stopped.
  */
 #undef NDEBUG
 #include <assert.h>
@@ -25,8 +25,9 @@
 
 /* ---- the draw ---- */
 
-/* Harmonic windows u_w = a_w (x - c_w)^2 / 2 in kT. Replicas take new positions in their windows now and then only, and exchange
- * meanwhile: what stands in a window must stay distributed as that window has it, and replicas must get about. */
+/* Harmonic windows u_w = a_w (x - c_w)^2 / 2 in kT. Replicas take new positions in their windows now and then only, and
+ * exchange meanwhile: what stands in a window must stay distributed as that window has it, and replicas must get about.
+ */
 static void test_stationary(void **state)
 {
     enum { K = 5, ROUNDS = 60000 };
@@ -160,7 +161,8 @@ struct told {
         begins_anew; /* it gave up a checkpoint, has begun, and did so with the first step after that */
 };
 
-/* That a replica has said that it is done outlives its process, as in the service's database: it is not started again. */
+/* That a replica has said that it is done outlives its process, as in the service's database: it is not started again.
+ */
 static void mark_done(int window)
 {
     char path[128];

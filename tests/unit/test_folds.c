@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What is said of windows by deviations that are known: frames are the start structure, larger about its center by so much a frame. And
- * what a spec may not name.
+ * What is said of windows by deviations that are known: frames are the start structure, larger about its center by so
+ * much a frame. And what a spec may not name.
  */
 #undef NDEBUG
 #include <math.h>
@@ -63,7 +63,8 @@ static void close_it(struct fixture *f)
     source_free(f->src);
 }
 
-/* n frames of a window, 1 ps apart, whose deviations go from a to b: of atoms 1 nm from their center, so much larger. */
+/* n frames of a window, 1 ps apart, whose deviations go from a to b: of atoms 1 nm from their center, so much larger.
+ */
 static void add_window(struct fixture *f, int repeat, int window, int n, double a, double b)
 {
     double x[ATOMS][3];

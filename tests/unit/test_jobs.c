@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Jobs of coroutines, through the real runner with the CPU device: a turn waits without limit, so a wake-up that is lost
- * hangs the test.
+ * Jobs of coroutines, through the real runner with the CPU device: a turn waits without limit, so a wake-up that is
+ * lost hangs the test.
  */
 #undef NDEBUG
 #include <assert.h>

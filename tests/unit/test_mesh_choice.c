@@ -37,7 +37,8 @@ static struct mesh_view view_of(const struct costs *c, const struct mesh_choice 
                               .guess = running < 8 ? PME_CARD : PME_BLOCK};
 }
 
-/* Periods in which nothing comes or goes. Returns how many measurements ended; *changes: how often the way was another. */
+/* Periods in which nothing comes or goes. Returns how many measurements ended; *changes: how often the way was another.
+ */
 static int play(struct mesh_choice *m, const struct costs *c, unsigned running, unsigned company, int periods,
                 int *changes)
 {

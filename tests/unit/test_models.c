@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Models are made beside the thread that feeds the device: that thread does what the device must be told and little else.
+ * Models are made beside the thread that feeds the device: that thread does what the device must be told and little
+ * else.
  */
 #undef NDEBUG
 #include <assert.h>

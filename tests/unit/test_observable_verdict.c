@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Verdicts of observables, of blocks whose mean is known: independent ones are converged and their error is right; of blocks that
- * are shorter than what moves few are.
+ * Verdicts of observables, of blocks whose mean is known: independent ones are converged and their error is right; of
+ * blocks that are shorter than what moves few are.
  */
 #undef NDEBUG
 #include <math.h>

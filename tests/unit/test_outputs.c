@@ -244,7 +244,8 @@ static void the_previous_checkpoint_is_kept(void **state)
     expect_index(CHECKPOINT_PREVIOUS, 2);
 }
 
-/* The link stands in for a disk that is full: the code says so, and the good checkpoint stays, if only as the previous one. */
+/* The link stands in for a disk that is full: the code says so, and the good checkpoint stays, if only as the previous
+ * one. */
 static void a_full_disk_is_told_from_a_broken_one(void **state)
 {
     (void)state;

@@ -16,7 +16,8 @@
 
 enum { START = 24, LOOKS = 50 };
 
-/* A device on which a step takes `alone` s and, however many are in flight, `least` s of it; memory for `most` replicas. */
+/* A device on which a step takes `alone` s and, however many are in flight, `least` s of it; memory for `most`
+ * replicas. */
 struct costs {
     double alone, least, size;
     unsigned most;
@@ -42,7 +43,8 @@ static int play(struct packing *p, const struct costs *c)
     return changes;
 }
 
-/* Memory in bytes; pieces of 64 MiB, as GPUs give. What does not fill half a piece shares one, what is longer has one of its own. */
+/* Memory in bytes; pieces of 64 MiB, as GPUs give. What does not fill half a piece shares one, what is longer has one
+ * of its own. */
 static void what_memory_holds(void **state)
 {
     const int64_t mib = 1 << 20, gib = 1 << 30;
@@ -86,7 +88,8 @@ static void as_many_as_pay(void **state)
     }
 }
 
-/* Newcomers that minimize and build graphs hold everybody up for a while, and more than one period of it looks steady. */
+/* Newcomers that minimize and build graphs hold everybody up for a while, and more than one period of it looks steady.
+ */
 static void what_holds_up_for_a_while_is_passed_over(void **state)
 {
     const struct costs c = {100e-6, 0.9e-6, 22, 1000};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Where the service keeps things, in a folder that somebody else may write to: what the service has made has become another file by
- * the time it is to be given away.
+ * Where the service keeps things, in a folder that somebody else may write to: what the service has made has become
+ * another file by the time it is to be given away.
  */
 #undef NDEBUG
 #include <fcntl.h>

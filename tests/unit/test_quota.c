@@ -124,7 +124,8 @@ static void test_all_comes_back(void **state)
     quota_free(q); /* aborts if a user is left */
 }
 
-/* The first rule that fits counts, and only that one; what it does not say is as for everybody. Of users that Debian has. */
+/* The first rule that fits counts, and only that one; what it does not say is as for everybody. Of users that Debian
+ * has. */
 static void test_rules(void **state)
 {
     enum { DAEMON = 1, BIN = 2, SYS = 3, NOBODY = 12345 };

@@ -63,8 +63,8 @@ static void a_finished_replica_ends_at_once(void **state)
     fake_files_free(wanted);
 }
 
-/* Volume moves that find no room are told of once, and at the end of the stage with all of them, however often it is interrupted; few
- * are not. */
+/* Volume moves that find no room are told of once, and at the end of the stage with all of them, however often it is
+ * interrupted; few are not. */
 static void a_narrow_box(void **state)
 {
     (void)state;
@@ -91,8 +91,8 @@ static void a_narrow_box(void **state)
     assert_int_equal(run().events, 0);
 }
 
-/* A target that becomes later, after the end or before it, by as much as one likes and twice: the files are those of a run whose
- * spec says so. */
+/* A target that becomes later, after the end or before it, by as much as one likes and twice: the files are those of a
+ * run whose spec says so. */
 static void a_later_target(void **state)
 {
     (void)state;
@@ -195,7 +195,8 @@ static void killed_at_every_call(void **state)
     fake_files_free(wanted);
 }
 
-/* Those calls of it that come after the first end: a target that becomes later there loses nothing and doubles nothing. */
+/* Those calls of it that come after the first end: a target that becomes later there loses nothing and doubles nothing.
+ */
 static void killed_on_the_way_to_a_later_target(void **state)
 {
     (void)state;

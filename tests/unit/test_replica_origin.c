@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A replica that takes up what its window sampled before there were other windows, over a simulation that is a hash: its rows are
- * those of its frames, and interruptions change nothing.
+ * A replica that takes up what its window sampled before there were other windows, over a simulation that is a hash:
+ * its rows are those of its frames, and interruptions change nothing.
  */
 #undef NDEBUG
 #include <assert.h>
@@ -111,7 +111,8 @@ static void expect_files(struct buf wanted[FILES])
     forget_own();
 }
 
-/* Every frame's row is the one that was written at its time, and of the others none is left; the rest of the files stays. */
+/* Every frame's row is the one that was written at its time, and of the others none is left; the rest of the files
+ * stays. */
 static void rows_of_frames(void **state)
 {
     (void)state;
@@ -221,8 +222,8 @@ static void damage(const char *name)
     assert_int_equal(truncate(path, 20), 0);
 }
 
-/* A damaged checkpoint is passed over, and where there is none it begins anew; files that lack what a good one counts on are an
- * error. */
+/* A damaged checkpoint is passed over, and where there is none it begins anew; files that lack what a good one counts
+ * on are an error. */
 static void damaged(void **state)
 {
     (void)state;

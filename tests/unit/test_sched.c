@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The scheduler under single events: who starts where and when, replicas that run together, and what owners may ask for.
+ * The scheduler under single events: who starts where and when, replicas that run together, and what owners may ask
+ * for.
  */
 #undef NDEBUG
 #include <setjmp.h>
@@ -155,8 +156,8 @@ static void a_set_is_all_or_nothing(void **state)
     play_end(&p);
 }
 
-/* A set that needs more slots than any worker has gets one for itself; what runs there leaves at the end of its slice. Where it is
- * retried for one of its windows it is so as a whole. */
+/* A set that needs more slots than any worker has gets one for itself; what runs there leaves at the end of its slice.
+ * Where it is retried for one of its windows it is so as a whole. */
 static void a_set_larger_than_a_worker_is_alone(void **state)
 {
     struct play p;

@@ -45,7 +45,8 @@ static void a_full_disk_costs_nothing(void **state)
     play_end(&p);
 }
 
-/* Results that cannot be made for want of something that is not theirs are made later; what their samples lack is for good. */
+/* Results that cannot be made for want of something that is not theirs are made later; what their samples lack is for
+ * good. */
 static void what_the_machine_lacks_is_waited_for(void **state)
 {
     struct play p;

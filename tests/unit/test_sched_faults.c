@@ -100,7 +100,8 @@ static void the_replica_that_kills_workers_is_found(void **state)
     play_end(&p);
 }
 
-/* What crashes the first device that is there waits for the others, that have not said hello yet; one that never does is given up. */
+/* What crashes the first device that is there waits for the others, that have not said hello yet; one that never does
+ * is given up. */
 static void a_device_that_is_still_to_come_counts(void **state)
 {
     struct play p;

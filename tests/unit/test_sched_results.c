@@ -12,8 +12,8 @@
 
 #include "tests/lib/sched_play.h"
 
-/* Estimates that the machine fails, from the one that is under way until `most` have failed or the ensemble has ended; how many did. The
- * pauses between them double, up to ten minutes. */
+/* Estimates that the machine fails, from the one that is under way until `most` have failed or the ensemble has ended;
+ * how many did. The pauses between them double, up to ten minutes. */
 static int fail_estimates(struct play *p, struct ensemble *e, int most)
 {
     static const char why[] = "lambda_03/dhdl.xvg: Input/output error";
@@ -34,7 +34,8 @@ static int fail_estimates(struct play *p, struct ensemble *e, int most)
     return failed;
 }
 
-/* A file that cannot be read is tried ever less often, and for a day: then the ensemble has failed, until its owner asks again. */
+/* A file that cannot be read is tried ever less often, and for a day: then the ensemble has failed, until its owner
+ * asks again. */
 static void a_disk_that_does_not_read_is_given_up_after_a_day(void **state)
 {
     struct play p;

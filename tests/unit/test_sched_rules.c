@@ -97,7 +97,8 @@ static void slices_grow_until_something_is_kept(void **state)
 
 /* ---- why one waits ---- */
 
-/* Where replicas end long before their slice does, those that wait start as soon as their runs say, not a slice each later. */
+/* Where replicas end long before their slice does, those that wait start as soon as their runs say, not a slice each
+ * later. */
 static void short_runs_are_waited_for_briefly(void **state)
 {
     enum { WINDOWS = 10, RUN = 5000 };
@@ -169,8 +170,8 @@ static int64_t processor_ms(void)
     return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-/* What all replicas of an ensemble wait for costs no walk over those of others, nor does a turn of the scheduler: with 100,000 queued by
- * 100 users, one walk for each replica would take minutes. */
+/* What all replicas of an ensemble wait for costs no walk over those of others, nor does a turn of the scheduler: with
+ * 100,000 queued by 100 users, one walk for each replica would take minutes. */
 static void a_long_queue_is_explained_at_once(void **state)
 {
     enum { USERS = 100, WINDOWS = 1000 };
@@ -190,7 +191,8 @@ static void a_long_queue_is_explained_at_once(void **state)
             assert_int_equal(w.kind, i == 0 && k < 4 ? WAIT_NOT : i == 1 && k == 0 ? WAIT_ROOM : WAIT_TURN);
         }
         sched_queue_close(&q);
-        /* The last one's place: all of the first user's 996, of the users before all, of those behind all but their last. */
+        /* The last one's place: all of the first user's 996, of the users before all, of those behind all but their
+         * last. */
         assert_int_equal(w.place, i ? 996 + 1000 * i + 999 * (USERS - 1 - i) : 996 + 999 * (USERS - 1));
     }
     for (int i = 0; i < 1000; i++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Device time goes as the weights of users: in random worlds of users with weights, who come, go, and restart the service, over ten
- * half-lives, within 5 % of all device time. And what an administrator says of single users.
+ * Device time goes as the weights of users: in random worlds of users with weights, who come, go, and restart the
+ * service, over ten half-lives, within 5 % of all device time. And what an administrator says of single users.
  */
 #undef NDEBUG
 #include <setjmp.h>
@@ -233,7 +233,8 @@ static void a_limit_of_replicas_that_run(void **state)
     play_end(&p);
 }
 
-/* Of one user's ensembles those of higher priority have the slots, at the end of slices; another user's part is what it was. */
+/* Of one user's ensembles those of higher priority have the slots, at the end of slices; another user's part is what it
+ * was. */
 static void priorities_order_what_is_ones_own(void **state)
 {
     struct play p;
@@ -270,7 +271,8 @@ static void priorities_order_what_is_ones_own(void **state)
     play_end(&p);
 }
 
-/* Others have all slots, and turns behind them: whoever comes has something running within 15 s, on one device, and only one set left. */
+/* Others have all slots, and turns behind them: whoever comes has something running within 15 s, on one device, and
+ * only one set left. */
 static void whoever_comes_runs_soon(void **state)
 {
     struct play p;

@@ -73,8 +73,8 @@ static void live(struct play *p, struct ensemble *e, double error, const char *v
     assert_int_equal(play_feed(p, ev), 0);
 }
 
-/* Many ensembles that may end early, few slots: in the time in which one window of each could have had a slice all windows of each have
- * been sampled alike, so that each can have an estimate. Ensembles have been served alike too. */
+/* Many ensembles that may end early, few slots: in the time in which one window of each could have had a slice all
+ * windows of each have been sampled alike, so that each can have an estimate. Ensembles have been served alike too. */
 static void windows_are_sampled_alike_where_slots_are_few(void **state)
 {
     enum { ENSEMBLES = 30, WINDOWS = 5, SLOTS = 6, SLICE = 60000, PART = SLICE / WINDOWS };
@@ -181,7 +181,8 @@ static void windows_are_sampled_alike(void **state)
     play_end(&p);
 }
 
-/* Replicas that exchange windows run together or not at all: those that are done wait for the one that failed, and for its owner. */
+/* Replicas that exchange windows run together or not at all: those that are done wait for the one that failed, and for
+ * its owner. */
 static void a_set_that_failed_is_not_extended_in_part(void **state)
 {
     struct play p;
@@ -241,7 +242,8 @@ static void assert_targets(const struct ensemble *e, int64_t a, int64_t b, int64
     assert_int_equal(e->replicas[2].steps, c);
 }
 
-/* In rounds, each after a look at all there is; an extension is handed out likewise, alike where there is no estimate. */
+/* In rounds, each after a look at all there is; an extension is handed out likewise, alike where there is no estimate.
+ */
 static void production_goes_where_it_is_needed(void **state)
 {
     struct play p;
@@ -285,7 +287,8 @@ static void production_goes_where_it_is_needed(void **state)
     play_end(&p);
 }
 
-/* Where there are fewer slots than windows, none is left to run alone in the end that could have begun before others. */
+/* Where there are fewer slots than windows, none is left to run alone in the end that could have begun before others.
+ */
 static void the_longest_goes_first(void **state)
 {
     struct play p;
@@ -326,7 +329,8 @@ static void a_look_that_failed_for_the_machine_is_made_again(void **state)
     play_end(&p);
 }
 
-/* One that is good enough while it is looked at ends: nothing more is handed out. Its extension goes on from what it has. */
+/* One that is good enough while it is looked at ends: nothing more is handed out. Its extension goes on from what it
+ * has. */
 static void what_is_good_enough_is_given_nothing(void **state)
 {
     struct play p;
@@ -352,7 +356,8 @@ static void what_is_good_enough_is_given_nothing(void **state)
     play_end(&p);
 }
 
-/* What the database has is enough to go on: a look that was lost is asked for again. One that fails leaves its steps to no one. */
+/* What the database has is enough to go on: a look that was lost is asked for again. One that fails leaves its steps to
+ * no one. */
 static void a_look_that_was_lost_is_made_again(void **state)
 {
     struct play p;

@@ -44,8 +44,8 @@ static int64_t least_of(const struct ensemble *e, bool saved)
     return least;
 }
 
-/* So many windows, in sets of so many, on so many slots. Where every window has to leave for another, a checkpoint has the samples too,
- * without which there is no estimate. */
+/* So many windows, in sets of so many, on so many slots. Where every window has to leave for another, a checkpoint has
+ * the samples too, without which there is no estimate. */
 static void check_a_fifth(int sets, int together, int slots, int64_t produce)
 {
     struct play p;
@@ -72,8 +72,8 @@ static void all_windows_have_samples_after_a_fifth_of_the_time(void **state)
                         check_a_fifth(sets[a], together[b], slots[c], produce[d]);
 }
 
-/* From the first turns on no window is further ahead of another than two turns, and all end within two turns of each other: then
- * nobody waits long. */
+/* From the first turns on no window is further ahead of another than two turns, and all end within two turns of each
+ * other: then nobody waits long. */
 static void no_window_is_left_behind(void **state)
 {
     enum { WINDOWS = 7, BEFORE = 5 * SECOND, PRODUCE = 200 * SECOND, TURN = PRODUCE / 20 };

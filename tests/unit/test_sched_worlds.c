@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The scheduler under random events. The test plays a world (workers that do what they are told or crash, owners who change their
- * minds) and holds the scheduler's promises after every event; then it lets everything run to its end.
+ * The scheduler under random events. The test plays a world (workers that do what they are told or crash, owners who
+ * change their minds) and holds the scheduler's promises after every event; then it lets everything run to its end.
  */
 #undef NDEBUG
 #include <setjmp.h>

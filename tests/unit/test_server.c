@@ -202,8 +202,8 @@ static void send_byte(int fd, const char *bytes, int at)
         assert_true(at > 2 * IDLE_SECONDS);
 }
 
-/* A request that comes byte by byte, its head or its body, is cut off, though its client is never silent for long; one that answers and
- * asks again may stay. */
+/* A request that comes byte by byte, its head or its body, is cut off, though its client is never silent for long; one
+ * that answers and asks again may stay. */
 static void test_dribble(void **state)
 {
     static const char head[] = "GET /x HTTP/1.1\r\nHost: x\r\nX-Long: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Rounds of a campaign's budget: who gets how much, and that nothing is handed out twice, whatever part of a round was carried out.
+ * Rounds of a campaign's budget: who gets how much, and that nothing is handed out twice, whatever part of a round was
+ * carried out.
  */
 #undef NDEBUG
 #include <math.h>
@@ -73,7 +74,8 @@ static void test_rounds(void **state)
         assert_true(fabs(p[i].made / (120 / roots * sqrt(cost[i] / replicas[i])) - 1) < 0.02);
 }
 
-/* Nobody less than a quarter of an even share; one of few uncorrelated rows, of which the error is not known well, an even one. */
+/* Nobody less than a quarter of an even share; one of few uncorrelated rows, of which the error is not known well, an
+ * even one. */
 static void test_floors(void **state)
 {
     static const double cost[PARTS] = {1e-9, 4, 1e-9, 9};
@@ -114,7 +116,8 @@ static void test_unknown(void **state)
         assert_true(fabs(p[i].target - 4) < 1e-9);
 }
 
-/* Any of those that are to get something may not have got it when all is looked at again: the sum never goes beyond the round's. */
+/* Any of those that are to get something may not have got it when all is looked at again: the sum never goes beyond the
+ * round's. */
 static void test_parts_of_rounds(void **state)
 {
     uint64_t random = 5;
@@ -178,7 +181,8 @@ static void test_few_steps(void **state)
     assert_true(p[1].made > p[0].made && 3 * (p[0].made + p[1].made) <= few.time);
 }
 
-/* What whole units of windows leave over in one round is handed out in the next: every round gives somebody something. */
+/* What whole units of windows leave over in one round is handed out in the next: every round gives somebody something.
+ */
 static void test_to_the_last_round(void **state)
 {
     uint64_t random = 7;

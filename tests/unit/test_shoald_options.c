@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The options of shoald: every one that --help names is taken, has its default, and refuses what it cannot be; on the command line and in
- * its file, which is read again.
+ * The options of shoald: every one that --help names is taken, has its default, and refuses what it cannot be; on the
+ * command line and in its file, which is read again.
  */
 #undef NDEBUG
 #include <setjmp.h>

@@ -163,7 +163,8 @@ static void test_table_fits(void **state)
     }
 }
 
-/* Empty columns are not shown, before anything is cut; names are cut in the middle; others leave before what is worth more columns. */
+/* Empty columns are not shown, before anything is cut; names are cut in the middle; others leave before what is worth
+ * more columns. */
 static void test_table_cuts(void **state)
 {
     static const char *const cells[] = {"name",
@@ -198,7 +199,8 @@ static void test_table_cuts(void **state)
     }
 }
 
-/* Columns of "-" leave first, and only where there is no room: before a text is cut, though others have higher numbers. */
+/* Columns of "-" leave first, and only where there is no room: before a text is cut, though others have higher numbers.
+ */
 static void test_table_dashes(void **state)
 {
     static const char *const cells[] = {"n",   "ns",         "g", "reason", "0", "-",

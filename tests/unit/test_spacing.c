@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Windows of equal thermodynamic length, for harmonic oscillators a (x - c)^2 / 2 in kT, of which it is known: dl/dlambda is
- * sqrt(a) c' where they are displaced and a' / (sqrt(2) a) where they stiffen.
+ * Windows of equal thermodynamic length, for harmonic oscillators a (x - c)^2 / 2 in kT, of which it is known:
+ * dl/dlambda is sqrt(a) c' where they are displaced and a' / (sqrt(2) a) where they stiffen.
  */
 #undef NDEBUG
 #include <math.h>
@@ -87,7 +87,8 @@ static void test_stiffening(void **state)
     spacing_close(&s);
 }
 
-/* A leg of length 6 and one of 3 in another component: a window where they meet, and twice as many steps in the longer. */
+/* A leg of length 6 and one of 3 in another component: a window where they meet, and twice as many steps in the longer.
+ */
 static void test_legs(void **state)
 {
     const double lambda[] = {0, 0, 1, 0, 1, 0.5, 1, 1};

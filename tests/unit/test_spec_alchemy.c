@@ -127,7 +127,8 @@ static void add_boxes(struct source *src)
     }
 }
 
-/* Reads a spec with a little system whose charge is given, as a submission would; the message, or "" when it is fine. */
+/* Reads a spec with a little system whose charge is given, as a submission would; the message, or "" when it is fine.
+ */
 static struct err with_system(const char *text, const char *charge)
 {
     struct err e = {0};

@@ -22,7 +22,8 @@ static void assert_near(double a, double b)
 
 /* ---- networks ---- */
 
-/* Three edges of one error around a triangle share what does not close; each node has 2/9 of the variance of an edge. */
+/* Three edges of one error around a triangle share what does not close; each node has 2/9 of the variance of an edge.
+ */
 static void test_triangle(void **state)
 {
     const struct measurement m[] = {{0, 1, 1.0, 0.3}, {1, 2, 2.0, 0.3}, {0, 2, 3.6, 0.3}};
@@ -123,7 +124,8 @@ static void test_contradiction(void **state)
     assert_int_equal(c->loops, 3);
     assert_int_equal(c->length, 1);
     assert_int_equal(c->edges[0], 3);
-    /* without it two ways of two edges each lead from 1 to 2, and one of three: the mean of the first has the error of one edge */
+    /* without it two ways of two edges each lead from 1 to 2, and one of three: the mean of the first has the error of
+     * one edge */
     assert_near(c->off, 1);
     assert_near(c->error, 0.1 * sqrt(2));
     assert_near(c->chi_square, 1 / 0.02);
@@ -231,7 +233,8 @@ static void test_compare_few(void **state)
     assert_true(isnan(compare_values(x, 0).rmse.value));
 }
 
-/* Two parts that float, and one system alone: its difference of 0 is no agreement, and the others' lack what their means took. */
+/* Two parts that float, and one system alone: its difference of 0 is no agreement, and the others' lack what their
+ * means took. */
 static void test_compare_parts(void **state)
 {
     struct compared x[] = {{.a = 1, .b = 2, .group = 0, .centered = true},

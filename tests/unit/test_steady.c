@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Between the first step of production and the last the thread that drives a device waits for no copy, asks for no memory and gives
- * none back, makes no lane and writes no file, whatever there is between steps: samples, observables, frames, volume moves, exchanges,
- * checks of all graphs and tables, checkpoints. Nor does it take memory of the host's; the device itself, once it has done each kind of
- * work some times and has the graphs. Of a worker that serves the same holds, with what it tells shoald of progress, checkpoints and load.
- * The CPU's queue keeps what it takes, and takes more only when its threads are further behind than they ever were.
+ * Between the first step of production and the last the thread that drives a device waits for no copy, asks for no
+ * memory and gives none back, makes no lane and writes no file, whatever there is between steps: samples, observables,
+ * frames, volume moves, exchanges, checks of all graphs and tables, checkpoints. Nor does it take memory of the host's;
+ * the device itself, once it has done each kind of work some times and has the graphs. Of a worker that serves the same
+ * holds, with what it tells shoald of progress, checkpoints and load. The CPU's queue keeps what it takes, and takes
+ * more only when its threads are further behind than they ever were.
  */
 #undef NDEBUG
 #include <assert.h>

@@ -297,7 +297,8 @@ static void a_wider_ladder_comes_back(void **state)
 static void the_same_key_of_one_owner_is_refused(void **state)
 {
     struct ensemble *a = make_ensemble(1, "aaaa", "key"), *b = make_ensemble(2, "bbbb", "key");
-    /* A broken constraint is a bug: the service aborts rather than going on with a memory that the disk does not have. */
+    /* A broken constraint is a bug: the service aborts rather than going on with a memory that the disk does not have.
+     */
     pid_t pid = fork();
     if (pid == 0) {
         struct running r;

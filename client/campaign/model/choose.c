@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Which of a campaign's ensembles are meant: those of a system or an edge, or with a key (--only, --skip), and those of legs (--leg).
+ * Which of a campaign's ensembles are meant: those of a system or an edge, or with a key (--only, --skip), and those of
+ * legs (--leg).
  */
 #include <string.h>
 

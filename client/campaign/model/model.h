@@ -15,7 +15,8 @@ struct campaign_view {
     int waiting;     /* legs of systems and edges whose next pilot is missing, or has not ended */
 };
 
-/* Reads the file: `names` alone, or all that would be submitted, checked; of it what --only, --skip and --leg choose. EXIT_OK, or an exit code after the worker said what is wrong. */
+/* Reads the file: `names` alone, or all that would be submitted, checked; of it what --only, --skip and --leg choose.
+ * EXIT_OK, or an exit code after the worker said what is wrong. */
 int campaign_open(struct campaign_view *k, const struct client *c, const char *file, bool names);
 /* The same once more, of an open one, with windows as k->ladders has them. */
 int campaign_reopen(struct campaign_view *k, const struct client *c);
@@ -33,7 +34,8 @@ struct client campaign_choice(const struct campaign_view *k, const struct client
 
 /* Whether --only, --skip or --leg are given. */
 bool campaign_is_part(const struct client *c);
-/* Leaves those that they choose in the plan of an open campaign. ERR_USAGE: a word that stands for nothing, or nothing is left. */
+/* Leaves those that they choose in the plan of an open campaign. ERR_USAGE: a word that stands for nothing, or nothing
+ * is left. */
 int campaign_choose(struct campaign_view *k, const struct client *c, struct err *e);
 
 #endif

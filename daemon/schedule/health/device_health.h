@@ -13,8 +13,8 @@
  *    +---checkpoint---+                  |  +--checkpoint of what still ran--> well
  *                                        +------- crash (the pause doubles), or the set left without a checkpoint
  *
- * A device is sick after HEALTH_STRIKES crashes without a checkpoint between. An event that the table does not allow is a bug and
- * ends the program (engine/base/sm.h).
+ * A device is sick after HEALTH_STRIKES crashes without a checkpoint between. An event that the table does not allow is
+ * a bug and ends the program (engine/base/sm.h).
  */
 #ifndef SHOAL_DAEMON_SCHEDULE_HEALTH_DEVICE_HEALTH_H
 #define SHOAL_DAEMON_SCHEDULE_HEALTH_DEVICE_HEALTH_H

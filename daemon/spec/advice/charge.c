@@ -44,7 +44,8 @@ static bool is_whole(double charge)
     return fabs(charge - rint(charge)) <= CHARGE_NOISE;
 }
 
-/* Which molecule types have a charge in a state, a broken one (broken) or a whole one, and where they begin: " (...)". */
+/* Which molecule types have a charge in a state, a broken one (broken) or a whole one, and where they begin: " (...)".
+ */
 static void name_kinds(const struct system *sys, int state, bool broken, struct buf *out)
 {
     double(*sum)[2] = charges_of_kinds(sys);

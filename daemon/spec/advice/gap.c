@@ -22,11 +22,13 @@
 #include "engine/math/potentials/softcore.h"
 #include "engine/prepare/alchemy.h"
 
-#define FARTHEST 0.7      /* nm, of the grid of distances */
-#define SHELL 0.18        /* nm beyond the wall, where the first shell ends */
-#define STEEP 0.02        /* nm */
-#define OVERLAP 0.03      /* engine/estimate/result/result.h: results with less do not converge */
-#define OVERLAP_SAID 0.01 /* what is foreseen has been too low by a factor of 8, and too high by 1.2 (docs/theory.md) */
+#define FARTHEST 0.7 /* nm, of the grid of distances */
+#define SHELL 0.18   /* nm beyond the wall, where the first shell ends */
+#define STEEP 0.02   /* nm */
+#define OVERLAP 0.03 /* engine/estimate/result/result.h: results with less do not converge */
+#define OVERLAP_SAID                                                                                                   \
+    0.01                  /* what is foreseen has been too low by a factor of 8, and too high by 1.2 (docs/theory.md)  \
+                           */
 #define OVERLAP_GOOD 0.1  /* of a step that is proposed */
 #define CHARGE_LEAST 0.05 /* e */
 #define SOLVENT_LEAST 20  /* molecules */

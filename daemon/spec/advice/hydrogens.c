@@ -14,7 +14,8 @@ static double mass_of(const struct system *sys, int atom)
     return sys->weights ? sys->weights[atom] : sys->atoms[atom].mass[0];
 }
 
-/* In both states, by mass and by atomic number where the type has one: the dummy of a carbon may have a quarter of its mass. */
+/* In both states, by mass and by atomic number where the type has one: the dummy of a carbon may have a quarter of its
+ * mass. */
 static bool is_light(const struct system *sys, int atom)
 {
     const struct atom *a = &sys->atoms[atom];

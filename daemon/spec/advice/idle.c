@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What is said of ladders that miss what differs between the states: a ladder that moves and changes nothing, and a difference that no
- * ladder moves. Such a spec runs, and its free energy lacks what was to come with them.
+ * What is said of ladders that miss what differs between the states: a ladder that moves and changes nothing, and a
+ * difference that no ladder moves. Such a spec runs, and its free energy lacks what was to come with them.
  */
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What is said of parts of state B that do something else than their numbers suggest: lengths and force constants of bonds that are
- * constraints, and masses.
+ * What is said of parts of state B that do something else than their numbers suggest: lengths and force constants of
+ * bonds that are constraints, and masses.
  */
 #include "daemon/spec/advice/internal.h"
 

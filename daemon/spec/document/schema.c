@@ -128,8 +128,8 @@ static void keys_add(struct buf *b, const json_t *properties)
         }
 }
 
-/* Of several types the first: a number that may also be a word (x-word), a text that may also be a list or a mapping. NULL for
- * enums without one. */
+/* Of several types the first: a number that may also be a word (x-word), a text that may also be a list or a mapping.
+ * NULL for enums without one. */
 static const char *type_of(const json_t *schema)
 {
     const json_t *type = json_object_get(schema, "type");

@@ -20,7 +20,8 @@ struct quantity {
     bool steps;
 };
 enum quantity_fault { QUANTITY_OK, QUANTITY_NO_NUMBER, QUANTITY_NO_UNIT, QUANTITY_WRONG_UNIT };
-/* "0.9 nm" in the unit `base` (nm, ps, K, bar, 1/ps, kJ/mol, kJ/mol/nm, kJ/mol/nm^2, s, mPa s, 1/nm, 1/nm^3) or, where steps_too, "25 steps". */
+/* "0.9 nm" in the unit `base` (nm, ps, K, bar, 1/ps, kJ/mol, kJ/mol/nm, kJ/mol/nm^2, s, mPa s, 1/nm, 1/nm^3) or, where
+ * steps_too, "25 steps". */
 enum quantity_fault value_quantity(const char *text, const char *base, bool steps_too, struct quantity *out);
 /* The accepted spellings of a base unit: "nm, A, angstrom". */
 const char *value_units(const char *base);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * State B of atoms and of their 1-4 pairs beside alchemy.decouple. The latter makes states of the molecules that it names from state A,
- * and leaves all others in state A. GROMACS perturbs both, so a state B that would be left out is an error here.
+ * State B of atoms and of their 1-4 pairs beside alchemy.decouple. The latter makes states of the molecules that it
+ * names from state A, and leaves all others in state A. GROMACS perturbs both, so a state B that would be left out is
+ * an error here.
  */
 #include <string.h>
 
@@ -26,7 +27,8 @@ static bool is_rest(const struct system *sys, const struct atom *a, unsigned on)
     return a->charge[1] == charge && (on & COUPLED_VDW ? a->type[1] == a->type[0] : !has_lj(sys, a->type[1]));
 }
 
-/* Whether a 1-4 pair of a molecule has something that `on` lacks: an entry leaves 1-4 pairs as they are, states B do not. */
+/* Whether a 1-4 pair of a molecule has something that `on` lacks: an entry leaves 1-4 pairs as they are, states B do
+ * not. */
 static bool changes_pairs(const struct system *sys, const struct molecule *m, unsigned on)
 {
     for (int i = 0; i < sys->npairs14; i++) {
@@ -86,7 +88,8 @@ static bool atom_differs(const struct atom *a)
     return a->charge[0] != a->charge[1] || a->type[0] != a->type[1];
 }
 
-/* Of pairs whose own lines have parameters of state B; those of atoms that an entry changes are as its word intramolecular says. */
+/* Of pairs whose own lines have parameters of state B; those of atoms that an entry changes are as its word
+ * intramolecular says. */
 static int check_pairs(const struct spec *s, const struct system *sys, struct err *e)
 {
     for (int i = 0; i < sys->npairs14; i++) {

@@ -12,8 +12,8 @@
 
 /* ---- schedules ---- */
 
-/* Timesteps from when the replica begins to a time of its files, in which production begins at 0: over stages of different
- * timesteps, and on as the first and the last of them go. */
+/* Timesteps from when the replica begins to a time of its files, in which production begins at 0: over stages of
+ * different timesteps, and on as the first and the last of them go. */
 static double steps_until(const struct spec *s, double time)
 {
     double steps = 0, dt = s->settings.integrator.timestep;

@@ -28,7 +28,8 @@ void spec_read_defines(struct phase *p, struct view v);
 void spec_phase_close(struct phase *p);
 
 /* selection.c */
-/* Of a checked view, text or mapping. ERR_SPEC: a group is asked for and there is no `index`, the name of the file of groups. */
+/* Of a checked view, text or mapping. ERR_SPEC: a group is asked for and there is no `index`, the name of the file of
+ * groups. */
 int selection_read(struct reader *r, struct selection *out, struct view v, const char *place, const char *index);
 
 /* alchemy.c */
@@ -63,7 +64,8 @@ int spec_make_saxs(const struct spec *s, const struct observable_choice *c, stru
                    struct err *e);
 
 /* biases.c: after the protocol, whose times schedules have; and their atoms in a system. */
-/* A coordination, wherever there is one: `mapping` is where, for messages. And its atoms: ERR_SPEC, where they are none for it. */
+/* A coordination, wherever there is one: `mapping` is where, for messages. And its atoms: ERR_SPEC, where they are none
+ * for it. */
 int spec_read_coordination(struct reader *r, struct coordination *c, struct selection group[2], struct view v,
                            const char *mapping, const char *index);
 int spec_check_coordination(const struct coordination *c, const struct selection group[2], int *const atoms[2],

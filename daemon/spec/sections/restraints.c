@@ -148,7 +148,8 @@ static double reach(const struct members *m, const struct start *from, int of)
     return sqrt(most);
 }
 
-/* The one that is nearest to all others goes first: it stays in the group's middle, and others' images are sought from it. */
+/* The one that is nearest to all others goes first: it stays in the group's middle, and others' images are sought from
+ * it. */
 static int order_members(struct members *m, const struct system *sys, struct err *e)
 {
     const struct start start = system_start(sys, 0);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * How a spec names a group of atoms: a word, or conditions that all hold. Everything that takes a group of atoms takes it so.
+ * How a spec names a group of atoms: a word, or conditions that all hold. Everything that takes a group of atoms takes
+ * it so.
  */
 #ifndef SHOAL_DAEMON_SPEC_SECTIONS_SELECTION_H
 #define SHOAL_DAEMON_SPEC_SECTIONS_SELECTION_H
@@ -27,8 +28,8 @@ struct selection {
 };
 
 void selection_close(struct selection *s);
-/* Its atoms in a system, sorted, counted from 0: *n of them, at least 1, in *atoms, the caller's. ERR_SPEC says what matches
- * nothing and what is near it; ERR_MISSING_FILE: the index file. */
+/* Its atoms in a system, sorted, counted from 0: *n of them, at least 1, in *atoms, the caller's. ERR_SPEC says what
+ * matches nothing and what is near it; ERR_MISSING_FILE: the index file. */
 int selection_atoms(const struct selection *s, const char *index, struct source *src, const struct system *sys,
                     int **atoms, int *n, struct err *e);
 

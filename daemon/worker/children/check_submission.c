@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * shoal-worker check-submission: shoald's reader of what users send. A submission, or with --extension what is asked of an
- * ensemble's spec, comes on stdin, the answer goes to stdout (daemon/spec/submission.h, spec/extension.h). With --devices it says what
- * the ensemble takes of those (device/sizes.h); it opens none. The process has limits of processor time and memory, opens no file and
- * no socket, and ends with the service.
+ * shoal-worker check-submission: shoald's reader of what users send. A submission, or with --extension what is asked of
+ * an ensemble's spec, comes on stdin, the answer goes to stdout (daemon/spec/submission.h, spec/extension.h). With
+ * --devices it says what the ensemble takes of those (device/sizes.h); it opens none. The process has limits of
+ * processor time and memory, opens no file and no socket, and ends with the service.
  */
 #include <stdio.h>
 

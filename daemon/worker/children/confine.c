@@ -38,8 +38,8 @@ static bool allow(int rules, const char *path, uint64_t access)
 }
 
 /* All that the first version of Landlock knows is refused, but for what is done in the folder (NULL: none) and what
- * device/memory.c reads. Nothing is refused where the folder cannot be allowed: it is not there, or a filter of system calls
- * is in the way. */
+ * device/memory.c reads. Nothing is refused where the folder cannot be allowed: it is not there, or a filter of system
+ * calls is in the way. */
 static void no_files(const char *folder)
 {
     const struct landlock_ruleset_attr all = {.handled_access_fs = (LANDLOCK_ACCESS_FS_MAKE_SYM << 1) - 1};

@@ -6,8 +6,8 @@
 #ifndef SHOAL_DAEMON_WORKER_CHILDREN_CONFINE_H
 #define SHOAL_DAEMON_WORKER_CHILDREN_CONFINE_H
 
-/* From here on the process opens, makes and executes no file, opens no socket, and traces and signals no other process. A kernel that
- * knows no such limits gives none; nor does a build with sanitizers, which open files themselves. */
+/* From here on the process opens, makes and executes no file, opens no socket, and traces and signals no other process.
+ * A kernel that knows no such limits gives none; nor does a build with sanitizers, which open files themselves. */
 void confine(void);
 /* The same, but for files below `folder`, which it may still read, make, replace and remove, and for what the kernel
  * says of the memory that there is. */

@@ -7,8 +7,8 @@
 
 #include "daemon/worker/children/description.h"
 
-/* Replaces results so far that have no free energy, because windows that were added have no samples yet, by the results of
- * the revision before, which have one. Without such results `json` stays as it is. */
+/* Replaces results so far that have no free energy, because windows that were added have no samples yet, by the results
+ * of the revision before, which have one. Without such results `json` stays as it is. */
 void earlier_results(const struct estimate_request *q, struct buf *json);
 
 #endif

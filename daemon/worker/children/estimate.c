@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * shoal-worker estimate: free energies from the files of an ensemble, or from dhdl.xvg files of any origin. shoald runs
- * the first as a child, so that reading a user's files and estimating can neither block nor fell the service; the second
- * is `shoal estimate`.
+ * the first as a child, so that reading a user's files and estimating can neither block nor fell the service; the
+ * second is `shoal estimate`.
  */
 #include <errno.h>
 #include <limits.h>
@@ -196,8 +196,8 @@ static void write_observables(void *request, struct writer *w)
     }
 }
 
-/* Frames of at most so many bytes of all trajectories are looked at: seconds of a processor; and while replicas run and results are
- * made again and again. */
+/* Frames of at most so many bytes of all trajectories are looked at: seconds of a processor; and while replicas run and
+ * results are made again and again. */
 #define BYTES_OF_FRAMES (512.0 * (1 << 20))
 #define BYTES_SO_FAR (64.0 * (1 << 20))
 
@@ -223,7 +223,8 @@ static void look_at_fold(struct estimate_request *q, struct trajectory *t, uint6
     }
 }
 
-/* About so many bytes of the trajectory of a window for each question; a file that is not there, or that cannot be read, has no frames. */
+/* About so many bytes of the trajectory of a window for each question; a file that is not there, or that cannot be
+ * read, has no frames. */
 static void look_at_trajectory(struct estimate_request *q, const char *path, uint64_t bytes, bool turns, int repeat,
                                int window)
 {

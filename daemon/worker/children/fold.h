@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * How far backbone and ligand of an ensemble are from the start structure, window by window over production, and what there is to warn of.
+ * How far backbone and ligand of an ensemble are from the start structure, window by window over production, and what
+ * there is to warn of.
  */
 #ifndef SHOAL_DAEMON_WORKER_CHILDREN_FOLD_H
 #define SHOAL_DAEMON_WORKER_CHILDREN_FOLD_H

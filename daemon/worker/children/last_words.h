@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * How a child of the service ends that failed: its last line on standard output is the error as a JSON object
- * (engine/base/json/err_json.h), which the service reads (child_error in daemon/processes/child.h). Standard error has it as text.
+ * (engine/base/json/err_json.h), which the service reads (child_error in daemon/processes/child.h). Standard error has
+ * it as text.
  */
 #ifndef SHOAL_DAEMON_WORKER_CHILDREN_LAST_WORDS_H
 #define SHOAL_DAEMON_WORKER_CHILDREN_LAST_WORDS_H

@@ -7,8 +7,8 @@
 
 #include "engine/base/err.h"
 
-/* Processor time in s (then SIGXCPU) and memory in MiB (then out of memory), as texts of options; no core file; lower priority
- * than the service; SIGKILL when the service's thread that started it ends. ERR_USAGE. */
+/* Processor time in s (then SIGXCPU) and memory in MiB (then out of memory), as texts of options; no core file; lower
+ * priority than the service; SIGKILL when the service's thread that started it ends. ERR_USAGE. */
 int own_limits(const char *seconds, const char *mib, struct err *e);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The command line of a command of shoal-worker. The client describes the commands for people (client/commands.c); help here lists
- * the options alone.
+ * The command line of a command of shoal-worker. The client describes the commands for people (client/commands.c); help
+ * here lists the options alone.
  */
 #ifndef SHOAL_DAEMON_WORKER_COMMAND_LINE_H
 #define SHOAL_DAEMON_WORKER_COMMAND_LINE_H

@@ -15,7 +15,8 @@
 #include "engine/base/checksum.h"
 #include "engine/base/number.h"
 
-/* Replicas of 5,000 atoms that an H200 does at once nearly as fast a step as any more; a usual ladder starts as a whole. */
+/* Replicas of 5,000 atoms that an H200 does at once nearly as fast a step as any more; a usual ladder starts as a
+ * whole. */
 #define GPU_SLOTS 24
 
 bool device_is_gpu(const char *name)
@@ -92,8 +93,8 @@ static int visit(struct dl_phdr_info *object, size_t size, void *out)
     return 1;
 }
 
-/* "cpu avx2, build 1a2b3c4d": replicas repeat each other's bits where this is the same. The build is the program as it was linked
- * and the version of the C library, whose functions round in their own ways. */
+/* "cpu avx2, build 1a2b3c4d": replicas repeat each other's bits where this is the same. The build is the program as it
+ * was linked and the version of the C library, whose functions round in their own ways. */
 static void write_model(const struct dev *d, struct buf *out)
 {
     struct buf what = {0};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * shoal-worker devices: the devices that `serve` would run on here, one name a line; on standard error, why a GPU is not among
- * them. shoald asks when it is told none; it never touches CUDA itself.
+ * shoal-worker devices: the devices that `serve` would run on here, one name a line; on standard error, why a GPU is
+ * not among them. shoald asks when it is told none; it never touches CUDA itself.
  */
 #include <stdbool.h>
 #include <stdio.h>

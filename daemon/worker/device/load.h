@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the replicas of a device have done and how busy it was, period by period: for users, and for whoever decides how many
- * replicas are in flight.
+ * What the replicas of a device have done and how busy it was, period by period: for users, and for whoever decides how
+ * many replicas are in flight.
  */
 #ifndef SHOAL_DAEMON_WORKER_DEVICE_LOAD_H
 #define SHOAL_DAEMON_WORKER_DEVICE_LOAD_H
@@ -43,8 +43,8 @@ struct load_period {
 void load_add(struct load *l, unsigned *period, uint32_t steps, double ps, int atoms);
 /* Whether the period, in which `busy` seconds of `now` ended, is over. */
 bool load_due(const struct load_meter *m, double now);
-/* Ends it and begins the next. `busy`: seconds of work of the device since it was opened; `changes`: a number that grows with
- * each replica that comes or goes; stages count besides. */
+/* Ends it and begins the next. `busy`: seconds of work of the device since it was opened; `changes`: a number that
+ * grows with each replica that comes or goes; stages count besides. */
 void load_take(struct load_meter *m, double now, double busy, unsigned changes, struct load_period *out);
 
 #endif

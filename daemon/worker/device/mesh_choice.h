@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Which way replicas of a model do the mesh on a GPU, in a block each or over the card: the one that costs less with as many in
- * flight as there are. Bits do not depend on it. Pure: the caller measures.
+ * Which way replicas of a model do the mesh on a GPU, in a block each or over the card: the one that costs less with as
+ * many in flight as there are. Bits do not depend on it. Pure: the caller measures.
  *
- * What is chosen holds until half or twice as many replicas are in flight. Then it is what was measured with about so many before, or
- * a guess, until that is measured: MESH_LOOKS looks at it and as many at the other way, which stays if it costs less by MESH_GAIN.
- * A wrong guess costs what it costs for as long as replicas come and go; the looks, at worst, what the worse way costs for theirs.
+ * What is chosen holds until half or twice as many replicas are in flight. Then it is what was measured with about so
+ * many before, or a guess, until that is measured: MESH_LOOKS looks at it and as many at the other way, which stays if
+ * it costs less by MESH_GAIN. A wrong guess costs what it costs for as long as replicas come and go; the looks, at
+ * worst, what the worse way costs for theirs.
  */
 #ifndef SHOAL_DAEMON_WORKER_DEVICE_MESH_CHOICE_H
 #define SHOAL_DAEMON_WORKER_DEVICE_MESH_CHOICE_H
@@ -45,7 +46,8 @@ void mesh_choice_heed(struct mesh_choice *c, const struct mesh_view *v);
 bool mesh_choice_open(const struct mesh_choice *c);
 /* Other replicas than those that were looked at are in flight: what was tried is given up, for the way before. */
 void mesh_choice_disturb(struct mesh_choice *c, unsigned company);
-/* A look at the way that there is. True: the last of them; `us` has the costs of both, and `form` is what comes of it. */
+/* A look at the way that there is. True: the last of them; `us` has the costs of both, and `form` is what comes of it.
+ */
 bool mesh_choice_look(struct mesh_choice *c, const struct mesh_view *v);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The ways of the mesh of all models of a worker: decided by mesh_choice.h, one model after the other, since what all replicas do
- * together is what is measured; carried out by the models.
+ * The ways of the mesh of all models of a worker: decided by mesh_choice.h, one model after the other, since what all
+ * replicas do together is what is measured; carried out by the models.
  */
 #ifndef SHOAL_DAEMON_WORKER_DEVICE_MESHES_H
 #define SHOAL_DAEMON_WORKER_DEVICE_MESHES_H

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * How many replicas a GPU has in flight: as many as pay. Grown by half at a time while that raises what all of them do together, and
- * while there is memory; then it stays there until replicas of quite another size run. Pure: the caller measures.
+ * How many replicas a GPU has in flight: as many as pay. Grown by half at a time while that raises what all of them do
+ * together, and while there is memory; then it stays there until replicas of quite another size run. Pure: the caller
+ * measures.
  */
 #ifndef SHOAL_DAEMON_WORKER_DEVICE_PACKING_H
 #define SHOAL_DAEMON_WORKER_DEVICE_PACKING_H
@@ -33,8 +34,8 @@ struct packing_view {
     unsigned room;    /* so many more fit into the device's memory */
 };
 
-/* So many replicas of `replica` bytes fit more where `running` of at most so many are, in memory that has room for all of them: what
- * people are told before a run (daemon/host/room.h). */
+/* So many replicas of `replica` bytes fit more where `running` of at most so many are, in memory that has room for all
+ * of them: what people are told before a run (daemon/host/room.h). */
 unsigned packing_room(const struct room *r, unsigned running, size_t replica);
 /* `slots` as they are, for good. */
 void packing_fix(struct packing *p, unsigned slots);

@@ -37,9 +37,9 @@ int checkpoint_check_owner(const struct checkpoint *c, const struct checkpoint_o
 /* Writes FOLDER/checkpoint durably; the one that was there becomes the previous one. */
 int checkpoint_write(const char *folder, const struct checkpoint *c, struct err *e);
 enum { CHECKPOINT_NONE = 1 };
-/* 0; CHECKPOINT_NONE: there is no such file; ERR_UNSUPPORTED: whole, but of another format; ERR_CHECKPOINT: damaged, with numbers that
- * no program writes, or on a bad place of the disk; ERR_IO: it may well be good, but cannot be read now. The caller closes *c, which is
- * zeroed before. */
+/* 0; CHECKPOINT_NONE: there is no such file; ERR_UNSUPPORTED: whole, but of another format; ERR_CHECKPOINT: damaged,
+ * with numbers that no program writes, or on a bad place of the disk; ERR_IO: it may well be good, but cannot be read
+ * now. The caller closes *c, which is zeroed before. */
 int checkpoint_read(const char *folder, int which, struct checkpoint *c, struct err *e);
 /* Removes one that is of no use, so that it never becomes the previous one of a good one. */
 int checkpoint_drop(const char *folder, int which, struct err *e);

@@ -94,7 +94,8 @@ uint64_t outputs_offset(const struct outputs *r, enum output which)
     return r->files[which].written + r->files[which].rows.len;
 }
 
-/* Writing at an offset would fill what somebody has cut off with zeros, and nobody would read a file that is removed. */
+/* Writing at an offset would fill what somebody has cut off with zeros, and nobody would read a file that is removed.
+ */
 static int check_untouched(const struct outputs *r, int which, struct err *e)
 {
     const struct output_file *f = &r->files[which];

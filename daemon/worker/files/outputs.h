@@ -44,8 +44,8 @@ void outputs_end(struct outputs *r, enum output which);
 /* Bytes of whole rows so far, pending ones included. */
 uint64_t outputs_offset(const struct outputs *r, enum output which);
 
-/* Writes pending rows of one file, or of all. ERR_IO and ERR_NO_SPACE name the file; what was written of a row is taken back. ERR_IO also when a file
- * is not as it was left: somebody has cut, lengthened or removed it. */
+/* Writes pending rows of one file, or of all. ERR_IO and ERR_NO_SPACE name the file; what was written of a row is taken
+ * back. ERR_IO also when a file is not as it was left: somebody has cut, lengthened or removed it. */
 int outputs_flush_file(struct outputs *r, enum output which, struct err *e);
 int outputs_flush(struct outputs *r, struct err *e);
 /* Writes and makes all of it durable. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * shoal-worker observe: the observables of a spec from a trajectory. Frames go through the same launches as those of a run.
+ * shoal-worker observe: the observables of a spec from a trajectory. Frames go through the same launches as those of a
+ * run.
  */
 #include <limits.h>
 #include <math.h>
@@ -81,8 +82,8 @@ static int next_frame(struct picker *p, struct trajectory_frame *f, struct err *
     }
 }
 
-/* The time between the first two frames that count: of what is as near as their single precision tells, that with the fewest digits.
- * NAN: there are no two, or no times. */
+/* The time between the first two frames that count: of what is as near as their single precision tells, that with the
+ * fewest digits. NAN: there are no two, or no times. */
 static double interval_of(const double time[2])
 {
     const double interval = time[1] - time[0];

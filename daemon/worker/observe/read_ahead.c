@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- *   1. Slots are filled by the thread and taken by the caller, both in a circle: read - taken of them wait, SLOTS at most.
+ *   1. Slots are filled by the thread and taken by the caller, both in a circle: read - taken of them wait, SLOTS at
+ * most.
  *   2. The slot of the frame that the caller has counts as waiting until it asks for the next one.
  *   3. The first slot whose reading was no frame is the last that is filled.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * shoal-worker bench: what a step of a replica costs, for one number of replicas or for several, on one device or on several,
- * with replicas of one spec or of several side by side.
+ * shoal-worker bench: what a step of a replica costs, for one number of replicas or for several, on one device or on
+ * several, with replicas of one spec or of several side by side.
  */
 #include <jansson.h>
 #include <stdio.h>
@@ -41,7 +41,8 @@ static double ns_per_day_of(const struct bench_result *r, int spec)
     return (double)s->steps * s->timestep * 1e-3 / r->wall * 86400;
 }
 
-/* Of what all did together, one spec's part; of steps of replicas, or of those of atoms, of which a large system does more. */
+/* Of what all did together, one spec's part; of steps of replicas, or of those of atoms, of which a large system does
+ * more. */
 static double part_of(const struct bench_task *t, const struct bench_result *r, int spec, bool of_atoms)
 {
     double own = 0, all = 0;
@@ -97,8 +98,8 @@ static void print_one(const struct bench_task *t, const struct bench_result *r)
     json_decref(out);
 }
 
-/* A row for each spec; one after the other as they are measured, since a sweep takes its time. Of several side by side with what
- * each gets of the device. */
+/* A row for each spec; one after the other as they are measured, since a sweep takes its time. Of several side by side
+ * with what each gets of the device. */
 static void print_rows(const struct bench_task *t, const struct bench_result *r, bool first)
 {
     const bool parts = t->nspecs > 1;

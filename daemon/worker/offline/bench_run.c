@@ -60,7 +60,8 @@ static double feeding_clock(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* The measured stage begins when all have come to it, for all in one turn of the runner: none gets ahead of the others. */
+/* The measured stage begins when all have come to it, for all in one turn of the runner: none gets ahead of the others.
+ */
 static bool gate(void *ctx, const struct replica *r, uint64_t stage)
 {
     struct bench_replica *mine = ctx;
@@ -143,8 +144,8 @@ static void ended_one(void *arg)
     ((struct bench_replica *)arg)->bench->running--;
 }
 
-/* The spec's minimizations, then its last stage twice, with the settings of what produces: the warm-up has done all that the
- * task's steps do. Returns the number of the second. */
+/* The spec's minimizations, then its last stage twice, with the settings of what produces: the warm-up has done all
+ * that the task's steps do. Returns the number of the second. */
 static uint64_t set_protocol(struct spec *spec, const struct bench_task *task)
 {
     const uint64_t steps = task->steps, usual = steps / 10 > WARM_UP_MIN ? steps / 10 : WARM_UP_MIN;

@@ -43,8 +43,8 @@ struct bench_result {
     struct bench_share share[BENCH_SPECS_MAX];
 };
 
-/* The spec's minimization and a warm-up come first; the clock runs from when every replica has come to the measured steps until
- * the first of them has done them: all are in flight meanwhile. */
+/* The spec's minimization and a warm-up come first; the clock runs from when every replica has come to the measured
+ * steps until the first of them has done them: all are in flight meanwhile. */
 int bench_run(const struct bench_task *task, struct bench_result *out, struct err *e);
 
 #endif

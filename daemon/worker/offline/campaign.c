@@ -195,8 +195,8 @@ static void trace_warnings(struct listing *l, struct campaign_item *it, const st
     json_object_del(it->facts, "warnings");
 }
 
-/* A campaign that places windows fills gaps that show in repeats that have ended, which takes their frames: said while they can still be
- * stored. What a pilot runs by is not the leg's own protocol. */
+/* A campaign that places windows fills gaps that show in repeats that have ended, which takes their frames: said while
+ * they can still be stored. What a pilot runs by is not the leg's own protocol. */
 static void check_frames(struct listing *l, const struct campaign_item *it)
 {
     struct campaign_item repeats = *it;

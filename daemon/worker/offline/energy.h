@@ -17,8 +17,8 @@ struct evaluation {
 void energy_print_json(const struct evaluation *r, bool forces);
 void energy_print_text(const struct evaluation *r, bool forces);
 
-/* Prints, quantity by quantity, how far a device is from the reference (the CPU device); true when all of it is within what
- * mixed precision may differ by. */
+/* Prints, quantity by quantity, how far a device is from the reference (the CPU device); true when all of it is within
+ * what mixed precision may differ by. */
 bool energy_check(const struct evaluation *device, const struct evaluation *reference);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A device against the reference: relative and absolute tolerances of mixed precision (single-precision pairs, sums in fixed
- * point).
+ * A device against the reference: relative and absolute tolerances of mixed precision (single-precision pairs, sums in
+ * fixed point).
  */
 #include <math.h>
 #include <stdio.h>

@@ -7,9 +7,9 @@
 
 #include "daemon/spec/spec.h"
 
-/* Reads the spec at `path` and the files it names, relative to its folder; #include files are also searched in `includes`
- * (ninclude folders), those of GMXLIB and /usr/share/gromacs/top. *spec and *sys (zeroed before) are the caller's. Errors are
- * those of spec_parse and spec_system; ERR_MISSING_FILE when there is no spec. */
+/* Reads the spec at `path` and the files it names, relative to its folder; #include files are also searched in
+ * `includes` (ninclude folders), those of GMXLIB and /usr/share/gromacs/top. *spec and *sys (zeroed before) are the
+ * caller's. Errors are those of spec_parse and spec_system; ERR_MISSING_FILE when there is no spec. */
 int input_read(const char *path, const char *const *includes, int ninclude, struct spec **spec, struct system *sys,
                struct err *e);
 /* ERR_USAGE: the spec has no such window. */

@@ -2,8 +2,8 @@
  *
  * shoal-worker molecules TOPOLOGY: the molecule types of a topology, for `shoal init`: one JSON object
  *   {"molecules": [{name, copies, atoms (of one), charge (e, of one, state A), kind, b_states}, ..]}
- * in the order of the topology. kind: "water", "ion" (one charged atom), "solvent" (any other with ten copies or more) or "solute";
- * b_states: atoms of it have another type, charge or mass in state B.
+ * in the order of the topology. kind: "water", "ion" (one charged atom), "solvent" (any other with ten copies or more)
+ * or "solute"; b_states: atoms of it have another type, charge or mass in state B.
  */
 #include <jansson.h>
 #include <math.h>

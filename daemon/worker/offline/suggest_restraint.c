@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * shoal-worker suggest-restraint: anchors that hold a ligand to its receptor, from trajectories or from the start coordinates,
- * as a piece of topology.
+ * shoal-worker suggest-restraint: anchors that hold a ligand to its receptor, from trajectories or from the start
+ * coordinates, as a piece of topology.
  */
 #include <limits.h>
 #include <jansson.h>

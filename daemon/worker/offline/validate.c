@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * shoal-worker validate: reads a spec and its files as a submission would, and says what would run, what it would take, and
- * what in it is likely not meant.
+ * shoal-worker validate: reads a spec and its files as a submission would, and says what would run, what it would take,
+ * and what in it is likely not meant.
  */
 #include <jansson.h>
 #include <math.h>

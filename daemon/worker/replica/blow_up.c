@@ -21,8 +21,8 @@ static const char *stage_word(const struct stage *stage)
     return words[stage->kind];
 }
 
-/* "in stage 4 (produce), after step 12 of it (0.024 ps; 4.024 ps of dynamics in all)". Of a minimization whole batches of
- * steps are counted. */
+/* "in stage 4 (produce), after step 12 of it (0.024 ps; 4.024 ps of dynamics in all)". Of a minimization whole batches
+ * of steps are counted. */
 static void put_moment(struct buf *out, const struct replica *r)
 {
     const struct stage *stage = &r->spec->stages[r->stage];

@@ -55,7 +55,8 @@ int CO_FN replica_lock(struct replica *r, struct err *e)
 
 /* ---- memory ---- */
 
-/* Of a replica, on the host, for each atom: its arrays, a checkpoint and its text, and on the CPU device its lists and mesh. */
+/* Of a replica, on the host, for each atom: its arrays, a checkpoint and its text, and on the CPU device its lists and
+ * mesh. */
 #define REPLICA_BYTES_OF_ATOM 1024
 #define STATE_BYTES_OF_ATOM 72 /* positions, velocities, the best forces */
 #define OBSERVED_COPIES 4      /* of what observables accumulate: at work, fetched, in a checkpoint, and its text */

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The timesteps of a stage. Steps, samples and volume moves are queued on the device one behind the other, so that it goes on
- * while what they have reported is written; what needs the state itself, a frame or a checkpoint, waits until all is done.
+ * The timesteps of a stage. Steps, samples and volume moves are queued on the device one behind the other, so that it
+ * goes on while what they have reported is written; what needs the state itself, a frame or a checkpoint, waits until
+ * all is done.
  *
- * What comes after what depends on the protocol alone (next_work); how far ahead it is queued changes no output. Rows are written
- * when the work behind their sample was queued, and that of others too.
+ * What comes after what depends on the protocol alone (next_work); how far ahead it is queued changes no output. Rows
+ * are written when the work behind their sample was queued, and that of others too.
  */
 #include <inttypes.h>
 #include <math.h>

@@ -80,7 +80,8 @@ bool exchange_waits(const struct replica *r)
     return r->meeting && x->meetings < r->meeting && !x->left;
 }
 
-/* All come to the same meetings in the same order. The last to come calls act, if there is one, before anybody goes on. */
+/* All come to the same meetings in the same order. The last to come calls act, if there is one, before anybody goes on.
+ */
 static int CO_FN meet(struct replica *r, int (*act)(struct exchange *x, struct err *e), struct err *e)
 {
     struct exchange *x = r->setup.exchange;

@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Replicas that exchange windows, inside one worker. Each coroutine has a window: its folder, its files, its checkpoints; what is
- * exchanged is the simulation that it drives (a lane, an arena, coordinates), whose control block gets the other lambda row.
+ * Replicas that exchange windows, inside one worker. Each coroutine has a window: its folder, its files, its
+ * checkpoints; what is exchanged is the simulation that it drives (a lane, an arena, coordinates), whose control block
+ * gets the other lambda row.
  *
- * 1. An exchange is a meeting: each coroutine comes to it with nothing on the device, and goes on when all have come. Who comes last
- *    draws, hands the simulations out, and decides for all whether they make checkpoints now and whether they end with them.
- * 2. Between the first exchange and the last a replica makes a checkpoint only with all others, and none goes on before all have
- *    made it; so at the end of a stage in which they exchange, too. So there is always a meeting after which all have one, be it the
- *    newest or the previous: from there they start again (exchange_common). Before their first exchange each has its own.
- * 3. When one leaves, the others leave at their next meeting: they are where their newest checkpoints are. Who has failed says why.
+ * 1. An exchange is a meeting: each coroutine comes to it with nothing on the device, and goes on when all have come.
+ * Who comes last draws, hands the simulations out, and decides for all whether they make checkpoints now and whether
+ * they end with them.
+ * 2. Between the first exchange and the last a replica makes a checkpoint only with all others, and none goes on before
+ * all have made it; so at the end of a stage in which they exchange, too. So there is always a meeting after which all
+ * have one, be it the newest or the previous: from there they start again (exchange_common). Before their first
+ * exchange each has its own.
+ * 3. When one leaves, the others leave at their next meeting: they are where their newest checkpoints are. Who has
+ * failed says why.
  */
 #ifndef SHOAL_DAEMON_WORKER_REPLICA_EXCHANGE_H
 #define SHOAL_DAEMON_WORKER_REPLICA_EXCHANGE_H
@@ -35,12 +39,13 @@ int exchange_members(const struct replica *r);
 
 /* Meetings. REPLICA_STOPPED: somebody has left. */
 
-/* An exchange: r->delta_u is of now. Afterwards r->sim may be another one, and r->agreed tells whether to keep and to stop. */
+/* An exchange: r->delta_u is of now. Afterwards r->sim may be another one, and r->agreed tells whether to keep and to
+ * stop. */
 int CO_FN exchange_meet(struct replica *r, struct err *e);
 /* After a checkpoint that all make. */
 int CO_FN exchange_kept(struct replica *r, struct err *e);
-/* The meeting that all go on from: r->common. offered: how many (timeline_meetings) came before each checkpoint that it has; before the
- * beginning, which all have, there was none. */
+/* The meeting that all go on from: r->common. offered: how many (timeline_meetings) came before each checkpoint that it
+ * has; before the beginning, which all have, there was none. */
 int CO_FN exchange_common(struct replica *r, const uint64_t *offered, int n, struct err *e);
 
 #endif

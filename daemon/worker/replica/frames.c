@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The files of a replica that users read, but for the making of rows (dynamics.c): frames while it goes on, rows with a checkpoint,
- * the final coordinates.
+ * The files of a replica that users read, but for the making of rows (dynamics.c): frames while it goes on, rows with a
+ * checkpoint, the final coordinates.
  */
 #include "daemon/worker/replica/internal.h"
 #include "daemon/worker/replica/timeline.h"

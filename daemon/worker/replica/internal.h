@@ -75,8 +75,9 @@ int CO_FN replica_dynamics(struct replica *r, const struct stage *stage, struct 
 /* Makes a checkpoint, with which the stage ends where the replica is to stop. REPLICA_STOPPED. */
 int CO_FN replica_save_or_stop(struct replica *r, struct err *e);
 
-/* Volume moves: when a stage begins or is taken up again, after each of them, and when the stage is over. An event (narrow) says where
- * the box has no room for them (engine/system/volume_moves.h): once it is so, and at the end with all counted. */
+/* Volume moves: when a stage begins or is taken up again, after each of them, and when the stage is over. An event
+ * (narrow) says where the box has no room for them (engine/system/volume_moves.h): once it is so, and at the end with
+ * all counted. */
 void replica_begin_moves(struct replica *r, const struct stage *stage);
 void replica_moved(struct replica *r);
 void replica_end_moves(struct replica *r);
@@ -118,15 +119,15 @@ int replica_memory_for(const struct replica *r, const char *file, const char *wh
 /* Locks the folder, waiting for a worker that was killed to let go of it. ERR_BUSY. */
 int CO_FN replica_lock(struct replica *r, struct err *e);
 /* Asks for what the replica takes as long as it lives, and takes what must not fail later on the thread that feeds the
- * device: for rows and the state. No job, though it reads files: of those that begin together each must see what the one
- * before has taken. ERR_MEMORY. */
+ * device: for rows and the state. No job, though it reads files: of those that begin together each must see what the
+ * one before has taken. ERR_MEMORY. */
 int replica_memory(struct replica *r, struct err *e);
 /* Takes up the newest good checkpoint, else the beginning, which gives the same bytes; an older one for a new salt. */
 int CO_FN replica_restore(struct replica *r, struct err *e);
 /* The model and a simulation of the phase of a stage, where those at hand are of another. */
 int CO_FN replica_enter(struct replica *r, uint64_t stage, struct err *e);
-/* Targets move. A checkpoint of the end is one of the last stage, where the replica's target has become later since; one beyond
- * the target, made before that was known, is where it ends. */
+/* Targets move. A checkpoint of the end is one of the last stage, where the replica's target has become later since;
+ * one beyond the target, made before that was known, is where it ends. */
 void replica_fit_target(struct replica *r, struct checkpoint *c);
 /* It is where the checkpoint is. */
 void replica_go_on_from(struct replica *r, const struct checkpoint *c);
@@ -134,8 +135,8 @@ void replica_go_on_from(struct replica *r, const struct checkpoint *c);
 int CO_FN replica_open_at(struct replica *r, const uint64_t *offset, struct err *e);
 /* Its files, empty but for the header of dhdl.xvg, which is pending. */
 int CO_FN replica_open_files(struct replica *r, struct err *e);
-/* Goes on from where the samples in r->origin end, with rows of their frames; a checkpoint is made. *found false: there are none.
- * REPLICA_STOPPED: nothing is kept yet. */
+/* Goes on from where the samples in r->origin end, with rows of their frames; a checkpoint is made. *found false: there
+ * are none. REPLICA_STOPPED: nothing is kept yet. */
 int CO_FN replica_take_over(struct replica *r, bool *found, struct err *e);
 /* Goes on from the checkpoint just made with the model of the stage that begins. */
 int CO_FN replica_next_phase(struct replica *r, struct err *e);
@@ -154,8 +155,8 @@ int CO_FN replica_flush(struct replica *r, struct err *e);
 /* r->x and, where wanted, r->v into a .gro file of the replica's folder. */
 int CO_FN replica_write_gro(struct replica *r, const char *name, bool velocities, const double box[BOX_SIZE],
                             struct err *e);
-/* After work that failed because of what the atoms do (ERR_NONFINITE, ERR_CONSTRAINT, ERR_OVERFLOW): *e becomes what blew
- * up, when, in which stage, where its coordinates are and what the usual causes are. Any other *e stays. */
+/* After work that failed because of what the atoms do (ERR_NONFINITE, ERR_CONSTRAINT, ERR_OVERFLOW): *e becomes what
+ * blew up, when, in which stage, where its coordinates are and what the usual causes are. Any other *e stays. */
 void CO_FN replica_blown_up(struct replica *r, struct err *e);
 /* Writes the final coordinates. */
 int CO_FN replica_write_final(struct replica *r, struct err *e);

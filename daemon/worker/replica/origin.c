@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a window sampled before its ensemble had other windows, in a folder of its own that is only read: the replica goes on from its
- * checkpoint. Its rows lack energies at the new windows, so each frame of its trajectory is evaluated at all of them, which makes
- * the first rows of the new dhdl.xvg: as many as there are frames, of coordinates rounded to 0.001 nm. energy.xvg and traj.xtc begin
- * as copies.
+ * What a window sampled before its ensemble had other windows, in a folder of its own that is only read: the replica
+ * goes on from its checkpoint. Its rows lack energies at the new windows, so each frame of its trajectory is evaluated
+ * at all of them, which makes the first rows of the new dhdl.xvg: as many as there are frames, of coordinates rounded
+ * to 0.001 nm. energy.xvg and traj.xtc begin as copies.
  *
- * Nothing of that is kept until all of it is done: a replica that is interrupted meanwhile does it again, to the same bytes.
+ * Nothing of that is kept until all of it is done: a replica that is interrupted meanwhile does it again, to the same
+ * bytes.
  */
 #include <fcntl.h>
 #include <inttypes.h>

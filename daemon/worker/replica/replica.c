@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The story of a replica; dynamics.c has its timesteps. It yields in replica_wait, wait_gate and while a job reads or writes
- * files, with nothing captured or borrowed.
+ * The story of a replica; dynamics.c has its timesteps. It yields in replica_wait, wait_gate and while a job reads or
+ * writes files, with nothing captured or borrowed.
  *
  * 1. The bytes of the output files depend on spec, seed and device model alone: what is submitted in one batch, when a
  * stop comes and how often the replica was started changes none of them.

@@ -42,13 +42,15 @@ struct replica_setup {
     int window;
     uint32_t replica;   /* keys the random streams */
     const char *folder; /* in the directory, copied; NULL: lambda_NN, NN = replica */
-    /* Of its window's samples before the ensemble had other windows, in the directory, copied; NULL: there are none. Where it has no
-     * checkpoint of its own it goes on from that one's, and begins its files with their frames' energies (origin.c). */
+    /* Of its window's samples before the ensemble had other windows, in the directory, copied; NULL: there are none.
+     * Where it has no checkpoint of its own it goes on from that one's, and begins its files with their frames'
+     * energies (origin.c). */
     const char *origin;
     int ladder;     /* revision of the ensemble that made its windows what they are */
     uint64_t steps; /* its target over all stages (spec_retarget); 0: what the spec says */
-    /* Of its noise, 0: none. When the newest checkpoint has a smaller one, it leads into a failure that would come again bit
-     * for bit: the replica goes on from the checkpoint before, or the beginning, with this salt, and reports an event. */
+    /* Of its noise, 0: none. When the newest checkpoint has a smaller one, it leads into a failure that would come
+     * again bit for bit: the replica goes on from the checkpoint before, or the beginning, with this salt, and reports
+     * an event. */
     uint32_t salt;
     struct exchange *exchange; /* of its set, which it joins; NULL: it stays in its window, whatever the spec says */
     struct load *load;         /* what it does is added here; NULL: nowhere */

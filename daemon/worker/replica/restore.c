@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Where a replica goes on: from the newest checkpoint that is good, from what its origin sampled, or from the beginning.
+ * Where a replica goes on: from the newest checkpoint that is good, from what its origin sampled, or from the
+ * beginning.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -64,7 +65,8 @@ static int read_job(void *arg, struct err *e)
     return rc ? rc : outputs_reach(&k->r->outputs, k->c.offset, e);
 }
 
-/* Takes up one of the checkpoint files, when there is one and it fits. CHECKPOINT_NONE as checkpoint_read; LEADS_ASTRAY. */
+/* Takes up one of the checkpoint files, when there is one and it fits. CHECKPOINT_NONE as checkpoint_read;
+ * LEADS_ASTRAY. */
 static int CO_FN load(struct replica *r, int which, struct err *e)
 {
     struct candidate k = {.r = r, .which = which};
@@ -142,8 +144,8 @@ static int CO_FN restore_any(struct replica *r, struct err *e)
     return rc || found ? rc : begin(r, e);
 }
 
-/* From here on the replica's noise is another one than the seed alone gives. Saved at once, so that the next start needs no
- * telling. */
+/* From here on the replica's noise is another one than the seed alone gives. Saved at once, so that the next start
+ * needs no telling. */
 static int CO_FN salt_anew(struct replica *r, struct err *e)
 {
     struct err why = {0};

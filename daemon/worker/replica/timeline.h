@@ -33,7 +33,8 @@ struct rows_due timeline_rows(const struct spec *spec, uint64_t stage, uint64_t 
 bool timeline_due(uint64_t every, uint64_t step);
 /* Whether a volume move comes after `step` steps of a stage. */
 bool timeline_volume_move(const struct spec *spec, uint64_t stage, uint64_t step);
-/* Whether an observable has a frame there: while it produces, at multiples of its interval since the first stage began. */
+/* Whether an observable has a frame there: while it produces, at multiples of its interval since the first stage began.
+ */
 bool timeline_observes(const struct spec *spec, uint64_t stage, uint64_t step);
 /* Whether the state is sampled there: for rows, or for an observable that needs it. */
 bool timeline_samples(const struct spec *spec, uint64_t stage, uint64_t step);

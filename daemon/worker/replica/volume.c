@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Whether a replica's volume moves have the room they need: a box that is kept from shrinking by what its forces reach has not the
- * density of its pressure, and nothing else would say so.
+ * Whether a replica's volume moves have the room they need: a box that is kept from shrinking by what its forces reach
+ * has not the density of its pressure, and nothing else would say so.
  */
 #include <inttypes.h>
 

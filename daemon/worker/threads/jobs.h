@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Work that waits for disks or takes long (checkpoints, outputs, reading input files, making models), on threads of its own, so that the
- * thread that feeds the device never does. A coroutine hands a job over, yields, and goes on when it is done.
+ * Work that waits for disks or takes long (checkpoints, outputs, reading input files, making models), on threads of its
+ * own, so that the thread that feeds the device never does. A coroutine hands a job over, yields, and goes on when it
+ * is done.
  *
  * 1. What a job touches belongs to it until it is done: the coroutine that waits for it is the only other owner.
  * 2. A job never yields or starts another job. What it wants of the device it asks of its coroutine's thread (job_ask).
@@ -45,7 +46,8 @@ int CO_FN job_finish(struct job *job, struct err *e);
 /* Both. */
 int CO_FN job_run(struct jobs *j, struct job *job, enum job_kind kind, int (*fn)(void *arg, struct err *e), void *arg,
                   struct err *e);
-/* Called by a job: the thread of its coroutine calls fn(arg, e) in the next turn, while the job waits. Returns what fn returned. */
+/* Called by a job: the thread of its coroutine calls fn(arg, e) in the next turn, while the job waits. Returns what fn
+ * returned. */
 int job_ask(struct job *job, int (*fn)(void *arg, struct err *e), void *arg, struct err *e);
 /* True while job_finish can only wait: the job is not done and asks for nothing. */
 bool job_pending(const struct job *job);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * A ticket is bumped before the device's descriptor is signalled, and a job is done before the jobs' descriptor is. So:
- * first take the signals (dev poll, jobs_heard), then look at the tickets and jobs; one that arrives after the look leaves
- * its descriptor readable, and the next wait returns at once.
+ * first take the signals (dev poll, jobs_heard), then look at the tickets and jobs; one that arrives after the look
+ * leaves its descriptor readable, and the next wait returns at once.
  */
 #include "daemon/worker/threads/runner.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Keeps the replicas of one device going: whichever ticket has arrived, or job is done, its coroutine is resumed. Replicas of any
- * number of ensembles run interleaved; each has its own lane, so their work overlaps on the device.
+ * Keeps the replicas of one device going: whichever ticket has arrived, or job is done, its coroutine is resumed.
+ * Replicas of any number of ensembles run interleaved; each has its own lane, so their work overlaps on the device.
  */
 #ifndef SHOAL_DAEMON_WORKER_THREADS_RUNNER_H
 #define SHOAL_DAEMON_WORKER_THREADS_RUNNER_H
@@ -37,9 +37,9 @@ int runner_add(struct runner *r, void(CO_FN *fn)(void *arg), bool (*ready)(const
 /* `busy` up to now. */
 double runner_busy(struct runner *r);
 
-/* Waits until a ticket may have arrived or a job is done, one of the caller's descriptors is ready (fds, their revents set), or
- * timeout_ms has passed (-1: no limit); then resumes every coroutine that can go on, once. ERR_DEVICE: the device is
- * lost: the process ends then, and what a replica has said of it is not passed on. */
+/* Waits until a ticket may have arrived or a job is done, one of the caller's descriptors is ready (fds, their revents
+ * set), or timeout_ms has passed (-1: no limit); then resumes every coroutine that can go on, once. ERR_DEVICE: the
+ * device is lost: the process ends then, and what a replica has said of it is not passed on. */
 int runner_turn(struct runner *r, struct pollfd *fds, unsigned nfds, int timeout_ms, struct err *e);
 
 #endif

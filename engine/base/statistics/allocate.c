@@ -59,7 +59,8 @@ static void fill(const struct allocate_window *w, int n, const double *weight, d
     free(has);
 }
 
-/* Into weight: the square root of c_k over the window's replicas, from what a few more steps of the window take off. False: there is no forecast. */
+/* Into weight: the square root of c_k over the window's replicas, from what a few more steps of the window take off.
+ * False: there is no forecast. */
 static bool weigh(const struct allocate_window *w, int n, double *steps, double *weight, allocate_forecast_fn *forecast,
                   void *arg)
 {

@@ -8,8 +8,8 @@
  * The second term is the variance between repeats that their own errors do not explain, by the method of moments
  * (DerSimonian and Laird, Control. Clin. Trials 7, 177 (1986), doi 10.1016/0197-2456(86)90046-2); t is the quantile of
  * Student's distribution with n - 1 degrees of freedom that holds as much as one standard error of a normal one (1.84
- * for two repeats, 1.32 for three), because a spread of few is itself uncertain. So repeats that agree are as good as one
- * long one, and repeats that do not count by their spread alone.
+ * for two repeats, 1.32 for three), because a spread of few is itself uncertain. So repeats that agree are as good as
+ * one long one, and repeats that do not count by their spread alone.
  */
 #include "engine/base/statistics/repeats.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Coordinations and biases on the CPU device: every pair, or, of a function that ends, those of cells about each other. The other atoms
- * of an atom's pairs are taken some at a time, in passes that the compiler turns into vectors: distances, which of them are in reach,
- * the function, the sums. One thread adds in one order, so gradients are sums of doubles here, in the memory where a GPU has whole
- * numbers.
+ * Coordinations and biases on the CPU device: every pair, or, of a function that ends, those of cells about each other.
+ * The other atoms of an atom's pairs are taken some at a time, in passes that the compiler turns into vectors:
+ * distances, which of them are in reach, the function, the sums. One thread adds in one order, so gradients are sums of
+ * doubles here, in the memory where a GPU has whole numbers.
  */
 #include "engine/kernels/biases.h"
 
@@ -105,8 +105,8 @@ static inline void add(const struct pass *p, const struct coordination *c, const
     }
 }
 
-/* Pairs of the i-th atom of the first group, in the order of its cells, with others in [first, end). Inlined where n and m are constants,
- * loops over the function become vectors. */
+/* Pairs of the i-th atom of the first group, in the order of its cells, with others in [first, end). Inlined where n
+ * and m are constants, loops over the function become vectors. */
 static inline __attribute__((always_inline)) void add_row(struct pass *p, const struct coordination *c, uint32_t i,
                                                           uint32_t first, uint32_t end, struct rational f,
                                                           struct bias_row *row)

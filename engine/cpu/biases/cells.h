@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Atoms of a coordination's groups in the order of cells of the box, so that pairs out of reach need not be looked at. Cells are made
- * anew for every evaluation, of positions alone: what is summed, and in which order, does not depend on what came before.
+ * Atoms of a coordination's groups in the order of cells of the box, so that pairs out of reach need not be looked at.
+ * Cells are made anew for every evaluation, of positions alone: what is summed, and in which order, does not depend on
+ * what came before.
  */
 #ifndef SHOAL_ENGINE_CPU_BIASES_CELLS_H
 #define SHOAL_ENGINE_CPU_BIASES_CELLS_H
@@ -61,7 +62,8 @@ static inline struct cells cells_at(void *memory, const struct coordination *c)
     return s;
 }
 
-/* Half as wide as the function reaches, but with two atoms or more on average; one cell where others would leave most pairs. */
+/* Half as wide as the function reaches, but with two atoms or more on average; one cell where others would leave most
+ * pairs. */
 static inline void cells_divide(struct cells *s, const struct coordination *c, const double box[BOX_SIZE])
 {
     const double reach = sqrt(c->f.farthest2);
@@ -171,8 +173,8 @@ static inline uint32_t cells_reach(const struct cells *s, int d, uint32_t at, ui
     return cells_reached(s, d) == s->n[d] ? k : (at + s->n[d] - s->reach[d] + k) % s->n[d];
 }
 
-/* s->near: atoms of the second group that those of the first in a cell may be in reach of. Within one group every two cells meet once:
- * first the cell's own, then of cells behind it. */
+/* s->near: atoms of the second group that those of the first in a cell may be in reach of. Within one group every two
+ * cells meet once: first the cell's own, then of cells behind it. */
 static inline void cells_gather(struct cells *s, uint32_t cell, bool within)
 {
     const uint32_t x = cell % s->n[0], y = cell / s->n[0] % s->n[1], z = cell / s->n[0] / s->n[1];

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Pair lists on the CPU device. A list with all pairs closer than some reach at a box L0 holds every pair that can be inside
- * the cut-off while d1 + d2 <= (L/L0) reach - cut-off, with d1 and d2 the two largest displacements since, measured in grid
- * positions times the box now, L; so volume moves count, and those that only scale cost little. The reach is cut-off + buffer,
- * but no more than the distance of opposite faces when the list is made: up to there the images next to an atom's own suffice.
+ * Pair lists on the CPU device. A list with all pairs closer than some reach at a box L0 holds every pair that can be
+ * inside the cut-off while d1 + d2 <= (L/L0) reach - cut-off, with d1 and d2 the two largest displacements since,
+ * measured in grid positions times the box now, L; so volume moves count, and those that only scale cost little. The
+ * reach is cut-off + buffer, but no more than the distance of opposite faces when the list is made: up to there the
+ * images next to an atom's own suffice.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -105,8 +106,8 @@ static int by_z(const void *a, const void *b)
     return k->atom < l->atom ? -1 : 1;
 }
 
-/* Sorts the unperturbed atoms along a path that fills the box: columns along z, walked up and down in turn, rows of columns
- * walked to and fro. Eight neighbours on the path are close together, and no cluster but the last has a gap. */
+/* Sorts the unperturbed atoms along a path that fills the box: columns along z, walked up and down in turn, rows of
+ * columns walked to and fro. Eight neighbours on the path are close together, and no cluster but the last has a gap. */
 static void sort_atoms(struct list_build *b)
 {
     const struct nb_params *p = b->p;
@@ -209,8 +210,8 @@ static void shift_of(uint32_t code, int shift[3])
     shift[2] = (int)(code % 3) - 1;
 }
 
-/* The shifts of i that bring two boxes closer than the list's reach; returns how many. The edges' triangle makes one dimension
- * after the other known, from the last on. */
+/* The shifts of i that bring two boxes closer than the list's reach; returns how many. The edges' triangle makes one
+ * dimension after the other known, from the last on. */
 static uint32_t near_shifts(const struct list_build *b, const struct bounds *i, const struct bounds *j,
                             uint32_t codes[27])
 {
@@ -296,8 +297,8 @@ static uint32_t pair_mask(const struct list_build *b, int32_t slot, const struct
     return mask & bits ? mask & 0xffu : 0;
 }
 
-/* Entries of one slot. Those with all eight bits go behind those without: they are put at the far end first. Counts on when
- * there is no room. */
+/* Entries of one slot. Those with all eight bits go behind those without: they are put at the far end first. Counts on
+ * when there is no room. */
 static void slot_entries(struct list_build *b, int32_t slot, uint32_t ncandidates)
 {
     uint32_t *entries = b->a->entries, cap = b->a->entry_cap, start = b->entries, masked = 0, full = 0;

@@ -25,8 +25,8 @@ struct variant {
     bool general; /* the box may be triclinic, entries may be masked */
 };
 
-/* One i atom: what it needs of its own, and its sums, eight of each; as aligned as slots are, else a compiler does some of the
- * eight one by one to get to where vectors are. */
+/* One i atom: what it needs of its own, and its sums, eight of each; as aligned as slots are, else a compiler does some
+ * of the eight one by one to get to where vectors are. */
 struct one {
     _Alignas(NB_ALIGN) double f[3][W];
     double lj[W], coulomb[W], virial[6][W];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Pairs outside the lists: excluded ones, from which the mesh's share -qq erf(beta r)/r is taken, and those that interact by
- * plain LJ + 1/r at every distance and lambda. Their energies belong to LJ and Coulomb (short range).
+ * Pairs outside the lists: excluded ones, from which the mesh's share -qq erf(beta r)/r is taken, and those that
+ * interact by plain LJ + 1/r at every distance and lambda. Their energies belong to LJ and Coulomb (short range).
  */
 #include <math.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Smooth particle-mesh Ewald (Essmann et al. 1995, doi 10.1063/1.470117): charges to the mesh and forces from it. Charges on
- * the mesh are multiples of 2^-40 e, held as doubles, so that their order does not matter.
+ * Smooth particle-mesh Ewald (Essmann et al. 1995, doi 10.1063/1.470117): charges to the mesh and forces from it.
+ * Charges on the mesh are multiples of 2^-40 e, held as doubles, so that their order does not matter.
  */
 #include <math.h>
 #include <string.h>

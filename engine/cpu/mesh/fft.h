@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Real transforms of a mesh on the CPU device (fft.cc). Mesh: double [nx][ny][nz]; spectrum: complex [nx][ny][nz/2+1] as
- * pairs of double. Forward has exp(-2 pi i ..), backward exp(+2 pi i ..); neither divides by the number of points.
+ * Real transforms of a mesh on the CPU device (fft.cc). Mesh: double [nx][ny][nz]; spectrum: complex [nx][ny][nz/2+1]
+ * as pairs of double. Forward has exp(-2 pi i ..), backward exp(+2 pi i ..); neither divides by the number of points.
  */
 #ifndef SHOAL_ENGINE_CPU_MESH_FFT_H
 #define SHOAL_ENGINE_CPU_MESH_FFT_H

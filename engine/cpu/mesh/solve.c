@@ -40,8 +40,8 @@ static double wave(int32_t k, int32_t size)
     return k < (size + 1) / 2 ? k : k - size;
 }
 
-/* One row of the half spectrum, the waves `first` + z steps along the third edge's. Multiplies it by f/(pi V) exp(..)/m^2 B, of
- * which each m's energy is half. */
+/* One row of the half spectrum, the waves `first` + z steps along the third edge's. Multiplies it by f/(pi V)
+ * exp(..)/m^2 B, of which each m's energy is half. */
 static void solve_row(const struct nb_params *p, double *row, const double first[3], double step, double factor,
                       struct sums *sums)
 {

@@ -7,8 +7,8 @@
 
 #include "engine/kernels/constraints.h"
 
-/* Puts x (moved from x_old, which gives the directions) onto the constraints, to 1e-10 relative. v (may be NULL) gets the
- * displacement times inv_dt; reaction (may be NULL) is added to. False and *bad: no solution. */
+/* Puts x (moved from x_old, which gives the directions) onto the constraints, to 1e-10 relative. v (may be NULL) gets
+ * the displacement times inv_dt; reaction (may be NULL) is added to. False and *bad: no solution. */
 bool constrain_positions(const struct motion_table *m, const struct masses *masses, double bonded_lambda,
                          const double (*x_old)[3], double (*x)[3], double (*v)[3], double inv_dt,
                          struct reaction *reaction, struct constrain_failure *bad);

@@ -97,7 +97,8 @@ static void drift(const struct moving *a, const struct masses *masses, const str
     }
 }
 
-/* One evaluation of forces, at the start of the step. Constraints as in RATTLE: on v after the first kick, on x at the end. */
+/* One evaluation of forces, at the start of the step. Constraints as in RATTLE: on v after the first kick, on x at the
+ * end. */
 static void step(const struct moving *a, const struct motion_rule *rule)
 {
     struct ctl *c = a->c;
@@ -184,8 +185,8 @@ static void add_windows(const struct ctl *c, const struct motion_table *m, doubl
                    FIXED_TOTAL_LIMIT);
 }
 
-/* Constraint forces at the time of x: those that put a free step of velocity Verlet from x and v back onto the constraints,
- * force = mass displacement / (dt^2 / 2). GROMACS's md-vv reports the same. */
+/* Constraint forces at the time of x: those that put a free step of velocity Verlet from x and v back onto the
+ * constraints, force = mass displacement / (dt^2 / 2). GROMACS's md-vv reports the same. */
 static bool react(const struct args_velocities *a, const struct masses *masses, struct reaction *out)
 {
     struct ctl *c = a->ctl;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Pairs of two groups by their distance: all pairs, a piece of the second group at a time, so that the loop over it is one over
- * neighbouring numbers.
+ * Pairs of two groups by their distance: all pairs, a piece of the second group at a time, so that the loop over it is
+ * one over neighbouring numbers.
  */
 #include <math.h>
 #include <string.h>

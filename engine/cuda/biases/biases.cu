@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Coordinations and biases on a GPU. Who adds what is settled by the groups alone, and sums across warps are in fixed point: the same
- * bits in whatever order warps come.
+ * Coordinations and biases on a GPU. Who adds what is settled by the groups alone, and sums across warps are in fixed
+ * point: the same bits in whatever order warps come.
  */
 #include "engine/cuda/biases/tiles.h"
 #include "engine/cuda/device/device.cuh"
@@ -33,7 +33,8 @@ static __device__ __forceinline__ uint32_t row_place(const struct tile *p, uint3
     return p->c->pairs == COORDINATION_WITHIN ? column_place(p, row) : row;
 }
 
-/* Row `row` of the tile: s is the lane's, g and r too, of the pair that it is in; false: no lane is in reach of anything. */
+/* Row `row` of the tile: s is the lane's, g and r too, of the pair that it is in; false: no lane is in reach of
+ * anything. */
 static __device__ __forceinline__ bool tile_row(const struct tile *p, uint32_t row, double *s, double r[3], double g[3])
 {
     const struct coordination *c = p->c;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Atoms of a coordination's second group in the order of cells, those of one cell in the order of the group; a block for each
- * coordination. Sorted four bits at a time, each thread counting and moving a run of its own, so that nothing depends on who comes first.
+ * Atoms of a coordination's second group in the order of cells, those of one cell in the order of the group; a block
+ * for each coordination. Sorted four bits at a time, each thread counting and moving a run of its own, so that nothing
+ * depends on who comes first.
  */
 #include "engine/cuda/biases/tiles.h"
 #include "engine/cuda/device/device.cuh"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * How the pairs of a coordination are shared out among warps: a tile is 32 atoms of the second group, a lane each, by some of the
- * first; of pairs one by one it is 32 of them.
+ * How the pairs of a coordination are shared out among warps: a tile is 32 atoms of the second group, a lane each, by
+ * some of the first; of pairs one by one it is 32 of them.
  *
- * Where there are many pairs and the function ends, the second group is put in order first: by cells of the box along a curve that fills
- * it, so that the 32 of a tile are near one another, and a warp passes over what is out of reach of the sphere around them. The order is
- * made anew for every evaluation, of positions alone.
+ * Where there are many pairs and the function ends, the second group is put in order first: by cells of the box along a
+ * curve that fills it, so that the 32 of a tile are near one another, and a warp passes over what is out of reach of
+ * the sphere around them. The order is made anew for every evaluation, of positions alone.
  */
 #ifndef SHOAL_ENGINE_CUDA_BIASES_TILES_H
 #define SHOAL_ENGINE_CUDA_BIASES_TILES_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What CUDA C has no words for, in PTX: another kind of GPU has its own. (PTX besides: roots of engine/math/roots.h, which compiles for
- * CPUs too, and shapes in graphs/cuda/echo.cuh.)
+ * What CUDA C has no words for, in PTX: another kind of GPU has its own. (PTX besides: roots of engine/math/roots.h,
+ * which compiles for CPUs too, and shapes in graphs/cuda/echo.cuh.)
  */
 #ifndef SHOAL_ENGINE_CUDA_DEVICE_ARCH_CUH
 #define SHOAL_ENGINE_CUDA_DEVICE_ARCH_CUH
@@ -9,8 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Of a launch that may begin early (LAUNCH_EARLY), for all threads: the launch that comes after it may begin; and a wait for what
- * comes before it. In front of that it reads nothing that earlier launches of the step write. */
+/* Of a launch that may begin early (LAUNCH_EARLY), for all threads: the launch that comes after it may begin; and a
+ * wait for what comes before it. In front of that it reads nothing that earlier launches of the step write. */
 static __device__ inline void let_next_begin()
 {
 #if __CUDA_ARCH__ >= 900
@@ -25,8 +25,8 @@ static __device__ inline void wait_for_previous()
 #endif
 }
 
-/* A pointer to global memory, known as such: as far as the compiler knows, one that was read from memory may point anywhere. Accesses
- * through such a one take longer, atomics above all, and are not moved past others. */
+/* A pointer to global memory, known as such: as far as the compiler knows, one that was read from memory may point
+ * anywhere. Accesses through such a one take longer, atomics above all, and are not moved past others. */
 template <class T> static __device__ __forceinline__ T *in_global(T *p)
 {
 #ifdef __CUDA_ARCH__
@@ -38,8 +38,8 @@ template <class T> static __device__ __forceinline__ T *in_global(T *p)
 #endif
 }
 
-/* Begins to copy 4 or 8 bytes from global to shared memory; the thread has what it began to copy after copies_end, others of its
- * block after the barrier that follows. */
+/* Begins to copy 4 or 8 bytes from global to shared memory; the thread has what it began to copy after copies_end,
+ * others of its block after the barrier that follows. */
 template <class T> static __device__ inline void copy_begin(T *to, const T *from)
 {
 #ifdef __CUDA_ARCH__

@@ -66,9 +66,9 @@ static __device__ inline double block_largest(double v)
     return largest;
 }
 
-/* For the whole block, when its part of some work is done that `blocks` have parts of: true in the block that comes last, and
- * then everything that the others wrote is seen by reads that go past the first-level cache (__ldcg, atomics). `arrived` is zero
- * again then. */
+/* For the whole block, when its part of some work is done that `blocks` have parts of: true in the block that comes
+ * last, and then everything that the others wrote is seen by reads that go past the first-level cache (__ldcg,
+ * atomics). `arrived` is zero again then. */
 static __device__ inline bool last_of(uint32_t *arrived, uint32_t blocks)
 {
     __shared__ bool last;
@@ -94,8 +94,8 @@ static __device__ inline bool block_goes_on(const struct ctl *c)
     return !__syncthreads_or(*(volatile const uint32_t *)&c->halt != HALT_NONE);
 }
 
-/* The last act of a piece of work, for a whole block: the host gets the control block and the next ticket. The fence comes after
- * all threads have met: who sees the ticket sees what all of them wrote. */
+/* The last act of a piece of work, for a whole block: the host gets the control block and the next ticket. The fence
+ * comes after all threads have met: who sees the ticket sees what all of them wrote. */
 static __device__ inline void publish(struct ctl *c, struct sim_report *r)
 {
     __syncthreads();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Vectors and boxes in single precision, spelled out operation by operation, so that the same pair gives the same bits in every kernel
- * that meets it.
+ * Vectors and boxes in single precision, spelled out operation by operation, so that the same pair gives the same bits
+ * in every kernel that meets it.
  */
 #ifndef SHOAL_ENGINE_CUDA_DEVICE_VECTOR32_CUH
 #define SHOAL_ENGINE_CUDA_DEVICE_VECTOR32_CUH

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Pair lists, for boxes of the kind LISTS_BOX (enum box_kind), which whoever includes this defines first. A kernel returns at once where
- * no list is asked for (place.cuh). When a list is too short the needed length is noted, and the last block halts the replica.
+ * Pair lists, for boxes of the kind LISTS_BOX (enum box_kind), which whoever includes this defines first. A kernel
+ * returns at once where no list is asked for (place.cuh). When a list is too short the needed length is noted, and the
+ * last block halts the replica.
  */
 #ifndef SHOAL_ENGINE_CUDA_LISTS_BUILD_CUH
 #define SHOAL_ENGINE_CUDA_LISTS_BUILD_CUH
@@ -10,8 +11,8 @@
 #include "engine/cuda/lists/region_parts.cuh"
 #include "engine/cuda/lists/place.cuh"
 
-/* Work of one build, in the order in which blocks take it. A block that waits for earlier work waits for blocks that have begun
- * with it and wait for nothing later, so it does not matter how many run at a time. */
+/* Work of one build, in the order in which blocks take it. A block that waits for earlier work waits for blocks that
+ * have begun with it and wait for nothing later, so it does not matter how many run at a time. */
 struct plan {
     uint32_t take_end;    /* tasks: slots, as many as a block has threads */
     uint32_t prepare_end; /* regions: whose members are to be found by others than make their lists */
@@ -98,8 +99,8 @@ static __device__ void stage(struct builder *w, uint32_t region)
     __syncthreads();
 }
 
-/* A block's share of the rows: bundles of as many as it makes lists for at a time. Of all trios they are neighbours; of a region's
- * members every so many-th bundle, as those in front have longer lists. */
+/* A block's share of the rows: bundles of as many as it makes lists for at a time. Of all trios they are neighbours; of
+ * a region's members every so many-th bundle, as those in front have longer lists. */
 struct share {
     uint32_t first, step, end; /* from one bundle to the next */
 };
@@ -175,8 +176,8 @@ struct ahead {
     struct row_place place;
 };
 
-/* The i-th row of the share, or the last. Neighbours in the order of the last build had lists of about the same length; a search
- * has new members. */
+/* The i-th row of the share, or the last. Neighbours in the order of the last build had lists of about the same length;
+ * a search has new members. */
 static __device__ uint32_t row_of(const struct builder *w, struct share share, uint32_t i)
 {
     i = min(i, share.end - 1);
@@ -195,7 +196,8 @@ static __device__ struct trio_counts list_of_row(const struct builder *w, struct
                       : list_trio<false>(&w->b, &w->rows, row.k, place, row.head);
 }
 
-/* The lists of the share, each row's by some lanes. What they need of the next rows is on its way while they work on one. */
+/* The lists of the share, each row's by some lanes. What they need of the next rows is on its way while they work on
+ * one. */
 static __device__ void list_rows(struct builder *w, struct share share)
 {
     const struct args_list_build *a = &w->b.a;
@@ -234,7 +236,8 @@ static __device__ void order_group(const struct builder *w, uint32_t first, uint
     note_listed(&w->b, &w->rows, first + rank, trio);
 }
 
-/* How far a water's atom will go in the time that lists look ahead, grid positions; not quite to the end of its buffer. */
+/* How far a water's atom will go in the time that lists look ahead, grid positions; not quite to the end of its buffer.
+ */
 static __device__ struct place way_ahead(const struct build *b, enum list_kind kind, const double v[3])
 {
     const double most = BUFFER_AHEAD * b->t->buffer[kind];
@@ -364,7 +367,8 @@ static __device__ float widest_other(const struct build *b)
     return 1.0001f * (float)sqrt(block_largest((double)widest2));
 }
 
-/* Extents that a search counts on; a new one where others than waters reach farther than the last one did. other: widest_other() */
+/* Extents that a search counts on; a new one where others than waters reach farther than the last one did. other:
+ * widest_other() */
 static __device__ void set_extents(struct build *b, const struct ctl *c, float other)
 {
     const float water = __uint_as_float(b->lists->extent[0]);
@@ -377,8 +381,9 @@ static __device__ void set_extents(struct build *b, const struct ctl *c, float o
     if (LISTS_BOX == ANY_IMAGE)
         b->nearest = images_of(b) > 1 && (float)b->t->list_cutoff + fmaxf(b->extent[0], b->extent[1]) <
                                              0.999f * (float)box_cutoff_limit(c->box);
-    /* Members are those of the last search, spots are of now: a first atom may have left its region by half the skin since (alone, by an
-     * extent more), and be taken to be somewhat farther; the farthest member above the region has gone as far. */
+    /* Members are those of the last search, spots are of now: a first atom may have left its region by half the skin
+     * since (alone, by an extent more), and be taken to be somewhat farther; the farthest member above the region has
+     * gone as far. */
     b->spots = !b->t->whole && !reach_is_long(b, (float)(b->t->skin + 2 * b->t->buffer[WATER_FIRST]) + b->extent[1]);
     if (!b->t->whole)
         cut_box(b);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The entries of a trio's lists: atoms of the trios around it, of which a few lanes look at one each at a time. A warp works on
- * several trios so. What order entries come in does not matter.
+ * The entries of a trio's lists: atoms of the trios around it, of which a few lanes look at one each at a time. A warp
+ * works on several trios so. What order entries come in does not matter.
  */
 #ifndef SHOAL_ENGINE_CUDA_LISTS_ENTRIES_CUH
 #define SHOAL_ENGINE_CUDA_LISTS_ENTRIES_CUH
@@ -20,15 +20,16 @@ template <class T> struct growing {
     uint32_t cap, n;
 };
 
-/* What the squared distances of the owner's atoms from another go by. Without spots: d is the vector from there to the first, arm
- * that from the first to an atom, and |d + arm|^2 = d^2 + arm (2 d + arm). With spots: |p - s|^2 = p^2 + s (s - 2 p). */
+/* What the squared distances of the owner's atoms from another go by. Without spots: d is the vector from there to the
+ * first, arm that from the first to an atom, and |d + arm|^2 = d^2 + arm (2 d + arm). With spots: |p - s|^2 = p^2 + s
+ * (s - 2 p). */
 struct reaching {
     struct vec32 twice[TRIO]; /* 2 arm, or -2 s */
     float square[TRIO];
 };
 
-/* A trio that lists are made for. What the loops over those around it need of arguments is here, as memory that is written could
- * be theirs as far as the compiler knows. */
+/* A trio that lists are made for. What the loops over those around it need of arguments is here, as memory that is
+ * written could be theirs as far as the compiler knows. */
 struct owner {
     uint32_t trio;
     bool water;
@@ -65,7 +66,8 @@ static __device__ void find_partners(const struct pair_table *t, struct owner *o
     }
 }
 
-/* Which of the three pairs of a trio that is no water with an atom are to be computed. Waters have no partners but themselves. */
+/* Which of the three pairs of a trio that is no water with an atom are to be computed. Waters have no partners but
+ * themselves. */
 static __device__ uint32_t pair_mask(const struct pair_table *t, uint32_t trio, uint32_t slot)
 {
     uint32_t mask = 7, waters = (uint32_t)t->nwaters;
@@ -85,8 +87,8 @@ static __device__ uint32_t pair_mask(const struct pair_table *t, uint32_t trio, 
     return mask;
 }
 
-/* Squared distance of an atom from the nearest of the owner's, nm^2, by one image: the nearest to the first, or that of rounded
- * fractions. */
+/* Squared distance of an atom from the nearest of the owner's, nm^2, by one image: the nearest to the first, or that of
+ * rounded fractions. */
 template <bool SPOTS>
 static __device__ __forceinline__ float near_square(const struct cell32 *cell, const struct owner *o, uint32_t slot)
 {
@@ -121,8 +123,8 @@ static __device__ inline float nearest2(const struct build *b, const struct owne
     return least_square(b, apart_of(o->first, shared_places()[slot]), o->arm, TRIO, enough);
 }
 
-/* Atom l of one trio for each lane (none: `has` is false), into the lists of the owner. k: the trio's number in its rows; others:
- * some lane has no water. */
+/* Atom l of one trio for each lane (none: `has` is false), into the lists of the owner. k: the trio's number in its
+ * rows; others: some lane has no water. */
 template <bool SPOTS>
 static __device__ inline void take_atom(const struct build *b, const struct rows *rows, struct owner *o, bool has,
                                         uint32_t k, uint32_t trio, uint32_t l, bool others)
@@ -155,7 +157,8 @@ static __device__ void note_need(const struct build *b, uint32_t near)
 
 /* ---- a water's, by one image: most of all lists ---- */
 
-/* Squared radii of lists, and the box; copies, as memory that is written could be theirs as far as the compiler knows. */
+/* Squared radii of lists, and the box; copies, as memory that is written could be theirs as far as the compiler knows.
+ */
 struct reaches {
     struct cell32 cell;
     float lists2[2], near2[2]; /* to a first atom, to another */
@@ -174,8 +177,8 @@ static __device__ __forceinline__ void take_water_atom(const struct reaches *rea
         grow(o->lanes, &o->hydrogen, in && !near, slot);
 }
 
-/* All that is around a water: waters. `first`: the lane's in the first turn; the others are read two turns ahead, by turns into one
- * of two words: to move one that has not come would be to wait for it. */
+/* All that is around a water: waters. `first`: the lane's in the first turn; the others are read two turns ahead, by
+ * turns into one of two words: to move one that has not come would be to wait for it. */
 template <bool SPOTS>
 static __device__ __forceinline__ void list_water(const struct build *b, struct owner *o, const uint16_t *around,
                                                   uint32_t count, uint32_t first)
@@ -293,7 +296,8 @@ static __device__ __forceinline__ void take_perturbed(const struct build *b, int
         ((uint2 *)b->a.pairs)[at] = make_uint2((uint32_t)atom, (uint32_t)other);
 }
 
-/* Pairs of a perturbed atom's slot with slots from .. from + PERTURBED_SLOTS - 1: plain ones, and perturbed ones behind it. */
+/* Pairs of a perturbed atom's slot with slots from .. from + PERTURBED_SLOTS - 1: plain ones, and perturbed ones behind
+ * it. */
 static __device__ void list_perturbed(const struct build *b, uint32_t own, uint32_t from)
 {
     const struct pair_table *t = b->t;

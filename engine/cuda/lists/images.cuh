@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Differences of grid positions, and which image of an atom they lead to: the one that rounding fractions of the box gives, which
- * is what a difference of whole numbers modulo 2^32 does by itself, or, where that need not be the nearest, the nearest.
+ * Differences of grid positions, and which image of an atom they lead to: the one that rounding fractions of the box
+ * gives, which is what a difference of whole numbers modulo 2^32 does by itself, or, where that need not be the
+ * nearest, the nearest.
  */
 #ifndef SHOAL_ENGINE_CUDA_LISTS_IMAGES_CUH
 #define SHOAL_ENGINE_CUDA_LISTS_IMAGES_CUH
@@ -30,7 +31,8 @@ template <box_kind BOX> struct way_in {
     }
 };
 
-/* Of the eight vectors that the fractions of one, and their neighbours on the other side of zero, make, the shortest. */
+/* Of the eight vectors that the fractions of one, and their neighbours on the other side of zero, make, the shortest.
+ */
 struct shortest32 {
     struct vec32 r; /* nm */
     uint32_t image; /* a bit for each fraction that is the neighbour */

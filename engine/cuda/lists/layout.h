@@ -1,34 +1,36 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the non-bonded kernels of the CUDA program read and write: read-only tables of a model, and the arrays of a replica's
- * block. All pointers are device addresses.
+ * What the non-bonded kernels of the CUDA program read and write: read-only tables of a model, and the arrays of a
+ * replica's block. All pointers are device addresses.
  *
- * Slots. The unperturbed atoms are put into trios: three atoms of one molecule that stay close, a rigid water for one. Trio t
- * has slots 3t, 3t + 1, 3t + 2; waters come first (oxygen, hydrogen, hydrogen), then the others, then one slot for every
- * perturbed atom. A trio with less than three atoms has slots without one; they lie where its first atom lies, without
- * charge and without Lennard-Jones.
+ * Slots. The unperturbed atoms are put into trios: three atoms of one molecule that stay close, a rigid water for one.
+ * Trio t has slots 3t, 3t + 1, 3t + 2; waters come first (oxygen, hydrogen, hydrogen), then the others, then one slot
+ * for every perturbed atom. A trio with less than three atoms has slots without one; they lie where its first atom
+ * lies, without charge and without Lennard-Jones.
  *
- * Grid positions. `grid` is uint4 [nslots]: x, y, z as fractions of the box in units of 2^-32, so that the difference of two
- * as int32 is that to the nearest image, and in w the bits of the charge now, as float, e.
+ * Grid positions. `grid` is uint4 [nslots]: x, y, z as fractions of the box in units of 2^-32, so that the difference
+ * of two as int32 is that to the nearest image, and in w the bits of the charge now, as float, e.
  *
- * Lists are made from where atoms are taken to be (`built`), and hold while none is farther from there than the buffer of its kind.
- * The atoms of waters are taken to be where they will be in some steps, as far as can be told: they come near that place and leave it
- * again, so that a list lives about twice as long as one made from where they are.
+ * Lists are made from where atoms are taken to be (`built`), and hold while none is farther from there than the buffer
+ * of its kind. The atoms of waters are taken to be where they will be in some steps, as far as can be told: they come
+ * near that place and leave it again, so that a list lives about twice as long as one made from where they are.
  *
- * Lists. Each trio has entries: slots of which at least one of its atoms may come within the cut-off. `near` holds those that
- * may be so close that a pair's force needs more than 22 bits, and those with an excluded pair: slot | mask << 29, mask telling
- * which of the three pairs are to be computed. `oxygen` and `hydrogen` are atoms of waters seen from a water; `other` is the
- * rest, which waters have none of. Every pair stands in the list of one of its two trios; which one depends on their numbers alone, so
- * that its force and energy have the same bits wherever and whenever lists are made. The trios around a trio are those that its lists
- * are made from; all lie in a pool (struct row_place), as the longest is many times as long as most. Pairs take rows in an order in
- * which neighbours have lists of about the same length (struct listed_row).
+ * Lists. Each trio has entries: slots of which at least one of its atoms may come within the cut-off. `near` holds
+ * those that may be so close that a pair's force needs more than 22 bits, and those with an excluded pair: slot | mask
+ * << 29, mask telling which of the three pairs are to be computed. `oxygen` and `hydrogen` are atoms of waters seen
+ * from a water; `other` is the rest, which waters have none of. Every pair stands in the list of one of its two trios;
+ * which one depends on their numbers alone, so that its force and energy have the same bits wherever and whenever lists
+ * are made. The trios around a trio are those that its lists are made from; all lie in a pool (struct row_place), as
+ * the longest is many times as long as most. Pairs take rows in an order in which neighbours have lists of about the
+ * same length (struct listed_row).
  *
- * Regions. While pairs are computed positions and forces are in a block's shared memory. A replica that fits is there whole.
- * A larger one (not `whole`) is cut into regions, n along each edge of the box, and each pair belongs to the region that its
- * lower atom is in, along each edge for itself ("lower" by the nearest image, and as trios' first atoms were when trios around
- * were last searched for). So the members of a region, the trios that its pairs may have, are those in it and those above its
- * upper faces in reach. Members have numbers of their own, waters first, in arbitrary order, and what is in
- * lists goes by these: rows of arrays are [regions][region_cap]. A trio may have a row in up to eight regions.
+ * Regions. While pairs are computed positions and forces are in a block's shared memory. A replica that fits is there
+ * whole. A larger one (not `whole`) is cut into regions, n along each edge of the box, and each pair belongs to the
+ * region that its lower atom is in, along each edge for itself ("lower" by the nearest image, and as trios' first atoms
+ * were when trios around were last searched for). So the members of a region, the trios that its pairs may have, are
+ * those in it and those above its upper faces in reach. Members have numbers of their own, waters first, in arbitrary
+ * order, and what is in lists goes by these: rows of arrays are [regions][region_cap]. A trio may have a row in up to
+ * eight regions.
  */
 #ifndef SHOAL_ENGINE_CUDA_LISTS_LAYOUT_H
 #define SHOAL_ENGINE_CUDA_LISTS_LAYOUT_H
@@ -58,8 +60,8 @@ enum {
     MEMBER_PLACE_BYTES = (TRIO * 4 + 1) * sizeof(uint32_t) /* ..or spots, and struct member */
 };
 
-/* Kernels of lists and pairs are made for each. ANY_IMAGE: a triclinic one, in which the nearest image of an atom need not be that of
- * rounded fractions. */
+/* Kernels of lists and pairs are made for each. ANY_IMAGE: a triclinic one, in which the nearest image of an atom need
+ * not be that of rounded fractions. */
 enum box_kind { RECTANGULAR, TRICLINIC, ANY_IMAGE, BOX_KINDS };
 
 /* Of atoms, as lists know them: a water's first, its others, and those of all other trios. */
@@ -93,16 +95,16 @@ struct region {
     uint32_t cost;            /* of its lists, to make and to go through, in units of their own */
 };
 
-/* A block's work on a region, in pairs and when lists are made again: the part-th of `parts` shares of its rows; none if `parts` is 0.
- * Regions that cost more have more parts, the costliest of which come first. */
+/* A block's work on a region, in pairs and when lists are made again: the part-th of `parts` shares of its rows; none
+ * if `parts` is 0. Regions that cost more have more parts, the costliest of which come first. */
 struct region_part {
     uint32_t region;
     uint16_t part, parts;
 };
 
-/* Where a row has its lists: in the pool, from the start-th of its words of 4 bytes on, with room for what can come of so many trios
- * around it. First these, as uint16; then `near`, as uint32, no more than `most` of them; then `oxygen` and `hydrogen` or `other`, as
- * uint16. */
+/* Where a row has its lists: in the pool, from the start-th of its words of 4 bytes on, with room for what can come of
+ * so many trios around it. First these, as uint16; then `near`, as uint32, no more than `most` of them; then `oxygen`
+ * and `hydrogen` or `other`, as uint16. */
 struct row_place {
     uint32_t start, around;
 };
@@ -113,7 +115,8 @@ MATH_FN uint32_t row_near_cap(uint32_t around, uint32_t most)
     return TRIO * around < most ? TRIO * around : most;
 }
 
-/* Every list begins with a sector of memory: few lanes read it together, and what they read at a time is then in one. */
+/* Every list begins with a sector of memory: few lanes read it together, and what they read at a time is then in one.
+ */
 MATH_FN uint32_t row_sectors(uint32_t words)
 {
     return (words + LIST_SECTOR - 1) / LIST_SECTOR * LIST_SECTOR;
@@ -175,8 +178,8 @@ MATH_FN uint32_t region_places(uint32_t members)
     return (members + TRIED_AT_ONCE - 1) / TRIED_AT_ONCE * TRIED_AT_ONCE;
 }
 
-/* That share the entries of a trio that is no water, by those of a water: its lists are twice as long, as waters have none of their
- * pairs, and take longer to go through. */
+/* That share the entries of a trio that is no water, by those of a water: its lists are twice as long, as waters have
+ * none of their pairs, and take longer to go through. */
 MATH_FN uint32_t other_lanes(uint32_t lanes)
 {
     return 4 * lanes < 32 ? 4 * lanes : 32;
@@ -198,12 +201,11 @@ struct pair_table {
     double coulomb_cutoff, vdw_cutoff, cutoff; /* nm; cutoff: the larger of the two */
     double buffer[LIST_KINDS];                 /* nm, how far an atom may be from where lists take it to be.. */
     double list_cutoff;                        /* ..and cutoff with the largest of two atoms */
-    double near
-        [2]
-        [LIST_KINDS]; /* nm, from a water or another trio to an atom of a kind, of lists: where forces need more bits */
-    double skin;      /* nm, by which the search for trios around a trio reaches beyond what it must find */
-    double ahead;     /* ps, by which lists take waters' atoms to be on their way */
-    double coulomb_shift; /* 1/nm */
+    double near[2][LIST_KINDS]; /* nm, from a water or another trio to an atom of a kind, of lists: where forces need
+                                   more bits */
+    double skin;                /* nm, by which the search for trios around a trio reaches beyond what it must find */
+    double ahead;               /* ps, by which lists take waters' atoms to be on their way */
+    double coulomb_shift;       /* 1/nm */
     struct ewald_fit ewald;
     struct lj_rule lj_rule;
     struct soft_rule soft;
@@ -213,8 +215,8 @@ struct pair_table {
     const int32_t *slot;      /* [natoms]: where an atom is in it */
     const int32_t *slot_type; /* [nslots] LJ type in state A; ntypes where there is no atom */
     const struct lj32 *lj32;  /* [ntypes + 1][ntypes], the last row zero */
-    /* excluded partners of the atoms of trio t, as slots: partner[partner_start[slot] .. partner_start[slot + 1]), sorted; trios
-     * from nwaters on only, slots counted from 3 nwaters */
+    /* excluded partners of the atoms of trio t, as slots: partner[partner_start[slot] .. partner_start[slot + 1]),
+     * sorted; trios from nwaters on only, slots counted from 3 nwaters */
     const int32_t *partner_start, *partner;
 
     const double *charge;                       /* [natoms] in state A, e */
@@ -222,8 +224,8 @@ struct pair_table {
     const int32_t *type[2];                     /* [natoms] */
     const struct lj *lj;                        /* [ntypes][ntypes] */
     const int32_t *exclusion_start, *exclusion; /* of atoms, as in struct system */
-    /* excluded: [nexcluded + nrigid] of constant charges, those of two atoms of one rigid water last: constraints take their
-     * forces away, so only energies ask for them */
+    /* excluded: [nexcluded + nrigid] of constant charges, those of two atoms of one rigid water last: constraints take
+     * their forces away, so only energies ask for them */
     const struct nb_excluded *excluded, *excluded_perturbed;
     const struct nb_always *always;
     const double (*window)[LAMBDA_COUNT]; /* [nwindows] */

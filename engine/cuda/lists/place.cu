@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Where an evaluation of forces begins (place.cuh), a thread for each atom: whatever moved the atoms, or changed the box or lambda.
+ * Where an evaluation of forces begins (place.cuh), a thread for each atom: whatever moved the atoms, or changed the
+ * box or lambda.
  */
 #include "engine/cuda/lists/place.cuh"
 

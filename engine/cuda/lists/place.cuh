@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What an evaluation of forces begins with: atoms on the grid, no forces on them yet, and whether the lists still hold. `place` does
- * that for all atoms; kernels of a timestep do it for those that they move, so that the next step finds it done.
+ * What an evaluation of forces begins with: atoms on the grid, no forces on them yet, and whether the lists still hold.
+ * `place` does that for all atoms; kernels of a timestep do it for those that they move, so that the next step finds it
+ * done.
  *
- * A list of all pairs that are taken to be closer than cut-off + B + B', with B the buffers of two kinds of atoms, at a box L0, has
- * every pair that is inside the cut-off while each atom's d <= k B - (1 - k) cut-off / 2, with k = min(1, L/L0) and d how far it is
- * from where it was taken to be, measured in grid positions times the box now, L; so volume moves count. A pair leaves the near
- * list's reach by no more than that either.
+ * A list of all pairs that are taken to be closer than cut-off + B + B', with B the buffers of two kinds of atoms, at a
+ * box L0, has every pair that is inside the cut-off while each atom's d <= k B - (1 - k) cut-off / 2, with k = min(1,
+ * L/L0) and d how far it is from where it was taken to be, measured in grid positions times the box now, L; so volume
+ * moves count. A pair leaves the near list's reach by no more than that either.
  *
- * The atoms of a list are taken from the trios around a trio (trio_search.cuh). Those are searched for less often: first atoms
- * go less far than hydrogens do. Those are found whose first atoms are taken to be closer than R + skin + e + e' at a box L0, with e
- * somewhat more than the extents of trios of two kinds, and R = cut-off for two waters, else with the buffers of two other atoms. So
- * none is missed while 2 d <= k (R + skin) - R and extents are below k e, with d the largest distance of first atoms from there;
- * then there is a new search and a new list. For what is missed then has no atoms inside the cut-off. Of two waters that is so at any time,
- * as they are rigid (extents of the last `place`). Extents of others are those before lists are made (build.cuh), where lists take
- * them to be; until the next ones they grow by twice their buffer at most, and so there is no need to know what they are meanwhile.
- * A trio of one atom, mostly a hydrogen, reaches nowhere and may have gone farther by e.
+ * The atoms of a list are taken from the trios around a trio (trio_search.cuh). Those are searched for less often:
+ * first atoms go less far than hydrogens do. Those are found whose first atoms are taken to be closer than R + skin + e
+ * + e' at a box L0, with e somewhat more than the extents of trios of two kinds, and R = cut-off for two waters, else
+ * with the buffers of two other atoms. So none is missed while 2 d <= k (R + skin) - R and extents are below k e, with
+ * d the largest distance of first atoms from there; then there is a new search and a new list. For what is missed then
+ * has no atoms inside the cut-off. Of two waters that is so at any time, as they are rigid (extents of the last
+ * `place`). Extents of others are those before lists are made (build.cuh), where lists take them to be; until the next
+ * ones they grow by twice their buffer at most, and so there is no need to know what they are meanwhile. A trio of one
+ * atom, mostly a hydrogen, reaches nowhere and may have gone farther by e.
  */
 #ifndef SHOAL_ENGINE_CUDA_LISTS_PLACE_CUH
 #define SHOAL_ENGINE_CUDA_LISTS_PLACE_CUH
@@ -42,7 +44,8 @@ struct placing {
     const uint32_t *searched[3]; /* where trios' first atoms were */
     int64_t (*f)[3];
     double box[BOX_SIZE], inverse[BOX_SIZE], lambda;
-    /* squared displacements that end lists, and searches, of trios and of those of one atom, nm^2; -1: there are none */
+    /* squared displacements that end lists, and searches, of trios and of those of one atom, nm^2; -1: there are none
+     */
     double most2[LIST_KINDS], search_most2[2];
 };
 

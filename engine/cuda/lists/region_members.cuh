@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The regions of large systems (layout.h): their members, and the trios around a member that its pairs in the region are
- * with.
+ * The regions of large systems (layout.h): their members, and the trios around a member that its pairs in the region
+ * are with.
  *
- * Positions are told from a region's lower corner and do not go around the box: u < 2^32 holds the region and what is in reach
- * above it, since there are at least two regions along an edge, and nothing is farther than half of it. Two members have their pair here if
- * along each edge one of them is in the region, and if the way between them that stays here is the one to the nearest image. Then
- * the lower one is in the region, and no other region sees them so.
+ * Positions are told from a region's lower corner and do not go around the box: u < 2^32 holds the region and what is
+ * in reach above it, since there are at least two regions along an edge, and nothing is farther than half of it. Two
+ * members have their pair here if along each edge one of them is in the region, and if the way between them that stays
+ * here is the one to the nearest image. Then the lower one is in the region, and no other region sees them so.
  *
- * Members are sorted by kind, by the upper faces that they are above, by odd and even numbers, and roughly by number: what a warp's
- * next members may have pairs with is then together, as which of two has their pair goes by numbers (trio_owns).
+ * Members are sorted by kind, by the upper faces that they are above, by odd and even numbers, and roughly by number:
+ * what a warp's next members may have pairs with is then together, as which of two has their pair goes by numbers
+ * (trio_owns).
  */
 #ifndef SHOAL_ENGINE_CUDA_LISTS_REGION_MEMBERS_CUH
 #define SHOAL_ENGINE_CUDA_LISTS_REGION_MEMBERS_CUH
@@ -100,8 +101,8 @@ static __device__ bool member_of(const struct build *b, const struct space *s, u
     return away2 < reach * reach;
 }
 
-/* count[k] becomes the sum of those before k, of n (the threads of the block times what is left to a thread at most). For the
- * whole block. */
+/* count[k] becomes the sum of those before k, of n (the threads of the block times what is left to a thread at most).
+ * For the whole block. */
 static __device__ void sum_before(uint32_t *count, uint32_t n)
 {
     __shared__ uint32_t before[2][32 * BUILD_WARPS];
@@ -132,8 +133,8 @@ static __device__ inline uint32_t *shared_bins(void)
     return bins;
 }
 
-/* f(trio as in struct member, kind) for every member, each by one thread of the block, roughly by their numbers; positions are
- * read several at a time. */
+/* f(trio as in struct member, kind) for every member, each by one thread of the block, roughly by their numbers;
+ * positions are read several at a time. */
 template <class F> static __device__ __forceinline__ void for_members(const struct build *b, const struct space *s, F f)
 {
     const uint32_t trios = (uint32_t)b->t->ntrios, waters = (uint32_t)b->t->nwaters;
@@ -207,8 +208,8 @@ static __device__ __forceinline__ struct spot spot_of(const struct build *b, con
     return {at.x, at.y, at.z, square32(at)};
 }
 
-/* Spots of members into shared memory; the last again in place of those that candidates tried together go beyond. For the whole
- * block. */
+/* Spots of members into shared memory; the last again in place of those that candidates tried together go beyond. For
+ * the whole block. */
 static __device__ void stage_spots(const struct build *b, const struct space *s, const struct member *members,
                                    uint32_t count)
 {
@@ -247,8 +248,8 @@ static __device__ struct rows stage_region(const struct build *b, const struct s
 
 /* ---- searching ---- */
 
-/* May a vector of pairs in reach, and `more` (nm), be another than that which rounding the fractions gives, or the way between two
- * members that stays in the region? Not where a longer one lies between opposite faces. */
+/* May a vector of pairs in reach, and `more` (nm), be another than that which rounding the fractions gives, or the way
+ * between two members that stays in the region? Not where a longer one lies between opposite faces. */
 static __device__ inline bool reach_is_long(const struct build *b, float more)
 {
     const float least = (float)fmin(fmin(b->width[0], b->width[1]), b->width[2]);
@@ -264,7 +265,8 @@ struct member_seeker {
     float reach2[2];     /* of waters and others, nm^2; -1: it has no pairs with them in its list */
 };
 
-/* Numbers of the trios of a kind that some lane of a warp has its pair with, if they are in reach: even and odd ones. */
+/* Numbers of the trios of a kind that some lane of a warp has its pair with, if they are in reach: even and odd ones.
+ */
 struct wanted {
     uint32_t below[2], above[2];
 };
@@ -289,8 +291,8 @@ static __device__ __forceinline__ bool is_wanted(const struct wanted *w, uint32_
     return number < (trio & 1 ? w->below[1] : w->below[0]) || number > (trio & 1 ? w->above[1] : w->above[0]);
 }
 
-/* Of the candidates of a warp, one a lane, those that may be in a pair of this region, if they are in reach: a bit each. Each pair has a
- * member in the region along each edge. */
+/* Of the candidates of a warp, one a lane, those that may be in a pair of this region, if they are in reach: a bit
+ * each. Each pair has a member in the region along each edge. */
 struct fitting {
     uint32_t mine, some; /* with a member; with that of some lane, or a few more */
 };
@@ -307,7 +309,8 @@ static __device__ __forceinline__ struct fitting fitting_of(uint32_t trio, uint3
     return fit;
 }
 
-/* Squared distance less that of the reach, nm^2; INFINITY where another way is nearer than the one that stays in the region. */
+/* Squared distance less that of the reach, nm^2; INFINITY where another way is nearer than the one that stays in the
+ * region. */
 static __device__ inline float beyond_reach(const struct build *b, const struct space *space,
                                             const struct member_seeker *s, struct place p, float reach2)
 {
@@ -354,7 +357,8 @@ static __device__ __forceinline__ uint32_t in_reach(const struct build *b, const
     return __brev(in);
 }
 
-/* Tries those of the members first .. first + 31 that are among `some`, all of one kind; which are around, a bit each. */
+/* Tries those of the members first .. first + 31 that are among `some`, all of one kind; which are around, a bit each.
+ */
 template <bool SPOTS>
 static __device__ __forceinline__ uint32_t try_members(const struct build *b, const struct space *space,
                                                        const struct rows *rows, const struct member_seeker *s,
@@ -391,7 +395,8 @@ static __device__ __forceinline__ uint32_t *seen_of(const struct build *b, uint3
     return in_global((uint32_t *)b->a.seen) + (blockIdx.x * (size_t)words + word) * blockDim.x + threadIdx.x;
 }
 
-/* The members around the k-th that it has a pair with here (seen_of); how many. Each lane has a member, or none if !has. */
+/* The members around the k-th that it has a pair with here (seen_of); how many. Each lane has a member, or none if
+ * !has. */
 template <bool SPOTS>
 static __device__ uint32_t search_members(const struct build *b, const struct space *space, const struct rows *all,
                                           uint32_t k, bool has)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What is decided of regions once their lists are made: the order of members in which pairs are computed, and how many blocks work on
- * each region.
+ * What is decided of regions once their lists are made: the order of members in which pairs are computed, and how many
+ * blocks work on each region.
  */
 #ifndef SHOAL_ENGINE_CUDA_LISTS_REGION_PARTS_CUH
 #define SHOAL_ENGINE_CUDA_LISTS_REGION_PARTS_CUH
@@ -15,8 +15,8 @@
 
 /* ---- order ---- */
 
-/* Members whose lists cost about the same have one bin, those that cost most the first, those without entries the last. A warp takes
- * so many entries at a time of several waters: those that ask for as many turns cost the same. */
+/* Members whose lists cost about the same have one bin, those that cost most the first, those without entries the last.
+ * A warp takes so many entries at a time of several waters: those that ask for as many turns cost the same. */
 static __device__ inline uint32_t bin_of(struct trio_counts n, bool water, uint32_t at_a_time)
 {
     if (n.near + n.oxygen + n.hydrogen + n.other == 0)
@@ -28,7 +28,8 @@ static __device__ inline uint32_t bin_of(struct trio_counts n, bool water, uint3
     return OTHER_BINS + 1023 - (hydrogens * (LONGEST_OXYGEN / at_a_time + 1) + oxygens);
 }
 
-/* What a row's entries cost, by the instructions that they take in pairs; those of others than waters wait for memory, too. */
+/* What a row's entries cost, by the instructions that they take in pairs; those of others than waters wait for memory,
+ * too. */
 static __device__ inline uint32_t cost_of(struct trio_counts n, bool water)
 {
     return water ? 2 * n.near + n.oxygen + n.hydrogen : 3 * n.near + 2 * n.other;
@@ -89,8 +90,8 @@ static __device__ void order_region(const struct build *b, uint32_t region, cons
 
 /* ---- parts ---- */
 
-/* How many parts a region has: as many as cost no more than a quarter above the share each. With shares of the mean over `parts` all
- * have no more than parts + 1 in the mean. */
+/* How many parts a region has: as many as cost no more than a quarter above the share each. With shares of the mean
+ * over `parts` all have no more than parts + 1 in the mean. */
 static __device__ inline uint32_t parts_of_region(uint32_t cost, float share)
 {
     return (uint32_t)fmaxf(ceilf((float)cost / share - 0.25f), 1.0f);

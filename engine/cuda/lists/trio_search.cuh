@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Which trios are around a trio: those of which some atom may come within a list's reach of one of its atoms, before first atoms
- * have moved by more than half the skin. Here small systems, which try each trio with each other; region_members.cuh has large
- * ones.
+ * Which trios are around a trio: those of which some atom may come within a list's reach of one of its atoms, before
+ * first atoms have moved by more than half the skin. Here small systems, which try each trio with each other;
+ * region_members.cuh has large ones.
  */
 #ifndef SHOAL_ENGINE_CUDA_LISTS_TRIO_SEARCH_CUH
 #define SHOAL_ENGINE_CUDA_LISTS_TRIO_SEARCH_CUH
@@ -73,8 +73,8 @@ struct build {
     bool search; /* trios around are looked for; else they are known */
     struct cell32 cell;
     uint32_t images; /* of a vector that are tried (image_of).. */
-    bool
-        nearest; /* ..or, of those from a trio's first atom to atoms in its lists' reach, the nearest alone (of ANY_IMAGE) */
+    bool nearest;    /* ..or, of those from a trio's first atom to atoms in its lists' reach, the nearest alone (of
+                        ANY_IMAGE) */
     double width[3]; /* of the box, nm */
     struct cut cut[3];
     bool spots;                  /* there are regions, and the way that stays in one is that to the nearest image */
@@ -134,9 +134,9 @@ static __device__ inline float search_reach(const struct build *b, uint32_t kind
     return 1.00001f * ((float)(reach + b->t->skin) + b->extent[kind] + b->extent[other]);
 }
 
-/* Vectors between grid positions. In a triclinic box one that is within reach need not be the one that rounding the fractions
- * gives, unless reach is less than half the distance of opposite faces: it may be any of the eight that have the fractions' other
- * neighbours too, as long as no fraction is above 1. Image 0 is the rounded one. */
+/* Vectors between grid positions. In a triclinic box one that is within reach need not be the one that rounding the
+ * fractions gives, unless reach is less than half the distance of opposite faces: it may be any of the eight that have
+ * the fractions' other neighbours too, as long as no fraction is above 1. Image 0 is the rounded one. */
 static __device__ inline float beside(float u, uint32_t yes)
 {
     return yes ? u - copysignf(GRID_EDGE, u) : u;
@@ -160,8 +160,8 @@ static __device__ inline struct vec32 image_of(const struct build *b, float x, f
     return cell32_vector<true>(&b->cell, beside(x, image & 1), beside(y, image & 2), beside(z, image & 4), from);
 }
 
-/* The least squared length of the vector from one of `n` places (nm, from a point) to another point, u away; those above `enough`
- * need not be exact if there is another below. */
+/* The least squared length of the vector from one of `n` places (nm, from a point) to another point, u away; those
+ * above `enough` need not be exact if there is another below. */
 static __device__ inline float least_square(const struct build *b, struct apart u, const struct vec32 *from, int n,
                                             float enough)
 {
@@ -172,8 +172,8 @@ static __device__ inline float least_square(const struct build *b, struct apart 
     return least;
 }
 
-/* Puts a value of those lanes that have one behind the `count` that are there; returns how many there are now. Counts on where
- * there is no room. */
+/* Puts a value of those lanes that have one behind the `count` that are there; returns how many there are now. Counts
+ * on where there is no room. */
 template <class T>
 static __device__ __forceinline__ uint32_t append(struct lanes lanes, bool has, uint32_t value, T *list, uint32_t count,
                                                   uint32_t cap)
@@ -210,8 +210,8 @@ struct seeker {
     float reach2[2]; /* of waters and others, nm^2 */
 };
 
-/* Room in the pool for the lists of a row a lane with so many trios around it, if !has for none; none where the pool is too short,
- * which is noted. For a warp. */
+/* Room in the pool for the lists of a row a lane with so many trios around it, if !has for none; none where the pool is
+ * too short, which is noted. For a warp. */
 static __device__ struct row_place take_place(const struct build *b, bool has, uint32_t around, bool water)
 {
     const uint32_t lane = lane_of_warp(), words = has ? row_words(around, b->a.near_cap, water) : 0;
@@ -242,8 +242,8 @@ static __device__ inline bool try_trio(const struct build *b, const struct rows 
     return has && least_square(b, d, &none, 1, s->reach2[kind]) < s->reach2[kind] && !(other == s->trio && kind == 0);
 }
 
-/* Of two trios of one kind, the one that has the pair in its list: each has half of the others, whatever their number. The
- * m-th trio that the l-th of n of a kind has in its list. */
+/* Of two trios of one kind, the one that has the pair in its list: each has half of the others, whatever their number.
+ * The m-th trio that the l-th of n of a kind has in its list. */
 static __device__ inline uint32_t owned_count(uint32_t l, uint32_t n)
 {
     return l / 2 + (n - l) / 2;
@@ -254,7 +254,8 @@ static __device__ inline uint32_t owned(uint32_t l, uint32_t m)
     return m < l / 2 ? l % 2 + 2 * m : l + 1 + 2 * (m - l / 2);
 }
 
-/* The same rule, asked of one pair of a kind: has trio l its pair with k in its list? Waters have none with themselves. */
+/* The same rule, asked of one pair of a kind: has trio l its pair with k in its list? Waters have none with themselves.
+ */
 static __device__ inline bool trio_owns(uint32_t l, uint32_t k, bool water)
 {
     return ((l ^ k) & 1) == (k > l) && !(water && l == k);
@@ -279,8 +280,8 @@ static __device__ inline uint32_t candidate(const struct pair_table *t, uint32_t
     return m < owned_count(trio - waters, others) ? waters + owned(trio - waters, m) : trio;
 }
 
-/* Puts the trios around one into the pool; which candidates these are is found first, into `seen`, a bit each, to know how many. For a
- * warp. */
+/* Puts the trios around one into the pool; which candidates these are is found first, into `seen`, a bit each, to know
+ * how many. For a warp. */
 static __device__ struct row_place search_around(const struct build *b, const struct rows *rows, uint32_t trio,
                                                  uint32_t *seen)
 {

@@ -33,7 +33,8 @@ static bool excludes(const struct alchemy_plan *plan, int32_t i, int32_t j)
     return false;
 }
 
-/* Can this water be computed as a water: its atoms interact with everything but each other, the hydrogens are alike and bare. */
+/* Can this water be computed as a water: its atoms interact with everything but each other, the hydrogens are alike and
+ * bare. */
 static bool is_water(const struct alchemy_plan *plan, const struct rigid_water *w)
 {
     int32_t o = w->atom[0], h = w->atom[1], to = plan->type[0][o], th = plan->type[0][h];
@@ -154,7 +155,8 @@ static void choose_trio(const struct gathering *g, int32_t i, int32_t trio[TRIO]
     }
 }
 
-/* The first atom is the one by which searches go, and a hydrogen goes far: another of its trio comes first, if there is one. */
+/* The first atom is the one by which searches go, and a hydrogen goes far: another of its trio comes first, if there is
+ * one. */
 static void no_hydrogen_first(const struct system *sys, int32_t trio[TRIO])
 {
     int32_t *other = trio[2] >= 0 && sys->atoms[trio[2]].mass[0] > sys->atoms[trio[1]].mass[0] ? &trio[2] : &trio[1];

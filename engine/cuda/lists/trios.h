@@ -8,9 +8,9 @@
 #include "engine/prepare/alchemy.h"
 #include "engine/prepare/topology.h"
 
-/* Atom of every slot ([3 ntrios + nperturbed]; ~ the trio's first atom where there is none); the caller frees it. Rigid waters
- * that are all alike, whose hydrogens have no Lennard-Jones among waters, come first: nwaters of them, as oxygen, hydrogen,
- * hydrogen. Not together: every atom is a trio of its own. */
+/* Atom of every slot ([3 ntrios + nperturbed]; ~ the trio's first atom where there is none); the caller frees it. Rigid
+ * waters that are all alike, whose hydrogens have no Lennard-Jones among waters, come first: nwaters of them, as
+ * oxygen, hydrogen, hydrogen. Not together: every atom is a trio of its own. */
 int32_t *trios_make(const struct system *sys, const struct topology *t, const struct alchemy_plan *plan, bool together,
                     int32_t *nwaters, int32_t *ntrios);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Between atoms and mesh, see engine/cuda/mesh/mesh.h: a thread an atom. The same bits wherever the mesh lies: what is fused is
- * spelled out.
+ * Between atoms and mesh, see engine/cuda/mesh/mesh.h: a thread an atom. The same bits wherever the mesh lies: what is
+ * fused is spelled out.
  */
 #ifndef SHOAL_ENGINE_CUDA_MESH_ATOMS_CUH
 #define SHOAL_ENGINE_CUDA_MESH_ATOMS_CUH
@@ -17,7 +17,8 @@ struct mesh_shape {
     uint32_t first[3];   /* point of a part; 0 where all of the mesh is meant */
 };
 
-/* All of the mesh, which wraps; with rows that go on behind their end; or a part that holds every point that is asked for. */
+/* All of the mesh, which wraps; with rows that go on behind their end; or a part that holds every point that is asked
+ * for. */
 enum mesh_lies { MESH_WRAPS, MESH_ROWS_GO_ON, MESH_PART };
 
 static __device__ inline struct mesh_shape mesh_shape_of(const struct mesh_table *t, uint32_t plane, uint32_t row)
@@ -41,8 +42,8 @@ static __device__ inline double charge_now(double lambda, float2 charge)
     return fma(lambda, (double)charge.y, (double)charge.x);
 }
 
-/* Values w and derivatives dw (per mesh point) of the order's B-spline at the `order` points that an atom touches, whose place
- * behind the first is t. */
+/* Values w and derivatives dw (per mesh point) of the order's B-spline at the `order` points that an atom touches,
+ * whose place behind the first is t. */
 template <int order> static __device__ inline void splines(float t, float *w, float *dw)
 {
     w[0] = 1 - t;
@@ -104,8 +105,8 @@ static __device__ inline uint32_t along_row(const struct mesh_shape &m, uint32_t
     return lies == MESH_WRAPS ? wrapped(first + z, m.size[2]) : (uint32_t)z;
 }
 
-/* A charge of `whole` units in shares of whole units, about q w[k] each: what rounding leaves goes to the middle one. Then no
- * charge is lost or made; the error that would be is what long waves see most of. */
+/* A charge of `whole` units in shares of whole units, about q w[k] each: what rounding leaves goes to the middle one.
+ * Then no charge is lost or made; the error that would be is what long waves see most of. */
 template <int order> static __device__ inline void share(int32_t whole, float q, const float *w, int32_t *out)
 {
     constexpr int middle = (order - 1) / 2;

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The whole of a replica's mesh in the shared memory of one block, see engine/cuda/mesh/mesh.h. A thread has a line of it in its
- * registers at a time, so the transforms are done in place:
+ * The whole of a replica's mesh in the shared memory of one block, see engine/cuda/mesh/mesh.h. A thread has a line of
+ * it in its registers at a time, so the transforms are done in place:
  *
- *   real      [x][y][z], 32-bit charges or potentials. Rows go on behind their end, so that what touches a point there needs no
- *             wrapping; charges from there are folded back, potentials repeated.
- *   spectrum  [x][y][k] in the same rows, k up to nz/2
+ *   real      [x][y][z], 32-bit charges or potentials. Rows go on behind their end, so that what touches a point there
+ * needs no wrapping; charges from there are folded back, potentials repeated. spectrum  [x][y][k] in the same rows, k
+ * up to nz/2
  *
- * Rows and planes are odd numbers of float2 apart: neighbouring threads have neighbouring z, or x, and meet no other's bank.
+ * Rows and planes are odd numbers of float2 apart: neighbouring threads have neighbouring z, or x, and meet no other's
+ * bank.
  */
 #include "engine/cuda/mesh/fft_lines.cuh"
 #include "engine/cuda/mesh/atoms.cuh"

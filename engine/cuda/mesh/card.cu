@@ -79,8 +79,8 @@ static __device__ __forceinline__ void *shared_words(void)
     return shared;
 }
 
-/* An atom a thread. The atoms of a block meet in shared memory, so that it asks once for places in a brick: few counters have all
- * of the grid's requests. What order atoms are listed in does not matter. */
+/* An atom a thread. The atoms of a block meet in shared memory, so that it asks once for places in a brick: few
+ * counters have all of the grid's requests. What order atoms are listed in does not matter. */
 static __device__ void sort_atoms(const struct args_mesh_sort &a)
 {
     const struct mesh_table *t = (const struct mesh_table *)a.table;

@@ -5,8 +5,8 @@
 #include "engine/cuda/mesh/fft_lines.cuh"
 #include "engine/cuda/mesh/influence.cuh"
 
-/* What a block works in: two planes, in shared memory or where they are too large for it in global, as lines along their second axis
- * in pairs or as half a spectrum, and two axes' twiddles and modes. */
+/* What a block works in: two planes, in shared memory or where they are too large for it in global, as lines along
+ * their second axis in pairs or as half a spectrum, and two axes' twiddles and modes. */
 struct plane_memory {
     float2 *plane[2], *twiddle[2], *mode[2];
     uint32_t row; /* of a pair of lines: an odd number of points */
@@ -82,7 +82,8 @@ static __device__ void add_energies(const struct args_mesh_solve &a, const struc
     mode_window(c, t, energy, w, (struct fixed_sum *)a.energy_at_window);
 }
 
-/* The factors of all waves of a plane, by the threads at the block's end: the first pass needs those at its beginning. */
+/* The factors of all waves of a plane, by the threads at the block's end: the first pass needs those at its beginning.
+ */
 static __device__ __forceinline__ void find_modes(const struct mesh_table *t, const struct ctl *c,
                                                   const struct plane_memory &mem, struct mode_plane *plane)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Discrete Fourier transforms of lines, of any length: Stockham's algorithm, one pass for each factor of the length (Cochran et
- * al. 1967, doi 10.1109/PROC.1967.5957). Not normalized, and forward only: the conjugate of a line's transform back is the
- * transform of its conjugate. Many lines in a block's shared memory, a pass from one half of it to the other, the first from
- * where they come and the last to where they go; or one line in the registers of a thread. Both give the same bits: what is
- * fused is spelled out.
+ * Discrete Fourier transforms of lines, of any length: Stockham's algorithm, one pass for each factor of the length
+ * (Cochran et al. 1967, doi 10.1109/PROC.1967.5957). Not normalized, and forward only: the conjugate of a line's
+ * transform back is the transform of its conjugate. Many lines in a block's shared memory, a pass from one half of it
+ * to the other, the first from where they come and the last to where they go; or one line in the registers of a thread.
+ * Both give the same bits: what is fused is spelled out.
  *
  * Real lines go through in pairs, Z = A + iB, so A(k) = (Z(k) + Z*(n - k))/2 and B(k) = (Z(k) - Z*(n - k))/2i.
  */
@@ -186,7 +186,8 @@ template <int n, int done = 1> static __device__ __forceinline__ void transform_
 
 /* ---- lines in a block's memory ---- */
 
-/* Line l, point k of a plane is at l * line + k * point. One of the two is 1 and the other odd, or neighbours meet in banks. */
+/* Line l, point k of a plane is at l * line + k * point. One of the two is 1 and the other odd, or neighbours meet in
+ * banks. */
 struct lines {
     struct divisor count;
     uint32_t line, point;
@@ -202,8 +203,8 @@ static __device__ inline void share_out(uint32_t work, struct divisor count, str
     *i = along ? work - slow * points.by : slow;
 }
 
-/* Lines on their way through a block: the first pass takes in(line, point), the last gives out(line, point, value), between them
- * they lie in two planes, from one to the other. */
+/* Lines on their way through a block: the first pass takes in(line, point), the last gives out(line, point, value),
+ * between them they lie in two planes, from one to the other. */
 template <class IN, class OUT> struct way {
     struct lines lines;
     const struct mesh_axis *axis;
@@ -330,8 +331,8 @@ template <int n, bool along, class WAY> static __device__ __forceinline__ void t
     __syncthreads();
 }
 
-/* For the whole block, and all of it is through at the end. twiddle: in shared memory, may still be copied. The last pass reads
- * one of the planes at most, so `out` may write to the other: `even` where the number of passes is odd. */
+/* For the whole block, and all of it is through at the end. twiddle: in shared memory, may still be copied. The last
+ * pass reads one of the planes at most, so `out` may write to the other: `even` where the number of passes is odd. */
 template <bool along, class IN, class OUT>
 static __device__ __forceinline__ void transform_lines(struct lines l, const struct mesh_axis *axis,
                                                        const float2 *twiddle, float2 *even, float2 *odd, IN in, OUT out)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The arithmetic of a transform's length, for tables made on the host and for constants of kernels alike: in which passes it
- * is done, and the roots of unity.
+ * The arithmetic of a transform's length, for tables made on the host and for constants of kernels alike: in which
+ * passes it is done, and the roots of unity.
  */
 #ifndef SHOAL_ENGINE_CUDA_MESH_FFT_PLAN_H
 #define SHOAL_ENGINE_CUDA_MESH_FFT_PLAN_H
@@ -14,8 +14,8 @@
 #define TURN_FN MATH_FN
 #endif
 
-/* Radix of the next pass, `rest` > 1 being the product of those that are left. Radices up to 10 have passes of their own: one of
- * them if that is enough, or two that are as equal as can be, else the largest; primes above 10 remain. */
+/* Radix of the next pass, `rest` > 1 being the product of those that are left. Radices up to 10 have passes of their
+ * own: one of them if that is enough, or two that are as equal as can be, else the largest; primes above 10 remain. */
 TURN_FN int next_radix(int rest)
 {
     const int most = 10;

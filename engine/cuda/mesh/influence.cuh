@@ -3,8 +3,8 @@
  * The mesh in reciprocal space, see engine/cuda/mesh/mesh.h.
  *   E = f/(2 pi V) sum over m != 0 of exp(-pi^2 m^2/beta^2)/m^2 B(m) |S(m)|^2
  *   Xi = -1/2 sum of each m's share of E times (1 - 2 (1/m^2 + pi^2/beta^2) m m)
- * (Essmann et al. 1995, eqs. 4.7 and 2.8.) Exponential and B are products of factors of the three axes. Each m's share is
- * rounded to fixed point, so whoever adds up gets the same.
+ * (Essmann et al. 1995, eqs. 4.7 and 2.8.) Exponential and B are products of factors of the three axes. Each m's share
+ * is rounded to fixed point, so whoever adds up gets the same.
  */
 #ifndef SHOAL_ENGINE_CUDA_MESH_INFLUENCE_CUH
 #define SHOAL_ENGINE_CUDA_MESH_INFLUENCE_CUH
@@ -27,8 +27,8 @@ static __device__ inline float mode_prefactor(const struct ctl *c)
     return (float)UNIT_COULOMB / (PI_F * (float)c->box[BOX_XX] * (float)c->box[BOX_YY] * (float)c->box[BOX_ZZ]);
 }
 
-/* Of wave k along an axis: x is the component of m (1/nm), y its factor. In a triclinic box m is no sum of what the axes have: x is
- * the number of the wave, and y lacks the exponential. */
+/* Of wave k along an axis: x is the component of m (1/nm), y its factor. In a triclinic box m is no sum of what the
+ * axes have: x is the number of the wave, and y lacks the exponential. */
 static __device__ inline float2 mode_of(const struct mesh_table *t, const struct ctl *c, int d, uint32_t k)
 {
     uint32_t n = (uint32_t)t->axis[d].size;
@@ -161,8 +161,8 @@ static __device__ inline struct mode mode_at(const struct mode_plane &p, uint32_
     return {{mx.x, p.y.x, mz.x}, mode_square(line, mx), mode_green(line, mx)};
 }
 
-/* Every of-th m of the plane from `from` on, with coefficients s as they are before the convolution, at x * stride + z; then, in
- * all threads of the warp, the warp's. */
+/* Every of-th m of the plane from `from` on, with coefficients s as they are before the convolution, at x * stride + z;
+ * then, in all threads of the warp, the warp's. */
 static __device__ inline void mode_plane_sums(struct mode_sums *sum, const struct mode_plane &p, const float2 *s,
                                               uint32_t stride, uint32_t from, uint32_t of)
 {
@@ -193,7 +193,8 @@ static __device__ inline void mode_report(struct ctl *c, const struct mode_sums 
     acc_finish(&total, &c->sum);
 }
 
-/* At window w, of the change of charge: its energy on one plane of constant y, which is quadratic in the Coulomb lambda. */
+/* At window w, of the change of charge: its energy on one plane of constant y, which is quadratic in the Coulomb
+ * lambda. */
 static __device__ inline void mode_window(const struct ctl *c, const struct mesh_table *t, struct fixed_sum energy,
                                           uint32_t w, struct fixed_sum *energy_at_window)
 {

@@ -4,16 +4,15 @@
  * convolution, forces.
  *
  *   sort      atoms into bricks of the mesh
- *   spread    charges (of the current lambda, or their change from A to B) in 32-bit fixed point, so that their order does not
- *             matter: a block a brick
- *   forward   one block a plane of constant x: transforms over z and y
- *   solve     one block a plane of constant y: transform over x, convolution with energy and virial, transform back
- *   backward  one block a plane of constant x: transforms over y and z
- *   gather    potential and forces at the atoms, by bricks again
+ *   spread    charges (of the current lambda, or their change from A to B) in 32-bit fixed point, so that their order
+ * does not matter: a block a brick forward   one block a plane of constant x: transforms over z and y solve     one
+ * block a plane of constant y: transform over x, convolution with energy and virial, transform back backward  one block
+ * a plane of constant x: transforms over y and z gather    potential and forces at the atoms, by bricks again
  *
- * Where the mesh fits into the shared memory of one block, one launch does all of it (block.cu): slower for one replica,
- * but it takes one of the device's processors for that time, not all. Both give the same bits, so replicas may go from one to the other
- * between pieces of work (engine/run/sim.h): the daemon measures which it is to be, and begins with MESH_MANY.
+ * Where the mesh fits into the shared memory of one block, one launch does all of it (block.cu): slower for one
+ * replica, but it takes one of the device's processors for that time, not all. Both give the same bits, so replicas may
+ * go from one to the other between pieces of work (engine/run/sim.h): the daemon measures which it is to be, and begins
+ * with MESH_MANY.
  */
 #ifndef SHOAL_ENGINE_CUDA_MESH_MESH_H
 #define SHOAL_ENGINE_CUDA_MESH_MESH_H
@@ -38,7 +37,8 @@ enum {
 };
 /* Sizes along an axis that one block can do. */
 #define MESH_BLOCK_LENGTHS(F) F(12) F(14) F(16) F(18) F(20) F(24) F(25) F(28) F(30) F(32) F(36)
-/* Sizes along an axis, products of two radices, for which planes have passes of their own: strides and divisors are constants. */
+/* Sizes along an axis, products of two radices, for which planes have passes of their own: strides and divisors are
+ * constants. */
 #define MESH_PLANE_LENGTHS(F) F(24) F(28) F(32) F(36) F(40) F(42) F(48) F(56) F(60) F(64) F(72) F(80)
 
 /* i / by, for i * by < 2^32. */
@@ -67,8 +67,8 @@ struct mesh_axis {
     const float *modulus;               /* [size], |b(m)|^-2 */
 };
 
-/* The mesh in bricks of equal volume, for atoms to meet in shared memory those that are near. An atom belongs to that in which
- * it lies. */
+/* The mesh in bricks of equal volume, for atoms to meet in shared memory those that are near. An atom belongs to that
+ * in which it lies. */
 struct mesh_bricks {
     uint32_t count[3], all; /* along the axes; their product */
     uint32_t extent[3];     /* points along the axes that a brick's atoms touch, from the brick's first on, at most */
@@ -88,15 +88,16 @@ struct mesh_table {
     const double (*window)[LAMBDA_COUNT];
 };
 
-/* Points of a plane of a x b points in shared memory: pairs of lines along b, an odd number apart, or half a spectrum. */
+/* Points of a plane of a x b points in shared memory: pairs of lines along b, an odd number apart, or half a spectrum.
+ */
 MATH_FN uint32_t mesh_plane_points(uint32_t a, uint32_t b)
 {
     uint32_t lines = (a + 1) / 2 * (b | 1), spectrum = a * (b / 2 + 1);
     return lines > spectrum ? lines : spectrum;
 }
 
-/* Strides of a mesh in one block, in pairs of floats: of rows along z that go on for order - 1 points, and of planes, which
- * have an even number of them. */
+/* Strides of a mesh in one block, in pairs of floats: of rows along z that go on for order - 1 points, and of planes,
+ * which have an even number of them. */
 MATH_FN uint32_t mesh_block_row(uint32_t nz, uint32_t order)
 {
     uint32_t spectrum = nz / 2 + 1, points = (nz + order) / 2;
@@ -108,8 +109,8 @@ MATH_FN uint32_t mesh_block_plane(uint32_t ny, uint32_t nz, uint32_t order)
     return (ny + ny % 2) * mesh_block_row(nz, order) | 1;
 }
 
-/* Bytes of shared memory that planes may have at most; where they have not room there, or in a block, they are transformed in
- * global memory, slowly. For tests to set. */
+/* Bytes of shared memory that planes may have at most; where they have not room there, or in a block, they are
+ * transformed in global memory, slowly. For tests to set. */
 extern uint32_t mesh_plane_most;
 
 /* Host side of it. */

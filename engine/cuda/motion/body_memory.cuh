@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Bodies: a rigid water, a cluster of constraints or a lone atom. Nothing in a step couples two of them. Here is what one thread
- * does with one body in memory; body_registers.cuh has the quick way for the bodies that most systems are made of.
+ * Bodies: a rigid water, a cluster of constraints or a lone atom. Nothing in a step couples two of them. Here is what
+ * one thread does with one body in memory; body_registers.cuh has the quick way for the bodies that most systems are
+ * made of.
  */
 #ifndef SHOAL_ENGINE_CUDA_MOTION_BODY_MEMORY_CUH
 #define SHOAL_ENGINE_CUDA_MOTION_BODY_MEMORY_CUH

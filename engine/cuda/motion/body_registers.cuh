@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * One timestep of one body, whoever brings it its threads: rigid waters and stars (an atom with some bound to it, or none) in
- * registers, any other body in memory.
+ * One timestep of one body, whoever brings it its threads: rigid waters and stars (an atom with some bound to it, or
+ * none) in registers, any other body in memory.
  */
 #ifndef SHOAL_ENGINE_CUDA_MOTION_BODY_REGISTERS_CUH
 #define SHOAL_ENGINE_CUDA_MOTION_BODY_REGISTERS_CUH
@@ -333,8 +333,8 @@ static __device__ bool advance_slowly(const struct motion *s, const struct motio
 
 /* ---- all bodies ---- */
 
-/* A step may begin: forces are sums of unclamped contributions. The same answer in every block: nothing here changes what it
- * depends on but the halt itself. */
+/* A step may begin: forces are sums of unclamped contributions. The same answer in every block: nothing here changes
+ * what it depends on but the halt itself. */
 static __device__ bool forces_good(struct ctl *c)
 {
     if (c->sum.overflow)
@@ -342,8 +342,8 @@ static __device__ bool forces_good(struct ctl *c)
     return c->halt == HALT_NONE && !c->sum.overflow;
 }
 
-/* For a whole block. alone: it wrote all velocities itself; those of others are read past the first-level cache. Several are on
- * their way at a time. */
+/* For a whole block. alone: it wrote all velocities itself; those of others are read past the first-level cache.
+ * Several are on their way at a time. */
 template <bool alone> static __device__ void take_off_com(const struct motion *s)
 {
     enum { AT_A_TIME = 4 };

@@ -13,7 +13,8 @@ static __device__ void copy(double *to, const double *from, uint32_t n)
     __syncthreads();
 }
 
-/* With unit masses, so that displacements follow the forces. False in threads that met a constraint that cannot be kept: *bad. */
+/* With unit masses, so that displacements follow the forces. False in threads that met a constraint that cannot be
+ * kept: *bad. */
 static __device__ bool constrain_all(const struct ctl *c, const struct motion_table *m, const double (*x_old)[3],
                                      double (*x)[3], struct constrain_failure *bad)
 {

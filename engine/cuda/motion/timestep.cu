@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Timesteps on a GPU. A block has some waters, or STEP_BODIES other bodies: first a thread an atom reads it, kicks it and draws its
- * noise, then one thread a body moves it and puts it back onto its constraints, then a thread an atom writes it. A body that is
- * neither a rigid water, nor an atom with some bound to it, is worked on in memory by one thread. Who writes an atom places it for the
- * next step. What needs all bodies (the end of the step, the center-of-mass motion) is done by the block that comes last.
+ * Timesteps on a GPU. A block has some waters, or STEP_BODIES other bodies: first a thread an atom reads it, kicks it
+ * and draws its noise, then one thread a body moves it and puts it back onto its constraints, then a thread an atom
+ * writes it. A body that is neither a rigid water, nor an atom with some bound to it, is worked on in memory by one
+ * thread. Who writes an atom places it for the next step. What needs all bodies (the end of the step, the
+ * center-of-mass motion) is done by the block that comes last.
  */
 #include "engine/cuda/motion/body_registers.cuh"
 #include "engine/cuda/lists/place.cuh"
@@ -24,9 +25,9 @@ static __device__ inline void count_step(struct ctl *c, uint32_t pending)
     clear_step_sums(c);
 }
 
-/* For whole blocks, once their bodies have moved. halted: one of the block's did. Of what other blocks wrote the last one sees
- * whether they halted, and where it needs them the velocities: else nobody waits for writes to arrive, and a block is through when
- * its first thread has said so. */
+/* For whole blocks, once their bodies have moved. halted: one of the block's did. Of what other blocks wrote the last
+ * one sees whether they halted, and where it needs them the velocities: else nobody waits for writes to arrive, and a
+ * block is through when its first thread has said so. */
 static __device__ void end_step(const struct motion *s, struct motion_tail *tail, bool com, bool halted,
                                 uint32_t pending)
 {

@@ -73,8 +73,8 @@ static __device__ __forceinline__ double stretch(const struct motion *s, const s
     return r0[1] - r0[0];
 }
 
-/* Constraint forces at the time of x, as on the CPU device: those that put a free step of velocity Verlet from x and v back
- * onto the constraints, force = mass displacement / (dt^2 / 2). Displacements times masses add to zero. */
+/* Constraint forces at the time of x, as on the CPU device: those that put a free step of velocity Verlet from x and v
+ * back onto the constraints, force = mass displacement / (dt^2 / 2). Displacements times masses add to zero. */
 template <class BODY>
 static __device__ __forceinline__ void react_quickly(const struct motion *s, const BODY &body, uint32_t i,
                                                      const struct body *b, typename BODY::before &old, struct held *h,

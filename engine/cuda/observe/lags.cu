@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Over lags of time (engine/kernels/lags.h): one block finds what particles do now, a block for each origin adds up what that is
- * against then. Sums are of a fixed order.
+ * Over lags of time (engine/kernels/lags.h): one block finds what particles do now, a block for each origin adds up
+ * what that is against then. Sums are of a fixed order.
  */
 #include "engine/cuda/device/device.cuh"
 #include "engine/cuda/observe/observe.h"

@@ -63,9 +63,10 @@ static uint32_t blocks_for(uint64_t threads, uint32_t block, uint32_t most)
                   &(struct args_##kernel){__VA_ARGS__})
 
 /* The first transform of a plan that has just been made: work on the lane, of nothing. table: a device address.
- * The module that a transform's kernels come from is loaded by their first launch, which cannot happen in a capture. Its memory is
- * the pool's, and nobody waits: what goes wrong on the GPU is met by poll, as of any work. (Loading a module, cuFFT's tables of a
- * plan and their end may hold up the GPU once for a model: that is how the driver and cuFFT do it.) */
+ * The module that a transform's kernels come from is loaded by their first launch, which cannot happen in a capture.
+ * Its memory is the pool's, and nobody waits: what goes wrong on the GPU is met by poll, as of any work. (Loading a
+ * module, cuFFT's tables of a plan and their end may hold up the GPU once for a model: that is how the driver and cuFFT
+ * do it.) */
 static int warm(struct dev *dev, struct lane *lane, const struct saxs_plan *p, const void *table, struct err *e)
 {
     struct tape tape = {0}, *t = &tape;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * X-ray scattering on a GPU, see engine/observe/saxs_frame.h: atoms to a mesh in 32-bit fixed point, so that their order does not matter,
- * and I(q) to bins in 64-bit fixed point. The transform is cuFFT's, in single precision (saxs_fft.cu).
+ * X-ray scattering on a GPU, see engine/observe/saxs_frame.h: atoms to a mesh in 32-bit fixed point, so that their
+ * order does not matter, and I(q) to bins in 64-bit fixed point. The transform is cuFFT's, in single precision
+ * (saxs_fft.cu).
  */
 #include "engine/cuda/device/device.cuh"
 #include "engine/cuda/observe/saxs.h"
@@ -81,7 +82,8 @@ KERNEL(saxs_spread, a, __launch_bounds__(SAXS_BLOCK))
     }
 }
 
-/* The mesh becomes what is transformed, whose rows have room for their transforms, and zero again for the next species. */
+/* The mesh becomes what is transformed, whose rows have room for their transforms, and zero again for the next species.
+ */
 KERNEL(saxs_round, a, __launch_bounds__(SAXS_BLOCK))
 {
     ECHO(a);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * cuFFT's transform of a mesh. The library is loaded when it is first asked for: who computes no scattering does without.
+ * cuFFT's transform of a mesh. The library is loaded when it is first asked for: who computes no scattering does
+ * without.
  */
 #include <cufft.h>
 #include <dlfcn.h>

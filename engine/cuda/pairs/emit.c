@@ -21,8 +21,9 @@ enum {
     PERTURBED_EACH = 6,      /* perturbed pairs of a thread: each waits for memory, and its registers with it */
 };
 
-/* Blocks that make lists, at most: each costs a little in every step, asked to build or not, and those that load a region's
- * positions more. Replicas that wait for their lists have two on each multiprocessor; of many that share them each has its part. */
+/* Blocks that make lists, at most: each costs a little in every step, asked to build or not, and those that load a
+ * region's positions more. Replicas that wait for their lists have two on each multiprocessor; of many that share them
+ * each has its part. */
 static uint32_t build_blocks(const struct pairs *p)
 {
     const uint32_t part = BUILD_SHARED * p->processors / p->replicas;
@@ -31,8 +32,8 @@ static uint32_t build_blocks(const struct pairs *p)
     return !p->host.whole ? (p->processors + 1) / 2 : part > BUILD_LEAST ? part : BUILD_LEAST;
 }
 
-/* Trios whose lists a block makes at a time. A block that has a region's positions in shared memory makes the lists of as many of
- * its members as leave work for all blocks. */
+/* Trios whose lists a block makes at a time. A block that has a region's positions in shared memory makes the lists of
+ * as many of its members as leave work for all blocks. */
 static uint32_t build_group(const struct pairs *p, const struct list_caps *caps, bool alone, uint32_t blocks)
 {
     if (p->host.whole)
@@ -120,7 +121,8 @@ uint64_t pairs_emit_lists(const struct pairs *p, const struct pairs_replica *r, 
     return emit[p->lists_box](t, &build, &args);
 }
 
-/* As the kernels multiply them, so that a pair has the same bits whether its charges come from the table or from here. */
+/* As the kernels multiply them, so that a pair has the same bits whether its charges come from the table or from here.
+ */
 static float product32(double q, double o)
 {
     return (float)UNIT_COULOMB * ((float)q * (float)o);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * How strong forces of plain pairs can be: from which distance on they fit the 32-bit sums of the pair kernels, and in what unit.
+ * How strong forces of plain pairs can be: from which distance on they fit the 32-bit sums of the pair kernels, and in
+ * what unit.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -51,9 +52,9 @@ static double strong_reach(const struct strength *s, double limit)
     return r + SCAN;
 }
 
-/* What the 32-bit sums of one atom may have to hold, kJ/mol/nm, in a liquid half as dense again: of each pair what these take of it
- * (PAIR_LIMIT), within `reach` all pulling one way, beyond it, where there are many, all to one side, so that half of it is along an
- * axis. */
+/* What the 32-bit sums of one atom may have to hold, kJ/mol/nm, in a liquid half as dense again: of each pair what
+ * these take of it (PAIR_LIMIT), within `reach` all pulling one way, beyond it, where there are many, all to one side,
+ * so that half of it is along an axis. */
 static double crowd(const struct strength *s, double reach, double density)
 {
     double sum = 0, packed = 1.5 * fmax(density, 100);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * One pair in single precision: the formulas of engine/math/potentials/lj.h and engine/math/potentials/ewald.h, spelled out
- * operation by operation, so that the same pair gives the same bits in every kernel that meets it.
+ * One pair in single precision: the formulas of engine/math/potentials/lj.h and engine/math/potentials/ewald.h, spelled
+ * out operation by operation, so that the same pair gives the same bits in every kernel that meets it.
  */
 #ifndef SHOAL_ENGINE_CUDA_PAIRS_FORMULA32_CUH
 #define SHOAL_ENGINE_CUDA_PAIRS_FORMULA32_CUH
@@ -41,8 +41,8 @@ PAIR_FN float ewald32_polynomial(float t, float p, float c0, float c1, float c2,
     return __fmaf_rn(p, t, c0);
 }
 
-/* The settings that models have are told from each other once, not with each pair, or the instructions of a loop would be more than a
- * multiprocessor keeps at hand. All but ANY_FORCE: the usual polynomial; PLAIN_FORCE: no switching. */
+/* The settings that models have are told from each other once, not with each pair, or the instructions of a loop would
+ * be more than a multiprocessor keeps at hand. All but ANY_FORCE: the usual polynomial; PLAIN_FORCE: no switching. */
 enum force_kind { PLAIN_FORCE, POTENTIAL_SWITCH, FORCE_SWITCH, ANY_FORCE };
 
 template <class A> PAIR_FN force_kind force_kind_of(const A &a)
@@ -114,8 +114,9 @@ template <force_kind OF, class A> PAIR_FN float lj32_force(const A &a, struct lj
     return fr;
 }
 
-/* 1/r to the nearest float or the next: sums of energies are what is left of much larger ones (charges of a neutral system, the
- * two powers of Lennard-Jones), so errors that all pairs of two kinds share, as that of rsqrt.approx, would be 3e-5 of them. */
+/* 1/r to the nearest float or the next: sums of energies are what is left of much larger ones (charges of a neutral
+ * system, the two powers of Lennard-Jones), so errors that all pairs of two kinds share, as that of rsqrt.approx, would
+ * be 3e-5 of them. */
 PAIR_FN float refine_root32(float r2, float ri)
 {
     float r = __fmul_rn(r2, ri), rest = __fmaf_rn(r2, ri, -r);
@@ -123,8 +124,8 @@ PAIR_FN float refine_root32(float r2, float ri)
     return __fmaf_rn(__fmul_rn(0.5f, ri), off, ri);
 }
 
-/* Energy over the product of the charges, 1/nm. What is the same for all pairs or nearly so comes off in double precision: in single
- * it would be rounded alike for all of them. */
+/* Energy over the product of the charges, 1/nm. What is the same for all pairs or nearly so comes off in double
+ * precision: in single it would be rounded alike for all of them. */
 template <class A> PAIR_FN double coulomb32_energy(const A &a, float r2, float ri)
 {
     float t = __fmaf_rn(r2, a.ewald_scale, -1.0f);
@@ -133,13 +134,14 @@ template <class A> PAIR_FN double coulomb32_energy(const A &a, float r2, float r
     return (double)__fsub_rn(refine_root32(r2, ri), EWALD32(a, v, t, top)) - (double)a.coulomb_shift - (double)rest;
 }
 
-/* Energies of one entry, kJ/mol. Products of charges are exact: their rounding would be common to all pairs of two kinds. */
+/* Energies of one entry, kJ/mol. Products of charges are exact: their rounding would be common to all pairs of two
+ * kinds. */
 struct entry_energies {
     double coulomb, lj;
 };
 
-/* Lennard-Jones in double precision: what the two powers leave of each other may be little. A type is ntypes where there is no
- * atom. */
+/* Lennard-Jones in double precision: what the two powers leave of each other may be little. A type is ntypes where
+ * there is no atom. */
 PAIR_FN double lj_energy_of(const struct pair_table *t, int32_t type, int32_t other, double r2)
 {
     double e = 0;

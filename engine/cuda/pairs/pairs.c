@@ -46,8 +46,8 @@ struct pair_limits pair_limits = {UINT32_MAX, UINT32_MAX};
 
 /* ---- a model ---- */
 
-/* A polynomial of fewer terms by taking off Chebyshev polynomials from the top (Lanczos' economization); returns by how much
- * it may be off. */
+/* A polynomial of fewer terms by taking off Chebyshev polynomials from the top (Lanczos' economization); returns by how
+ * much it may be off. */
 static double economize(const double full[EWALD_TERMS], int terms, double out[EWALD32_TERMS])
 {
     double off = 0, c[EWALD_TERMS], chebyshev[EWALD_TERMS][EWALD_TERMS] = {{1}, {0, 1}};
@@ -194,8 +194,8 @@ static double extents_of(double arm)
     return 2 * (EXTENT_SLACK * arm + EXTENT_MORE) + IMAGE_SLACK;
 }
 
-/* What a list may have for buffer and skin, nm, where the nearest image is seen: two trios in its reach are less than a whole edge apart
- * along each edge, also once the box has come down to its least. arm: of trios */
+/* What a list may have for buffer and skin, nm, where the nearest image is seen: two trios in its reach are less than a
+ * whole edge apart along each edge, also once the box has come down to its least. arm: of trios */
 static double room_for_lists(double cutoff, double arm, const struct system *sys)
 {
     const double smallest = (cutoff + arm) * least_of(sys, box_thickness);
@@ -214,8 +214,8 @@ static bool set_images(struct pair_table *h, const struct system *sys, double ar
     return reach < least_of(sys, box_cutoff_limit) && room_for_lists(h->cutoff, arm, sys) > LEAST_ROOM;
 }
 
-/* Sets buffers, nm, by what two hydrogens of waters have together. All alike where lists see other images than pairs do, if that what
- * they see is not where it is taken to be. */
+/* Sets buffers, nm, by what two hydrogens of waters have together. All alike where lists see other images than pairs
+ * do, if that what they see is not where it is taken to be. */
 static void set_buffers(struct pair_table *h, double buffer, bool ahead)
 {
     static const double share[LIST_KINDS] = {BUFFER_FIRST, 1, BUFFER_OTHER};
@@ -225,7 +225,8 @@ static void set_buffers(struct pair_table *h, double buffer, bool ahead)
     h->list_cutoff = h->cutoff + 2 * h->buffer[OTHER_ATOM];
 }
 
-/* How far lists reach, and what the box must not come down to for that: as much with any number of replicas. arm: of trios, nm */
+/* How far lists reach, and what the box must not come down to for that: as much with any number of replicas. arm: of
+ * trios, nm */
 static void set_reach(struct pairs *p, const struct settings *set, const struct system *sys, double arm)
 {
     struct pair_table *h = &p->host;
@@ -376,8 +377,9 @@ void pairs_lay_out(struct pairs *p, const struct alchemy_plan *plan, const struc
 
 /* ---- a replica's block ---- */
 
-/* Of the lists of all rows, where so many trios are around each. In regions a trio has a row in each that it is a member of, where less is
- * around it: beyond a region's face, edge or corner the more so, and each row has room for near pairs of its own. */
+/* Of the lists of all rows, where so many trios are around each. In regions a trio has a row in each that it is a
+ * member of, where less is around it: beyond a region's face, edge or corner the more so, and each row has room for
+ * near pairs of its own. */
 static double pool_words(const struct pairs *p, double around, uint32_t near)
 {
     const double trios = p->host.ntrios, *f = p->halo, face = 0.6, edge = 0.25,

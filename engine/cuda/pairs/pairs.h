@@ -20,8 +20,8 @@
 
 enum { EWALD32_TERMS_USUAL = 13, EWALD32_TERMS_LONG = 15, EWALD32_TERMS = 19 };
 
-/* Trios whose positions and forces fit the shared memory of a block: of a whole replica, and of a region, two blocks of which
- * share a multiprocessor. The variable: at most, whatever the device has room for; for tests to set. */
+/* Trios whose positions and forces fit the shared memory of a block: of a whole replica, and of a region, two blocks of
+ * which share a multiprocessor. The variable: at most, whatever the device has room for; for tests to set. */
 struct pair_limits {
     uint32_t whole, region;
 };
@@ -39,17 +39,18 @@ struct pairs {
     uint32_t processors;     /* of the device */
     uint32_t replicas;       /* that share the device: of few each is spread over more of it */
     uint32_t lanes;          /* that share the entries of a trio */
-    /* force in as few terms as do: EWALD32_TERMS_USUAL, or _LONG where `ewald_long` is 1, or all where it is 2; energy in all
-     * where it is 2, else in _LONG; and what the energy's first four and the shift lack by being floats */
+    /* force in as few terms as do: EWALD32_TERMS_USUAL, or _LONG where `ewald_long` is 1, or all where it is 2; energy
+     * in all where it is 2, else in _LONG; and what the energy's first four and the shift lack by being floats */
     float ewald_f[EWALD32_TERMS], ewald_v[EWALD32_TERMS], ewald_w[4];
     uint32_t ewald_long;
     double water_charge[2]; /* of a water's oxygen and hydrogen, e.. */
     int32_t water_type[2];  /* ..and their types */
     struct lj32 water_lj;   /* of two oxygens */
-    /* Of the box. All atoms of a trio see the image of an atom that rounding the fractions of the vector from the first of
-     * them gives; it is the one within the cut-off as long as half the distance of opposite faces is longer than cut-off and
-     * trio. In triclinic boxes too small for that they see the one that is nearest to the first (ANY_IMAGE), as long as
-     * cut-off and trio are shorter than cut-offs may be. In boxes too small for that each atom is a trio. */
+    /* Of the box. All atoms of a trio see the image of an atom that rounding the fractions of the vector from the first
+     * of them gives; it is the one within the cut-off as long as half the distance of opposite faces is longer than
+     * cut-off and trio. In triclinic boxes too small for that they see the one that is nearest to the first
+     * (ANY_IMAGE), as long as cut-off and trio are shorter than cut-offs may be. In boxes too small for that each atom
+     * is a trio. */
     struct box_limits least;
     int32_t *atom;                /* [nslots], owned; as in the table */
     struct nb_excluded *excluded; /* owned; as in the table */
@@ -107,10 +108,11 @@ struct pairs_replica {
 uint32_t pairs_build_blocks(const struct pairs *p, const struct list_caps *caps);
 /* Of `place`, and so of all that places atoms. */
 struct args_place pairs_place_args(const struct pairs *p, const struct pairs_replica *r);
-/* New lists where it must be: before all else that reads them. placed, and what is returned: launches of the tape that others come
- * after, a bit each. */
+/* New lists where it must be: before all else that reads them. placed, and what is returned: launches of the tape that
+ * others come after, a bit each. */
 uint64_t pairs_emit_lists(const struct pairs *p, const struct pairs_replica *r, uint64_t placed, struct tape *t);
-/* Bonded terms too. Forces, and by mode energies, virial, dU/dlambda and energies at every window. These launches do not depend on each other. */
+/* Bonded terms too. Forces, and by mode energies, virial, dU/dlambda and energies at every window. These launches do
+ * not depend on each other. */
 void pairs_emit(const struct pairs *p, enum evaluate mode, const struct pairs_replica *r, uint64_t placed,
                 uint64_t listed, struct tape *t);
 

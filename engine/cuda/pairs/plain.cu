@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Plain pairs: both atoms unperturbed, not excluded. A trio of atoms is worked on by a few lanes, which share its entries
- * (trio.cuh). A block works on the trios of a replica, or of a region of it (lists/layout.h), with positions and forces in
- * shared memory.
+ * Plain pairs: both atoms unperturbed, not excluded. A trio of atoms is worked on by a few lanes, which share its
+ * entries (trio.cuh). A block works on the trios of a replica, or of a region of it (lists/layout.h), with positions
+ * and forces in shared memory.
  */
 #include "engine/cuda/pairs/trio.cuh"
 

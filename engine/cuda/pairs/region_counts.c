@@ -37,7 +37,8 @@ static double share_of(const uint32_t n[3], const double halo[3])
     return share;
 }
 
-/* Of a region, in the mean. Each loads all its members. One replica leaves half of the device to its mesh, two a third of it. */
+/* Of a region, in the mean. Each loads all its members. One replica leaves half of the device to its mesh, two a third
+ * of it. */
 static uint32_t parts_of(const struct pairs *p, const uint32_t regions[3])
 {
     const uint32_t all = regions[0] * regions[1] * regions[2], share = p->replicas + (p->replicas <= 2);

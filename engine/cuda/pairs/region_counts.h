@@ -7,8 +7,8 @@
 
 #include "engine/cuda/pairs/pairs.h"
 
-/* Sets what p has of regions, by the density at the start: ERR_UNSUPPORTED where no number will do. At least two along each edge
- * of the box. */
+/* Sets what p has of regions, by the density at the start: ERR_UNSUPPORTED where no number will do. At least two along
+ * each edge of the box. */
 int regions_choose(struct pairs *p, const struct pair_limits *most, const struct system *sys, struct err *e);
 /* After one was more crowded than the density says. */
 void regions_more(uint32_t regions[3]);

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A trio of atoms and the entries of its lists (lists/layout.h), with positions and forces in the block's shared memory: what a lane
- * does with its share of them. For each entry it computes the three pairs of the trio with one atom.
+ * A trio of atoms and the entries of its lists (lists/layout.h), with positions and forces in the block's shared
+ * memory: what a lane does with its share of them. For each entry it computes the three pairs of the trio with one
+ * atom.
  *
- * Sums do not depend on their order. The force s d of a pair (s = force over distance) is rounded once, to a multiple of a unit
- * 2^(shift - 32) kJ/mol/nm, and what is summed are whole numbers modulo 2^32:
- *   - Where |s d| < 2^22 units, fma(s, d, R) with R = 1.5 2^23 units is s d + R rounded to a multiple of the unit, because every
- *     float near R is one. Its bits minus those of R are that multiple, and bits can be summed as integers.
- *   - A pair of the near list may be stronger. First t = fma(s, d, C) - C with C = 2^13 R is s d rounded to a multiple of 2^13
- *     units; then fma(s, d, R - t) is again rounded once, to a multiple of the unit (R - t is exact), and its bits minus those
- *     of R are the rest. t plus the rest is s d to the nearest multiple of the unit, ties to even, as in the first case: a pair
- *     gives the same number whichever list it is in.
- * The host chooses the unit so that what one atom can meet stays below 2^31 units (fixed_range.c); a force above
- * PAIR_LIMIT, of atoms in close contact, goes to the 64-bit sums at once. Energies and the virial are summed as 64-bit integers too: an entry's
- * energy rounded to fixed point, the virial as exact products of grid positions and rounded forces.
+ * Sums do not depend on their order. The force s d of a pair (s = force over distance) is rounded once, to a multiple
+ * of a unit 2^(shift - 32) kJ/mol/nm, and what is summed are whole numbers modulo 2^32:
+ *   - Where |s d| < 2^22 units, fma(s, d, R) with R = 1.5 2^23 units is s d + R rounded to a multiple of the unit,
+ * because every float near R is one. Its bits minus those of R are that multiple, and bits can be summed as integers.
+ *   - A pair of the near list may be stronger. First t = fma(s, d, C) - C with C = 2^13 R is s d rounded to a multiple
+ * of 2^13 units; then fma(s, d, R - t) is again rounded once, to a multiple of the unit (R - t is exact), and its bits
+ * minus those of R are the rest. t plus the rest is s d to the nearest multiple of the unit, ties to even, as in the
+ * first case: a pair gives the same number whichever list it is in. The host chooses the unit so that what one atom can
+ * meet stays below 2^31 units (fixed_range.c); a force above PAIR_LIMIT, of atoms in close contact, goes to the 64-bit
+ * sums at once. Energies and the virial are summed as 64-bit integers too: an entry's energy rounded to fixed point,
+ * the virial as exact products of grid positions and rounded forces.
  */
 #ifndef SHOAL_ENGINE_CUDA_PAIRS_TRIO_CUH
 #define SHOAL_ENGINE_CUDA_PAIRS_TRIO_CUH
@@ -28,7 +29,8 @@ enum pass_sums { FORCES, ENERGIES, BOTH }; /* BOTH: and the virial */
 #define NEAREST2 1e-12f /* nm^2: pairs are not taken closer than this */
 #define TRIOS_AT_ONCE 3 /* by a thread, of memory that is far */
 
-/* The rows of a replica or a region: where those of either kind stand in the order. Warps take those of others than waters first. */
+/* The rows of a replica or a region: where those of either kind stand in the order. Warps take those of others than
+ * waters first. */
 struct kinds {
     uint32_t water, water_end, other, other_end;
 };
@@ -240,7 +242,8 @@ template <bool REGIONS, pass_sums SUMS, box_kind BOX, force_kind OF, class A> st
         return k ? a.hydrogen_hydrogen : a.oxygen_hydrogen;
     }
 
-    /* The three pairs with an atom that is far enough away. An entry that is not valid adds nothing; it names a slot all the same. */
+    /* The three pairs with an atom that is far enough away. An entry that is not valid adds nothing; it names a slot
+     * all the same. */
     template <int KIND> __device__ __forceinline__ void far_entry(uint32_t slot, bool valid)
     {
         const uint32_t fine = __float_as_uint(a.round_fine);
@@ -403,7 +406,8 @@ template <bool REGIONS, pass_sums SUMS, box_kind BOX, force_kind OF, class A> st
             add_shared(slot, other[0], other[1], other[2]);
     }
 
-    /* The near list of the trio; part: which of its lanes this is. The next entry is on its way meanwhile. WATER: as of near_entry. */
+    /* The near list of the trio; part: which of its lanes this is. The next entry is on its way meanwhile. WATER: as of
+     * near_entry. */
     template <bool WATER> __device__ __forceinline__ void near_list(const uint32_t *list, uint32_t n, uint32_t part)
     {
         uint32_t next = part < n ? __ldg(list + part) : 0;
@@ -422,8 +426,8 @@ template <bool REGIONS, pass_sums SUMS, box_kind BOX, force_kind OF, class A> st
         add_virial(d, b == 0 ? force : 0, b == 1 ? force : 0, b == 2 ? force : 0);
     }
 
-    /* A far list: each lane takes two entries at a time, the next four on their way meanwhile. Where a lane has no more it goes on with
-     * what it had. Registers are short here: what the loop keeps for long would lie in memory. */
+    /* A far list: each lane takes two entries at a time, the next four on their way meanwhile. Where a lane has no more
+     * it goes on with what it had. Registers are short here: what the loop keeps for long would lie in memory. */
     template <int KIND> __device__ __forceinline__ void far_list(const uint32_t *list, uint32_t n, uint32_t part)
     {
         const int32_t step = 2 * (int32_t)lanes;
@@ -460,8 +464,8 @@ template <bool REGIONS, pass_sums SUMS, box_kind BOX, force_kind OF, class A> st
         }
     }
 
-    /* take(k, read(trio)) for the k-th trio of the block, trio its number in all; several a thread, so that it waits for several at a
-     * time. For the whole block. */
+    /* take(k, read(trio)) for the k-th trio of the block, trio its number in all; several a thread, so that it waits
+     * for several at a time. For the whole block. */
     template <class READ, class TAKE>
     __device__ __forceinline__ void for_trios(uint32_t ntrios, READ read, TAKE take) const
     {

@@ -23,8 +23,9 @@ static __device__ void add_sums(struct accumulate *sum, struct pair_lists *lists
     }
 }
 
-/* What energies lack because distances were taken with the box's edges as floats, kJ/mol: by the virial, as it is little. u: -1/2 sum u f,
- * u a difference along each edge and f the force along the axis that the edge's component is of. */
+/* What energies lack because distances were taken with the box's edges as floats, kJ/mol: by the virial, as it is
+ * little. u: -1/2 sum u f, u a difference along each edge and f the force along the axis that the edge's component is
+ * of. */
 static __device__ double stretched(const struct ctl *c, const double u[BOX_SIZE])
 {
     const struct cell32 cell = cell32_of(c);
@@ -35,8 +36,9 @@ static __device__ double stretched(const struct ctl *c, const double u[BOX_SIZE]
     return sum;
 }
 
-/* The virial's own sums, whole by now, to the replica's: Xi = -1/2 sum r f. They are u f, with u the differences of grid positions
- * and r = u_x a + u_y b + u_z c. Xi is symmetric, so the elements below the diagonal of the sum of u f follow from the others. */
+/* The virial's own sums, whole by now, to the replica's: Xi = -1/2 sum r f. They are u f, with u the differences of
+ * grid positions and r = u_x a + u_y b + u_z c. Xi is symmetric, so the elements below the diagonal of the sum of u f
+ * follow from the others. */
 static __device__ void finish_virial(struct ctl *c, struct pair_lists *lists, uint32_t force_shift)
 {
     const double unit = -0.5 * (double)(1 << VIRIAL_SHIFT) / FIXED_SCALE * (double)(1ull << force_shift) / FIXED_SCALE;

@@ -18,8 +18,8 @@ static __device__ __forceinline__ void bonded_rare_any(struct bonded_pass *p, ui
         bonded_cmap(p, i - p->t->nrare.count);
 }
 
-/* Carries out term i of all the lists one behind the other. RARE: there are some of the last two, or another soft core than
- * the usual one; a kernel without them needs fewer registers. */
+/* Carries out term i of all the lists one behind the other. RARE: there are some of the last two, or another soft core
+ * than the usual one; a kernel without them needs fewer registers. */
 template <bool RARE> static __device__ __forceinline__ void bonded_any(struct bonded_pass *p, uint32_t i)
 {
     const struct bonded_table *t = p->t;
@@ -53,7 +53,8 @@ static __device__ __forceinline__ void bonded_centers(struct bonded_pass *p, uin
     centers_pull(p, i, lane, WARP, sum);
 }
 
-/* The block-th block of them; behind all that have a thread each, restraints between centers have a warp each. mode: enum evaluate */
+/* The block-th block of them; behind all that have a thread each, restraints between centers have a warp each. mode:
+ * enum evaluate */
 template <bool RARE>
 static __device__ __forceinline__ void bonded_block(const struct args_terms &a, uint32_t mode, uint32_t block)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * All that interacts but plain pairs and the mesh, a thread each: blocks of bonded terms, then of pairs outside the lists, then
- * of pairs with a perturbed atom, of which a thread has more in steps.
+ * All that interacts but plain pairs and the mesh, a thread each: blocks of bonded terms, then of pairs outside the
+ * lists, then of pairs with a perturbed atom, of which a thread has more in steps.
  */
 #include "engine/cuda/terms/bonded.cuh"
 #include "engine/cuda/terms/perturbed.cuh"

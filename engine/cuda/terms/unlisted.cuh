@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Pairs outside the lists: excluded ones, from which the mesh's share -qq erf(beta r)/r is taken, and those that interact by
- * plain LJ + 1/r at every distance and lambda. Their energies belong to LJ and Coulomb (short range). A thread each, in double
- * precision.
+ * Pairs outside the lists: excluded ones, from which the mesh's share -qq erf(beta r)/r is taken, and those that
+ * interact by plain LJ + 1/r at every distance and lambda. Their energies belong to LJ and Coulomb (short range). A
+ * thread each, in double precision.
  */
 #ifndef SHOAL_ENGINE_CUDA_TERMS_UNLISTED_CUH
 #define SHOAL_ENGINE_CUDA_TERMS_UNLISTED_CUH
@@ -63,8 +63,8 @@ static __device__ int64_t excluded_window_energy(const struct pair_table *t, con
     return fixed_clamped(-UNIT_COULOMB * q * o * v, FIXED_ENERGY_LIMIT);
 }
 
-/* Excluded pairs of constant charge, then those whose charges change, then the others, then, if they are asked for, those of
- * rigid waters. */
+/* Excluded pairs of constant charge, then those whose charges change, then the others, then, if they are asked for,
+ * those of rigid waters. */
 static __device__ __forceinline__ void unlisted_block(const struct args_terms &a, uint32_t mode, uint32_t block)
 {
     struct ctl *c = (struct ctl *)a.ctl;

@@ -15,8 +15,8 @@ static_assert(sizeof(struct held) == TINY_HELD_BYTES && sizeof(star) == TINY_STA
 
 typedef double tiny_vector[3];
 
-/* What the threads of a block know of their replica, in shared memory itself: pointers in registers would be pushed in and out of them
- * all the time. */
+/* What the threads of a block know of their replica, in shared memory itself: pointers in registers would be pushed in
+ * and out of them all the time. */
 struct tiny_here {
     const struct tiny_table *t;
     const struct bonded_table *bonded;

@@ -21,8 +21,8 @@ static bool excludes(const struct alchemy_plan *plan, int32_t i, int32_t j)
     return false;
 }
 
-/* All pairs (i, i + d) for each distance d in turn, around the end: neighbours in the lists share few atoms, so that the threads of
- * a warp add to different places. */
+/* All pairs (i, i + d) for each distance d in turn, around the end: neighbours in the lists share few atoms, so that
+ * the threads of a warp add to different places. */
 static void list_pairs(struct tiny *t, const struct alchemy_plan *plan)
 {
     const int32_t n = plan->natoms;
@@ -200,8 +200,8 @@ static int plan_block(struct tiny *t, const struct system *sys, const struct set
     return 0;
 }
 
-/* A block takes the longer the more atoms there are, however many replicas beside it; a graph takes about the same, but graphs share
- * the multiprocessors. */
+/* A block takes the longer the more atoms there are, however many replicas beside it; a graph takes about the same, but
+ * graphs share the multiprocessors. */
 static bool tiny_pays(const struct system *sys, const struct settings *set)
 {
     return 3 * (sys->natoms - TINY_ATOMS_ALONE) <= TINY_THIRDS_MORE * (set->replicas - 1);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Whole timesteps of a tiny system in one thread block, see engine/cuda/tiny/tiny.h. What a step's threads wait for each other for: forces
- * but the mesh's, and the atoms' waves | their coefficients | the mesh's forces | atoms are kicked | bodies have moved | atoms are
- * placed. A step that fails leaves the state of the step before it.
+ * Whole timesteps of a tiny system in one thread block, see engine/cuda/tiny/tiny.h. What a step's threads wait for
+ * each other for: forces but the mesh's, and the atoms' waves | their coefficients | the mesh's forces | atoms are
+ * kicked | bodies have moved | atoms are placed. A step that fails leaves the state of the step before it.
  */
 #define ACC_IN_SHARED /* forces and sums */
 #define FORCES_ONLY
@@ -138,8 +138,8 @@ static __device__ __forceinline__ void begin_atom(const struct motion &s, uint32
                    held_atom_of(&h.held()[slot / SLOT_ATOMS], slot % SLOT_ATOMS), d);
 }
 
-/* Out of line, so that its matrices have the registers to themselves; as many bodies as there are warps have one each, so each
- * number of arms has code of its own and does nothing for those that are not there. */
+/* Out of line, so that its matrices have the registers to themselves; as many bodies as there are warps have one each,
+ * so each number of arms has code of its own and does nothing for those that are not there. */
 template <uint32_t ARMS> static __device__ __noinline__ void move_star(uint32_t i)
 {
     const struct motion s = here().motion();

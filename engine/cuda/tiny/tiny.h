@@ -1,26 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Tiny systems: one thread block does whole timesteps of a replica, as many as are wanted at once, with everything that changes
- * from step to step in shared memory (tiny.cu); a launch has a block for each of many replicas (engine/run/gang.h). Samples, volume
- * moves and minimization go by the other kernels; between launches the state is what those expect.
+ * Tiny systems: one thread block does whole timesteps of a replica, as many as are wanted at once, with everything that
+ * changes from step to step in shared memory (tiny.cu); a launch has a block for each of many replicas
+ * (engine/run/gang.h). Samples, volume moves and minimization go by the other kernels; between launches the state is
+ * what those expect.
  *
- * Which systems: decided once for a model. Its sums are not those of the other kernels to the last bit (waves are not transformed,
- * pairs have no lists), so what decides is spec, size and device model, never what else runs and never a measurement of the day: a
- * system of up to TINY_ATOMS_MOST atoms, without virtual sites and coordinations, whose block fits the device's shared memory
- * (tiny_make), if its atoms are so few or its replicas so many that this is faster (tiny_pays).
+ * Which systems: decided once for a model. Its sums are not those of the other kernels to the last bit (waves are not
+ * transformed, pairs have no lists), so what decides is spec, size and device model, never what else runs and never a
+ * measurement of the day: a system of up to TINY_ATOMS_MOST atoms, without virtual sites and coordinations, whose block
+ * fits the device's shared memory (tiny_make), if its atoms are so few or its replicas so many that this is faster
+ * (tiny_pays).
  *
- *   terms      a warp takes up to 32 of one kind at a time (struct tiny_chunk): bonded terms, pairs without any list, noise, and
- *              the atoms' waves
- *   mesh       the same sum as in mesh/mesh.h, but without a mesh: the transform of an atom's spread charge is a product of three
- *              transforms of a spline, so each coefficient is a sum over atoms of products of three numbers
- *   bodies     a thread for each atom, a thread for each body, a thread for each atom (motion/body_registers.cuh)
+ *   terms      a warp takes up to 32 of one kind at a time (struct tiny_chunk): bonded terms, pairs without any list,
+ * noise, and the atoms' waves mesh       the same sum as in mesh/mesh.h, but without a mesh: the transform of an atom's
+ * spread charge is a product of three transforms of a spline, so each coefficient is a sum over atoms of products of
+ * three numbers bodies     a thread for each atom, a thread for each body, a thread for each atom
+ * (motion/body_registers.cuh)
  *
- * Waves. Along an axis of n points an atom has the functions 0: 1, 2k - 1: cosine and 2k: sine of wave k, up to the largest k
- * in use, each summed over the points that its charge is spread to, with the spline's values or slopes there. The influence
- * function of a rectangular box does not know a wave's direction, so products of three such functions are its eigenvectors, as
- * complex waves are: a coefficient times the influence function, times the products at an atom, is the potential there. One
- * multiplication and addition does what four do for complex waves. In a triclinic box the eight products that have the same three
- * waves mix (struct tiny_octet). A column is what has the same functions along x and y.
+ * Waves. Along an axis of n points an atom has the functions 0: 1, 2k - 1: cosine and 2k: sine of wave k, up to the
+ * largest k in use, each summed over the points that its charge is spread to, with the spline's values or slopes there.
+ * The influence function of a rectangular box does not know a wave's direction, so products of three such functions are
+ * its eigenvectors, as complex waves are: a coefficient times the influence function, times the products at an atom, is
+ * the potential there. One multiplication and addition does what four do for complex waves. In a triclinic box the
+ * eight products that have the same three waves mix (struct tiny_octet). A column is what has the same functions along
+ * x and y.
  */
 #ifndef SHOAL_ENGINE_CUDA_TINY_TINY_H
 #define SHOAL_ENGINE_CUDA_TINY_TINY_H
@@ -59,15 +62,15 @@ struct tiny_chunk {
     uint32_t kind, first, count; /* count: up to 32 */
 };
 
-/* Functions x and y, and `count` of those along z from the 4 z-th on; their coefficients are at 4 `at`. From this one on, `alike`
- * columns begin at the same function along z and are as long, in fours. */
+/* Functions x and y, and `count` of those along z from the 4 z-th on; their coefficients are at 4 `at`. From this one
+ * on, `alike` columns begin at the same function along z and are as long, in fours. */
 struct tiny_column {
     uint8_t x, y, z, count;
     uint16_t at, alike;
 };
 
-/* Coefficients of waves k: where those of cosine (0) or sine (1) along x, y and z are, at 4 x + 2 y + z; NO_PRODUCT: nowhere. Of
- * triclinic boxes alone. */
+/* Coefficients of waves k: where those of cosine (0) or sine (1) along x, y and z are, at 4 x + 2 y + z; NO_PRODUCT:
+ * nowhere. Of triclinic boxes alone. */
 struct tiny_octet {
     uint16_t at[8];
     uint8_t k[3], pad_;
@@ -127,7 +130,8 @@ struct tiny {
     uint32_t nplain, nperturbed, nexcluded, nalways;
 };
 
-/* Whether, and if so how. Zeroed is valid for tiny_close and tiny_lay_out. ERR_UNSUPPORTED: why not, where the settings want it. */
+/* Whether, and if so how. Zeroed is valid for tiny_close and tiny_lay_out. ERR_UNSUPPORTED: why not, where the settings
+ * want it. */
 int tiny_make(struct tiny *t, const struct system *sys, const struct settings *set, const struct topology *topology,
               const struct alchemy_plan *plan, const struct pairs *pairs, const struct mesh *mesh, struct err *e);
 void tiny_close(struct tiny *t);

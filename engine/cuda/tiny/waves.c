@@ -2,11 +2,12 @@
  *
  * Which waves a tiny system's mesh needs. A wave's share of the force on an atom of charge q is at most
  *   |q| sum|q| G(k) prod B_d(k_d)^2 sum_d D_d(k_d)/(w_d B_d(k_d))
- * where w_d is the distance of opposite faces, G the influence function (the largest of any signs of k), and B_d and D_d bound the
- * spline's transform along one axis and its slope, wherever the atom is: by Poisson's summation a spline of order p at wave k of n
- * has the transform sum_m s(k/n + m) with |s(f)| = |sinc(f)|^p, and its slope is the sum of 2 pi (k/n + m) s(k/n + m). The waves
- * whose bounds add up to WAVES_LEFT of all waves' bounds are left out, the weakest first; so what is missing of any force is less
- * than that part of the bound of the largest force there could be. Where the box may change nothing is left out.
+ * where w_d is the distance of opposite faces, G the influence function (the largest of any signs of k), and B_d and
+ * D_d bound the spline's transform along one axis and its slope, wherever the atom is: by Poisson's summation a spline
+ * of order p at wave k of n has the transform sum_m s(k/n + m) with |s(f)| = |sinc(f)|^p, and its slope is the sum of 2
+ * pi (k/n + m) s(k/n + m). The waves whose bounds add up to WAVES_LEFT of all waves' bounds are left out, the weakest
+ * first; so what is missing of any force is less than that part of the bound of the largest force there could be. Where
+ * the box may change nothing is left out.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -132,8 +133,8 @@ static uint32_t quads_of(const struct tiny_column *c)
     return (c->count + 3u) / 4;
 }
 
-/* Those with as many quads side by side, so that threads of a warp have as much to do; then by x, which a warp needs less
- * often than y. */
+/* Those with as many quads side by side, so that threads of a warp have as much to do; then by x, which a warp needs
+ * less often than y. */
 static int by_length(const void *a, const void *b)
 {
     const struct tiny_column *x = a, *y = b;

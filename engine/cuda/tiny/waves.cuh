@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The mesh's forces without a mesh, see engine/cuda/tiny/tiny.h. All of it in single precision, as on a mesh; each share of a
- * force is rounded to fixed point before it is added.
+ * The mesh's forces without a mesh, see engine/cuda/tiny/tiny.h. All of it in single precision, as on a mesh; each
+ * share of a force is rounded to fixed point before it is added.
  */
 #ifndef SHOAL_ENGINE_CUDA_TINY_WAVES_CUH
 #define SHOAL_ENGINE_CUDA_TINY_WAVES_CUH
@@ -58,8 +58,8 @@ static __device__ inline float influence_of(const struct mesh_table *m, const st
     return mode_at(mode_plane_of(m, c, y, &mx, &mz), 0, 0).green;
 }
 
-/* In a triclinic box: of +x +y, +x -y, and what is -x +y and -x -y with +z, so +x -y and +x +y with -z; a wave that has no other
- * of the opposite sign is counted twice for each axis. */
+/* In a triclinic box: of +x +y, +x -y, and what is -x +y and -x -y with +z, so +x -y and +x +y with -z; a wave that has
+ * no other of the opposite sign is counted twice for each axis. */
 static __device__ inline void influence_of_octets()
 {
     const struct tiny_here &h = here();
@@ -249,10 +249,10 @@ static __device__ __noinline__ void tiny_waves_there()
 
 /* ---- coefficients times the influence function, in a triclinic box ---- */
 
-/* With R the sums of products of cosines (c) and sines (s) along x, y and z, the coefficient of wave (k_x, p k_y, q k_z) is
- *   R_ccc - p R_ssc - q R_scs - pq R_css + i (R_scc + p R_csc + q R_ccs - pq R_sss)
- * and the potential is the real part of the sum of coefficients times influence function g(p, q) times conjugate waves, which have
- * the same parts. So each of the four in front of i gets shares of those four, and those behind it likewise. */
+/* With R the sums of products of cosines (c) and sines (s) along x, y and z, the coefficient of wave (k_x, p k_y, q
+ * k_z) is R_ccc - p R_ssc - q R_scs - pq R_css + i (R_scc + p R_csc + q R_ccs - pq R_sss) and the potential is the real
+ * part of the sum of coefficients times influence function g(p, q) times conjugate waves, which have the same parts. So
+ * each of the four in front of i gets shares of those four, and those behind it likewise. */
 static __device__ inline void mix_four(float4 g, float r[4])
 {
     const float pp = g.x * (r[0] - r[1] - r[2] - r[3]), mp = g.y * (r[0] + r[1] - r[2] + r[3]),
@@ -329,8 +329,8 @@ static __device__ inline void close_sums(const struct waves_back &w, uint32_t x,
     *sum = {0, 0, 0};
 }
 
-/* From column k on those that are as long, `quads`, and begin at the same function along z, but none from `end` on. Returns the
- * first that is left. */
+/* From column k on those that are as long, `quads`, and begin at the same function along z, but none from `end` on.
+ * Returns the first that is left. */
 template <int quads>
 static __device__ __forceinline__ uint32_t tiny_columns_back(const struct waves_back &w, uint32_t k, uint32_t end,
                                                              float g[3])
@@ -367,7 +367,8 @@ static __device__ __forceinline__ uint32_t tiny_columns_back(const struct waves_
     return k;
 }
 
-/* Of columns k .. end - 1, of one atom. Out of line, so that the loops over columns have the registers to themselves. */
+/* Of columns k .. end - 1, of one atom. Out of line, so that the loops over columns have the registers to themselves.
+ */
 static __device__ __noinline__ struct slopes tiny_part_back(uint32_t atom, uint32_t k, uint32_t end)
 {
     const struct waves_back w(here(), atom);

@@ -118,7 +118,8 @@ double bar_overlap(const struct sampling *s, int i, int j, double df)
 
 /* Pair p of the chain. To first order d = const - ln mean(phi_F) + ln mean(phi_R): each forward row adds -phi_F / n to
  * everything above, each reverse row +phi_R / n, and rows of a window between two pairs do both. For independent rows
- * the variance of a pair is that of Shirts et al. (eq. 10). `shared`: phi_R of the pair before, of this one's window. */
+ * the variance of a pair is that of Shirts et al. (eq. 10). `shared`: phi_R of the pair before, of this one's window.
+ */
 static int pair(struct bar *b, const struct sampling *s, int p, double **shared, struct err *e)
 {
     int i = b->state[p], j = b->state[p + 1];

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What MBAR's error would be of other numbers of rows: the influences of its rows as in mbar.c, with every window's rows standing for
- * as many as are asked for. Weights change with the numbers, and so does what a row of every window brings: where rows are
- * correlated that is no small part of it. Of each window some rows are enough, as far apart as they can be; g is that of its
- * influences now.
+ * What MBAR's error would be of other numbers of rows: the influences of its rows as in mbar.c, with every window's
+ * rows standing for as many as are asked for. Weights change with the numbers, and so does what a row of every window
+ * brings: where rows are correlated that is no small part of it. Of each window some rows are enough, as far apart as
+ * they can be; g is that of its influences now.
  */
 #include "engine/estimate/estimators/forecast.h"
 
@@ -59,8 +59,8 @@ static void forecast_weights(const struct forecast *f, const double *count, size
         p[k] = count[k] * q[k] / sum;
 }
 
-/* z with H z = c: H the Hessian of mbar.c, c the difference of the ends. Its rows add up to nothing, whatever few rows are summed:
- * z of the first end is 0. */
+/* z with H z = c: H the Hessian of mbar.c, c the difference of the ends. Its rows add up to nothing, whatever few rows
+ * are summed: z of the first end is 0. */
 static bool solve_ends(const struct forecast *f, const double *count, double *z)
 {
     size_t n = (size_t)f->nstates, first = (size_t)f->from;

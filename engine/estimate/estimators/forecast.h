@@ -10,8 +10,8 @@
 
 struct forecast;
 
-/* From samples, MBAR's free energies g (kT) of them, and what each window brings to the variance of g(to) - g(from). The caller
- * frees it; it borrows nothing. */
+/* From samples, MBAR's free energies g (kT) of them, and what each window brings to the variance of g(to) - g(from).
+ * The caller frees it; it borrows nothing. */
 struct forecast *forecast_new(const struct sampling *s, const double *g, const struct longrun *part, int from, int to);
 /* The variance of g(to) - g(from), kT^2, if window k had times[k] as many rows; INFINITY: it has none. */
 double forecast_variance(const struct forecast *f, const double *times);

@@ -25,8 +25,8 @@
 
 /* A variance that is itself known to d degrees of freedom is taken as (1 + SCATTER / d) of it, as Student's
  * distribution has it. Of what the correlation of means has beyond one standard error the variance gets EXCESS times
- * what it would add: by trial on the ensembles of tests/engine/estimate/test_verdicts.c, as numbers whose variance came out
- * small are more often called converged. */
+ * what it would add: by trial on the ensembles of tests/engine/estimate/test_verdicts.c, as numbers whose variance came
+ * out small are more often called converged. */
 #define SCATTER 2
 #define EXCESS 4
 

@@ -59,8 +59,8 @@ static void add_influence(const struct solution *x, int window, int from, int to
         series[j] += sign * (i->mean[j * n + (size_t)to] - i->mean[j * n + (size_t)from]);
 }
 
-/* Of all windows, or of all together where replicas exchange them: what their rows add to a difference of a, less that of b where
- * there is one. The members are for series_close. */
+/* Of all windows, or of all together where replicas exchange them: what their rows add to a difference of a, less that
+ * of b where there is one. The members are for series_close. */
 static int series_of(const struct solution *a, const struct solution *b, int from, int to, struct series **out)
 {
     int n = 0;

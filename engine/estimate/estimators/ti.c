@@ -70,9 +70,9 @@ static double excess_parabola(double h, double other, double slope, double other
     return h * h * h / 6 * (other_slope - slope) / (h + other);
 }
 
-/* What the trapezoid has too much along one of two steps that follow each other, if f is a hyperbola through all three states: so the
- * mean of dH/dlambda of a harmonic term goes, and it is between a parabola and the most that a curve which rises or falls all the way
- * can hide in the step, where it is steep at an end. A parabola where f turns. */
+/* What the trapezoid has too much along one of two steps that follow each other, if f is a hyperbola through all three
+ * states: so the mean of dH/dlambda of a harmonic term goes, and it is between a parabola and the most that a curve
+ * which rises or falls all the way can hide in the step, where it is steep at an end. A parabola where f turns. */
 static double excess_beside(double h, double other, double slope, double other_slope)
 {
     double ratio = other_slope / slope;
@@ -93,7 +93,8 @@ static int other_state(const struct sampling *s, int k, int direction)
     return j;
 }
 
-/* What the trapezoid of a component has too much from i to j as the state `beside` i or j has it; false: it does not move from there. */
+/* What the trapezoid of a component has too much from i to j as the state `beside` i or j has it; false: it does not
+ * move from there. */
 static bool excess_by(const struct ti *t, const struct sampling *s, int c, int i, int j, int direction, double *out)
 {
     int nc = s->ncomponents, near = direction < 0 ? i : j, beside = other_state(s, near, direction);
@@ -109,8 +110,9 @@ static bool excess_by(const struct ti *t, const struct sampling *s, int c, int i
     return true;
 }
 
-/* What the trapezoid from state i to j misses, with its sign in *bend: by the states beside, the mean where there are two. Where a
- * component moves in this step alone there is nothing to take it from, and *blind is the error for a parabola that is flat at one end. */
+/* What the trapezoid from state i to j misses, with its sign in *bend: by the states beside, the mean where there are
+ * two. Where a component moves in this step alone there is nothing to take it from, and *blind is the error for a
+ * parabola that is flat at one end. */
 static void quadrature(const struct ti *t, const struct sampling *s, int i, int j, double *bend, double *blind)
 {
     int nc = s->ncomponents;

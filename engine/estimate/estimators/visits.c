@@ -82,8 +82,8 @@ struct rest {
     struct longrun longrun;
 };
 
-/* Chance, on a stationary series, of a difference as large as that of the means of x[0..lead) and of the rest. For a lead
- * shorter than the memory of the series its variance is taken too large: rather no drift than a false one. */
+/* Chance, on a stationary series, of a difference as large as that of the means of x[0..lead) and of the rest. For a
+ * lead shorter than the memory of the series its variance is taken too large: rather no drift than a false one. */
 static double lead_chance(const double *x, size_t lead, const struct rest *rest)
 {
     double variance = rest->longrun.variance * (1 / (double)lead + 1 / (double)rest->n);
@@ -91,8 +91,8 @@ static double lead_chance(const double *x, size_t lead, const struct rest *rest)
     return variance > 0 ? stats_t_tail(t, rest->longrun.dof) : 1;
 }
 
-/* The lead of x that is least likely by chance, when that is less than `least`; 0: none. The rest is the last half, or the
- * last quarter where the drift reaches into the half; either must be long against its memory to be a measure. */
+/* The lead of x that is least likely by chance, when that is less than `least`; 0: none. The rest is the last half, or
+ * the last quarter where the drift reaches into the half; either must be long against its memory to be a measure. */
 static size_t drifting_lead(const double *x, size_t n, double least)
 {
     static const double leads[] = {0.05, 0.1, 0.2, 0.5}, rests[] = {0.5, 0.25};

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Profiles along coordinations, of umbrella windows: the free energy of finding a coordination in a bin if nothing were biased. A bin
- * is a state without samples, whose energy is that of a row's window less the biases within the bin, and infinite outside; so MBAR
- * gives its free energy and the error. (M. R. Shirts and J. D. Chodera, J. Chem. Phys. 129, 124105 (2008), eq. 11 and 15: a
- * potential of mean force by indicator functions. With bins narrow beside the biases WHAM has the same equations.)
+ * Profiles along coordinations, of umbrella windows: the free energy of finding a coordination in a bin if nothing were
+ * biased. A bin is a state without samples, whose energy is that of a row's window less the biases within the bin, and
+ * infinite outside; so MBAR gives its free energy and the error. (M. R. Shirts and J. D. Chodera, J. Chem. Phys. 129,
+ * 124105 (2008), eq. 11 and 15: a potential of mean force by indicator functions. With bins narrow beside the biases
+ * WHAM has the same equations.)
  */
 #include <math.h>
 #include <stdlib.h>

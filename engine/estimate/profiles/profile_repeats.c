@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Profiles of all repeats together: bin by bin the mean over the repeats, with the error that result/repeats.c gives every number, from their
- * own errors and their spread. So that bins can be compared, repeats have theirs in line (profile.c), and free energies are those less
- * that of one bin, the same in all.
+ * Profiles of all repeats together: bin by bin the mean over the repeats, with the error that result/repeats.c gives
+ * every number, from their own errors and their spread. So that bins can be compared, repeats have theirs in line
+ * (profile.c), and free energies are those less that of one bin, the same in all.
  */
 #include <limits.h>
 #include <stdlib.h>

@@ -23,8 +23,8 @@ bool ladder_moves(const struct ladder *l, enum lambda component, int from, int t
     return false;
 }
 
-/* Runs of steps along which the same components change: the charging leg, the vdw leg. A step along which nothing changes belongs to the
- * leg before it, at the beginning to the one after. */
+/* Runs of steps along which the same components change: the charging leg, the vdw leg. A step along which nothing
+ * changes belongs to the leg before it, at the beginning to the one after. */
 static void find_legs(struct ladder *l)
 {
     unsigned now = 0;

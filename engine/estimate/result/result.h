@@ -26,7 +26,9 @@
 #define ESTIMATE_NONFINITE 0.01   /* share of a window's rows; without them a free energy may be off by as many kT */
 #define ESTIMATE_DRIFT_LEVEL 0.01 /* chance that a drift is found in a stationary window */
 #define ESTIMATE_FEWEST_ROWS 4    /* a window with fewer has no samples */
-#define ESTIMATE_NUMBERS (16 << 20) /* energies kept of all windows together, 8 bytes each; denser files are thinned */
+#define ESTIMATE_NUMBERS                                                                                               \
+    (16 << 20) /* energies kept of all windows together, 8 bytes each; denser files are thinned                        \
+                */
 
 struct average {
     char *name;
@@ -143,15 +145,15 @@ struct convergence {
 /* Adds to the reason, after "; " where there is one. */
 void convergence_lacks(struct convergence *c, const char *what, const char *why);
 
-/* Windows with samples that follow each other, and their overlap by bar_overlap: elements of the matrix of all windows fall with the number
- * of windows and with the shares of rows. */
+/* Windows with samples that follow each other, and their overlap by bar_overlap: elements of the matrix of all windows
+ * fall with the number of windows and with the shares of rows. */
 struct neighbours {
     int from, to;
     double overlap;
 };
 
-/* Windows with samples that follow each other: standard deviations at both ends of dH along the step, kT. Its thermodynamic
- * length is their mean. */
+/* Windows with samples that follow each other: standard deviations at both ends of dH along the step, kT. Its
+ * thermodynamic length is their mean. */
 struct step_length {
     int from, to;
     double deviation[2];

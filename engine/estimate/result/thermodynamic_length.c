@@ -11,7 +11,8 @@
 #include "engine/base/statistics/stats.h"
 #include "engine/estimate/result/result.h"
 
-/* Standard deviation, in the rows of window k, of the energy change by the step from `from` to `to` as dH/dlambda has it. */
+/* Standard deviation, in the rows of window k, of the energy change by the step from `from` to `to` as dH/dlambda has
+ * it. */
 static double deviation(const struct sampling *s, int k, int from, int to)
 {
     size_t nc = (size_t)s->ncomponents, n = sampling_count(s, k);

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Windows whose ensemble had other windows before: the first rows of their dhdl.xvg are frames of their trajectory, evaluated at the
- * windows that there are now. The rows that they had made themselves, without the new windows, are in another file.
+ * Windows whose ensemble had other windows before: the first rows of their dhdl.xvg are frames of their trajectory,
+ * evaluated at the windows that there are now. The rows that they had made themselves, without the new windows, are in
+ * another file.
  *
- * 1. Frames are further apart than rows. Rows that come after them are taken as far apart as they are: a series whose members are
- *    sometimes close in time and sometimes not has no one correlation, and the state's distribution needs them evenly.
- * 2. Frames have coordinates rounded to 0.001 nm. How far off their energies are is seen at the windows of before, which the row of
- *    the same time has exactly: at the neighbours, and where the energy there is not so high that the row has no weight there.
+ * 1. Frames are further apart than rows. Rows that come after them are taken as far apart as they are: a series whose
+ * members are sometimes close in time and sometimes not has no one correlation, and the state's distribution needs them
+ * evenly.
+ * 2. Frames have coordinates rounded to 0.001 nm. How far off their energies are is seen at the windows of before,
+ * which the row of the same time has exactly: at the neighbours, and where the energy there is not so high that the row
+ * has no weight there.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -43,7 +46,8 @@ static size_t thin(struct dhdl *d, size_t n)
     return before - kept;
 }
 
-/* How many of the first rows are as far apart as the first two, where the last two are not: frames, where nothing else tells. */
+/* How many of the first rows are as far apart as the first two, where the last two are not: frames, where nothing else
+ * tells. */
 static size_t sparse_rows(const struct dhdl *d)
 {
     size_t i = 1;

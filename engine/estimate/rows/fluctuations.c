@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Properties of matter from how far energy and volume of one window go from their means (M. P. Allen and D. J. Tildesley, Computer
- * Simulation of Liquids, 2nd ed. (2017), sections 2.5 and 2.6). At constant volume, of the total energy E,
+ * Properties of matter from how far energy and volume of one window go from their means (M. P. Allen and D. J.
+ * Tildesley, Computer Simulation of Liquids, 2nd ed. (2017), sections 2.5 and 2.6). At constant volume, of the total
+ * energy E,
  *
  *   C_V = var(E) / (R T^2)
  *
@@ -31,7 +32,8 @@ static double covariance_of_means(const double *a, const double *b, size_t n, do
     return 0.25 * (sum[0] - sum[1]);
 }
 
-/* Of two series without their means: squares about a mean that was found from the same rows lack what that mean is off. */
+/* Of two series without their means: squares about a mean that was found from the same rows lack what that mean is off.
+ */
 static struct average covariance(const double *a, const double *b, size_t n, double scale, const char *name,
                                  const char *unit)
 {

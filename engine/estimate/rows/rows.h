@@ -17,24 +17,26 @@ void window_take(struct result *r, const char *name, const struct dhdl *d, int i
 /* The first n of the rows used are gone from `s` and do not count any more. */
 void window_drop(struct window_result *w, size_t n, const struct sampling *s, int k);
 
-/* changed_ladder.c: of a replica with an origin, what is known of its rows `d`, of which those that come too densely after frames go. Its part
- * of results.json. Errors as of dhdl_read_file. */
+/* changed_ladder.c: of a replica with an origin, what is known of its rows `d`, of which those that come too densely
+ * after frames go. Its part of results.json. Errors as of dhdl_read_file. */
 struct writer;
 int frames_take(struct frame_rows *f, const struct ladder *l, struct dhdl *d, const char *directory,
                 const struct estimate_replica *replica, struct err *e);
 void frames_write(struct writer *w, const struct frame_rows *f);
 
-/* fluctuations.c: heat capacity and, where the volume moves, compressibility and thermal expansion, from the rows of energy.xvg from
- * `first` on; none where production does not hold a temperature. */
+/* fluctuations.c: heat capacity and, where the volume moves, compressibility and thermal expansion, from the rows of
+ * energy.xvg from `first` on; none where production does not hold a temperature. */
 void fluctuations_find(struct window_result *w, const struct ladder *l, const struct bath *bath, const struct xvg *x,
                        size_t first);
 
-/* walks.c: visits of one window from its energy.xvg; whether a column is about them alone; of all windows of a repeat, once they have
- * been read, what became of replicas; how often a pair of neighbours could have been exchanged (0: not known by scheme). */
+/* walks.c: visits of one window from its energy.xvg; whether a column is about them alone; of all windows of a repeat,
+ * once they have been read, what became of replicas; how often a pair of neighbours could have been exchanged (0: not
+ * known by scheme). */
 void walks_take(struct window_result *w, const struct xvg *x);
 bool walks_column(const char *legend);
 void walks_count(struct result *r, enum exchange_scheme scheme);
-/* walks.xvg: a line for each interval between exchanges, with its time and the window of every replica. Nothing where none exchanged. */
+/* walks.xvg: a line for each interval between exchanges, with its time and the window of every replica. Nothing where
+ * none exchanged. */
 void walks_write(const struct result *r, struct buf *out);
 size_t walks_attempts(const struct walks *w, int pair);
 

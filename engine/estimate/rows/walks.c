@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * How replicas got about between windows, from energy.xvg: which replica is in a window ("Replica", the window that it began in), and
- * how many exchanges came before ("Exchanges").
+ * How replicas got about between windows, from energy.xvg: which replica is in a window ("Replica", the window that it
+ * began in), and how many exchanges came before ("Exchanges").
  */
 #include <math.h>
 #include <stdlib.h>
@@ -90,8 +90,8 @@ static void count(struct walks *w, const struct result *r, size_t rows)
     free(trips);
 }
 
-/* Of the matrix of moves, made symmetric as it is in the long run, the largest eigenvalue but 1: that of (1 + T)/2 is looked for, which
- * has none below 0, among vectors that sum to 0. */
+/* Of the matrix of moves, made symmetric as it is in the long run, the largest eigenvalue but 1: that of (1 + T)/2 is
+ * looked for, which has none below 0, among vectors that sum to 0. */
 static double eigenvalue(const struct walks *w)
 {
     size_t n = (size_t)w->nstates;

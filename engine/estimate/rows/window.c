@@ -63,7 +63,8 @@ static double *differences(const struct sampling *s, int k, int j)
     return x;
 }
 
-/* What drift and correlation are seen in: energy differences to the neighbouring windows (dH/dlambda when there are none). */
+/* What drift and correlation are seen in: energy differences to the neighbouring windows (dH/dlambda when there are
+ * none). */
 static int observed(const struct sampling *s, int k, double *x[2])
 {
     int n = 0;
@@ -79,8 +80,8 @@ static int observed(const struct sampling *s, int k, double *x[2])
     return n;
 }
 
-/* Of `lead` drifting rows at the start, those that means leave out: all or, by the rule of trust/discard.c, none where they do not
- * matter. */
+/* Of `lead` drifting rows at the start, those that means leave out: all or, by the rule of trust/discard.c, none where
+ * they do not matter. */
 static size_t left_out(const double *x, size_t n, size_t lead)
 {
     if (!lead)

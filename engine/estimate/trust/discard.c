@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Rows at the start of windows that drift. Equilibration looks like a slow state that was visited once, and leaving out early
- * visits while late ones count is a bias. So all rows count, unless that matters: where the result without those rows is another, by
- * more than its error, or where a window has too few uncorrelated rows with them. Then they are left out, and the verdict says so.
+ * Rows at the start of windows that drift. Equilibration looks like a slow state that was visited once, and leaving out
+ * early visits while late ones count is a bias. So all rows count, unless that matters: where the result without those
+ * rows is another, by more than its error, or where a window has too few uncorrelated rows with them. Then they are
+ * left out, and the verdict says so.
  */
 #include <math.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Whether the samples of a window are those of its state: the mean of t = tanh(u_next - u_own) over its own rows against what all
- * rows say of it, E = sum_n W_nk t_n. t is bounded, so that no single row decides. To first order their difference is a sum of
- * influences, as estimates are (estimators/solution.c): a row of window k adds (t_n - mean) / N_k to the mean, and any row adds to E, with
- * (1 - MN)^-1 of estimators/mbar.c,
+ * Whether the samples of a window are those of its state: the mean of t = tanh(u_next - u_own) over its own rows
+ * against what all rows say of it, E = sum_n W_nk t_n. t is bounded, so that no single row decides. To first order
+ * their difference is a sum of influences, as estimates are (estimators/solution.c): a row of window k adds (t_n -
+ * mean) / N_k to the mean, and any row adds to E, with (1 - MN)^-1 of estimators/mbar.c,
  *
  *     W_nk (t_n - E) + sum_j C_j [(1 - MN)^-1 W_n]_j,   C_j = N_j sum_n W_nk W_nj (t_n - E)
  */

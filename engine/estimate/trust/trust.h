@@ -15,8 +15,8 @@ void result_discard(struct result *r, struct sampling *s);
 /* foreign.c: `foreign` of all windows. */
 void result_foreign(struct result *r, const struct sampling *s, const struct mbar *m);
 
-/* no_change.c: r->changes; whether lambda moves between two windows and energies nowhere do, which the spec does not allow; a warning of
- * each leg that is so, where the total is not. */
+/* no_change.c: r->changes; whether lambda moves between two windows and energies nowhere do, which the spec does not
+ * allow; a warning of each leg that is so, where the total is not. */
 void result_find_changes(struct result *r, const struct sampling *s);
 bool result_no_change(const struct result *r, int from, int to);
 void result_warn_no_change(struct result *r);

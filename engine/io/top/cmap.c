@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * CMAP corrections: lines of [ cmaptypes ], by five types or by five pairs TYPE-RESIDUE, and which of them five atoms have.
+ * CMAP corrections: lines of [ cmaptypes ], by five types or by five pairs TYPE-RESIDUE, and which of them five atoms
+ * have.
  */
 #include "engine/io/top/top.h"
 
@@ -28,7 +29,8 @@ static int read_grid(struct top *t, int first, int side, double **values, struct
     return rc;
 }
 
-/* TYPE-RESIDUE: the word becomes the type alone, unless a type is called so. ERR_TOPOLOGY: some have a residue, others none. */
+/* TYPE-RESIDUE: the word becomes the type alone, unless a type is called so. ERR_TOPOLOGY: some have a residue, others
+ * none. */
 static int split_residues(struct top *t, char residue[5][16], struct err *e)
 {
     int n = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Parameters of virtual sites that their lines leave out, as pdb2gmx -vsite writes them: from lengths and angles at rest of the
- * molecule's bonds, constraints and angles in state A, as grompp derives them. The site is i; j, k, l, m are the atoms that place it
- * in their order, j the one that it is bonded to.
+ * Parameters of virtual sites that their lines leave out, as pdb2gmx -vsite writes them: from lengths and angles at
+ * rest of the molecule's bonds, constraints and angles in state A, as grompp derives them. The site is i; j, k, l, m
+ * are the atoms that place it in their order, j the one that it is bonded to.
  */
 #include "engine/io/top/top.h"
 
@@ -61,8 +61,8 @@ static bool has_group_masses(const struct frame *f)
            (!strncasecmp(k, "MCH3", 4) && !strncasecmp(l, "MCH3", 4));
 }
 
-/* Such a group, whose masses are at `deep` along the axis from j and `wide` beside it; its N or C is the atom behind them, and the
- * site at `along` and `beside`. */
+/* Such a group, whose masses are at `deep` along the axis from j and `wide` beside it; its N or C is the atom behind
+ * them, and the site at `along` and `beside`. */
 static void look_at_group(struct frame *f, double *deep, double *wide, double *along, double *beside)
 {
     const int center = (f->k > f->l ? f->k : f->l) + 1;

@@ -61,7 +61,8 @@ static void add_both(struct pair_list *p, int a, int b)
 }
 
 /* Breadth first from `atom`; every later atom within nrexcl bonds. queue and depth: [natoms], depth all -1 between
- * calls. Ends when all are found, so that a molecule of which every atom is bonded to every other costs its bonds once. */
+ * calls. Ends when all are found, so that a molecule of which every atom is bonded to every other costs its bonds once.
+ */
 static void walk(const struct bond_graph *g, int atom, int natoms, int nrexcl, int *queue, int *depth,
                  struct pair_list *out)
 {

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The order of an improper's atoms under _FF_AMBER_LEAP_ATOM_REORDERING, which amber14sb.ff and amber19sb.ff of GROMACS define. It
- * changes the angle, so it is that of grompp 2026 (manual, "AMBER", "Dihedrals"), and independent of the parameters:
+ * The order of an improper's atoms under _FF_AMBER_LEAP_ATOM_REORDERING, which amber14sb.ff and amber19sb.ff of GROMACS
+ * define. It changes the angle, so it is that of grompp 2026 (manual, "AMBER", "Dihedrals"), and independent of the
+ * parameters:
  *
- * 1. The line of [ dihedraltypes ] that fits the types of state A names the four atoms; X is a blank, before all letters.
- * 2. Where that line has a force constant, the atoms are turned round so that the first name is not after the last; if both are
- *    equal, the second is not after the third.
- * 3. The third atom is the center then. An improper whose four names, and whose four atoms, no earlier one of its function has had
- *    (over all molecule types) stays so. In all others the three around the center are sorted by name, then by number.
+ * 1. The line of [ dihedraltypes ] that fits the types of state A names the four atoms; X is a blank, before all
+ * letters.
+ * 2. Where that line has a force constant, the atoms are turned round so that the first name is not after the last; if
+ * both are equal, the second is not after the third.
+ * 3. The third atom is the center then. An improper whose four names, and whose four atoms, no earlier one of its
+ * function has had (over all molecule types) stays so. In all others the three around the center are sorted by name,
+ * then by number.
  */
 #include "engine/io/top/top.h"
 
@@ -19,7 +22,8 @@ struct corner {
     int type, atom;
 };
 
-/* grompp names a bonded type by the atom type of the same number: another name where bonded types are fewer than atom types. */
+/* grompp names a bonded type by the atom type of the same number: another name where bonded types are fewer than atom
+ * types. */
 static struct corner corner_of(const struct top *t, int type, int atom)
 {
     return (struct corner){type == WILDCARD ? " " : t->types[type].name, type, atom};

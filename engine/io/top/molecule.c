@@ -220,10 +220,10 @@ static int check_params(struct top *t, enum top_kind kind, const struct top_term
     return 0;
 }
 
-/* Parameters from [ bondtypes ] and kin: A from the types of A, B from the types of B; where those of B have none (bonds to
- * dummies, usually), B = A, as in grompp. A dihedral of several terms can not change into another, because nothing says
- * which term becomes which. The place along a linear angle is counted from its first atom: 1 less it where the types stand
- * the other way round. */
+/* Parameters from [ bondtypes ] and kin: A from the types of A, B from the types of B; where those of B have none
+ * (bonds to dummies, usually), B = A, as in grompp. A dihedral of several terms can not change into another, because
+ * nothing says which term becomes which. The place along a linear angle is counted from its first atom: 1 less it where
+ * the types stand the other way round. */
 static int bonded_defaults(struct top *t, enum top_kind kind, struct top_term *term, struct err *e)
 {
     const struct top_kind_info *k = &top_kinds[kind];
@@ -371,7 +371,8 @@ int top_term(struct top *t, struct err *e)
     return 0;
 }
 
-/* A line of the index of the line before is one more pair of its restraint, whose distance is (sum r^-6)^(-1/6) over the pairs. */
+/* A line of the index of the line before is one more pair of its restraint, whose distance is (sum r^-6)^(-1/6) over
+ * the pairs. */
 static int join_restraint(struct top *t, struct top_term *term, const long label[2], struct err *e)
 {
     struct top_molecule *m = current(t);
@@ -400,7 +401,8 @@ static int join_restraint(struct top *t, struct top_term *term, const long label
     return 0;
 }
 
-/* As grompp computes them with disre = simple, without averages over time and with the force constant that is its default. */
+/* As grompp computes them with disre = simple, without averages over time and with the force constant that is its
+ * default. */
 int top_distance_restraint(struct top *t, struct err *e)
 {
     const double force_constant = 1000; /* kJ/mol/nm^2 */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The preprocessor of topologies: #include, #define, #undef, #ifdef, #ifndef, #else, #endif; ';' comments and lines that begin with '*'; lines
- * continued by a backslash; macros replaced word by word. Hands out one non-empty line at a time and remembers where it
- * came from.
+ * The preprocessor of topologies: #include, #define, #undef, #ifdef, #ifndef, #else, #endif; ';' comments and lines
+ * that begin with '*'; lines continued by a backslash; macros replaced word by word. Hands out one non-empty line at a
+ * time and remembers where it came from.
  */
 #ifndef SHOAL_ENGINE_IO_TOP_PREPROCESS_H
 #define SHOAL_ENGINE_IO_TOP_PREPROCESS_H

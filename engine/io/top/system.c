@@ -152,8 +152,8 @@ static void join_alike(const struct top *t, struct top_molecule *m)
     hash_table_free(&asked);
 }
 
-/* Which type stands for each: types of the same values that no [ nonbond_params ] names are one. Force fields that give every atom
- * a type of its own have thousands of them and few Lennard-Jones. */
+/* Which type stands for each: types of the same values that no [ nonbond_params ] names are one. Force fields that give
+ * every atom a type of its own have thousands of them and few Lennard-Jones. */
 static void merge_types(const struct top *t, int *stands)
 {
     struct hash_table known = {0};
@@ -182,8 +182,8 @@ static int number_used(const struct top *t, const int *stands, int *number)
     return n;
 }
 
-/* Only the types that atoms of the system have, in A or B, go into the system; of too many those that are alike become one.
- * number[type]: or -1; stands[type]: the type whose values it has. */
+/* Only the types that atoms of the system have, in A or B, go into the system; of too many those that are alike become
+ * one. number[type]: or -1; stands[type]: the type whose values it has. */
 static int number_types(const struct top *t, struct system *s, int *number, int *stands, struct err *e)
 {
     for (int i = 0; i < t->ntypes; i++)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The terms of a molecule type, as its lines say them, to those of the system: atoms of one molecule, units of the engine.
+ * The terms of a molecule type, as its lines say them, to those of the system: atoms of one molecule, units of the
+ * engine.
  */
 #include "engine/io/top/top.h"
 

@@ -197,7 +197,8 @@ void top_split(struct top *t, char *text);
 void top_note(struct top *t, enum top_note kind, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 /* The notes so far, to the system. */
 void top_give_notes(struct top *t, struct system *s);
-/* The line has said all: numbers from `word` on are an error, other text is a comment, as for grompp. after: "after ..". */
+/* The line has said all: numbers from `word` on are an error, other text is a comment, as for grompp. after: "after
+ * ..". */
 int top_end(struct top *t, int word, const char *after, struct err *e);
 /* Whether a word is there that begins as a number does. */
 bool top_is_number(const struct top *t, int word);
@@ -223,7 +224,8 @@ int top_type_names(struct top *t, int first, int n, bool wildcards, int *types, 
 
 /* cmap.c */
 int top_cmap_type(struct top *t, struct err *e);
-/* The first CMAP of five atoms in a state, by their types as they stand (its angles have a direction) and their residues; -1. */
+/* The first CMAP of five atoms in a state, by their types as they stand (its angles have a direction) and their
+ * residues; -1. */
 int top_find_cmap(const struct top *t, const struct top_molecule *m, const int atom[5], int state);
 
 /* lookup.c: parameters by types. */

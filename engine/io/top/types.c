@@ -97,8 +97,8 @@ static bool same_type(const struct top_atom_type *a, const struct top_atom_type 
            a->c[0] == b->c[0] && a->c[1] == b->c[1];
 }
 
-/* A negative C6 repels, and a negative sigma is GROMACS's word for "no attraction"; C12 and epsilon below zero would pull atoms
- * onto each other. */
+/* A negative C6 repels, and a negative sigma is GROMACS's word for "no attraction"; C12 and epsilon below zero would
+ * pull atoms onto each other. */
 static int check_lj(struct top *t, const double c[2], struct err *e)
 {
     if (c[1] < 0)

@@ -18,15 +18,16 @@ struct center_rule {
     uint32_t pad_;
 };
 
-/* Degrees of freedom that the kinetic energy lacks at a timestep. Between two removals friction and noise give them back: momentum is
- * an Ornstein-Uhlenbeck process, whose variance after a time t is 1 - exp(-2 friction t) of that in equilibrium. */
+/* Degrees of freedom that the kinetic energy lacks at a timestep. Between two removals friction and noise give them
+ * back: momentum is an Ornstein-Uhlenbeck process, whose variance after a time t is 1 - exp(-2 friction t) of that in
+ * equilibrium. */
 MATH_FN double center_missing(const struct center_rule *r, uint64_t step)
 {
     return r->every ? 3 * exp(-r->regain * (double)(step % r->every)) : 0;
 }
 
-/* The mean kinetic energy of the missing motion, kJ/mol, at the temperature of the thermostat, or without one at that of the other
- * motion, which has `kinetic`. */
+/* The mean kinetic energy of the missing motion, kJ/mol, at the temperature of the thermostat, or without one at that
+ * of the other motion, which has `kinetic`. */
 MATH_FN double center_kinetic(const struct center_rule *r, uint64_t step, double kinetic)
 {
     const double missing = center_missing(r, step), left = r->freedom - missing;

@@ -69,8 +69,8 @@ MATH_FN int settle_positions(const struct settle_shape *w, double mass_o, double
     return cos2_phi > 0 && cos2_psi > 0 && disc > 0 && cos2_theta > 0;
 }
 
-/* Takes off v what changes the lengths of the sides OH1, OH2, H1H2 of the triangle x, by impulses along the sides: velocities
- * of a rigid body remain. The equations' matrix is that of the ideal shape, as in GROMACS. */
+/* Takes off v what changes the lengths of the sides OH1, OH2, H1H2 of the triangle x, by impulses along the sides:
+ * velocities of a rigid body remain. The equations' matrix is that of the ideal shape, as in GROMACS. */
 MATH_FN void settle_velocities(const struct settle_shape *w, double mass_o, double mass_h, const double x[3][3],
                                double v[3][3])
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Virtual sites: where they are, and what a force on one does to the atoms that place it (GROMACS manual, "Virtual interaction
- * sites"). The first of those atoms is the origin; r are the positions of the others relative to it, nm.
+ * Virtual sites: where they are, and what a force on one does to the atoms that place it (GROMACS manual, "Virtual
+ * interaction sites"). The first of those atoms is the origin; r are the positions of the others relative to it, nm.
  */
 #ifndef SHOAL_ENGINE_MATH_BODIES_SITES_H
 #define SHOAL_ENGINE_MATH_BODIES_SITES_H

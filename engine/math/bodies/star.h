@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * An atom and up to STAR_ARMS others at fixed distances from it. All distances are put right together: SHAKE's equations as a
- * matrix (Kraeutler, van Gunsteren, Huenenberger 2001, doi 10.1002/1096-987X(20010415)22:5<501::AID-JCC1021>3.0.CO;2-V); those
- * for velocities are linear (RATTLE: Andersen 1983). Arms that are not there are zero vectors; lengths in nm, masses in u.
+ * An atom and up to STAR_ARMS others at fixed distances from it. All distances are put right together: SHAKE's
+ * equations as a matrix (Kraeutler, van Gunsteren, Huenenberger 2001,
+ * doi 10.1002/1096-987X(20010415)22:5<501::AID-JCC1021>3.0.CO;2-V); those for velocities are linear (RATTLE: Andersen
+ * 1983). Arms that are not there are zero vectors; lengths in nm, masses in u.
  */
 #ifndef SHOAL_ENGINE_MATH_BODIES_STAR_H
 #define SHOAL_ENGINE_MATH_BODIES_STAR_H
@@ -14,7 +15,8 @@
 
 #define STAR_ARMS 4
 
-/* Of all of these: `most`, a constant where they are inlined, is how many arms there are at the most; nothing is done with the rest. */
+/* Of all of these: `most`, a constant where they are inlined, is how many arms there are at the most; nothing is done
+ * with the rest. */
 
 /* a = 1/a. Without a search for pivots: a is symmetric and positive definite, or nearly so. */
 MATH_FN void star_invert(const uint32_t most, double a[STAR_ARMS][STAR_ARMS])
@@ -37,8 +39,8 @@ MATH_FN void star_invert(const uint32_t most, double a[STAR_ARMS][STAR_ARMS])
     }
 }
 
-/* Inverse of what pulls along `arm` do to the arms r, as they are projected on r: r_k . arm_l/m_0, and r_k . arm_k/m_k more on the
- * diagonal. inverse_mass: of the center, then of each arm's atom. */
+/* Inverse of what pulls along `arm` do to the arms r, as they are projected on r: r_k . arm_l/m_0, and r_k . arm_k/m_k
+ * more on the diagonal. inverse_mass: of the center, then of each arm's atom. */
 MATH_FN void star_couplings(const uint32_t most, uint32_t arms, double r[STAR_ARMS][3], double arm[STAR_ARMS][3],
                             const double *inverse_mass, double inverse[STAR_ARMS][STAR_ARMS])
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a bias adds to the energy, as a function of a collective variable q without unit. Its numbers c[state] = {at, k}, in units of q
- * and in kJ/mol, go linearly from A to B with lambda.
+ * What a bias adds to the energy, as a function of a collective variable q without unit. Its numbers c[state] = {at,
+ * k}, in units of q and in kJ/mol, go linearly from A to B with lambda.
  */
 #ifndef SHOAL_ENGINE_MATH_POTENTIALS_BIAS_H
 #define SHOAL_ENGINE_MATH_POTENTIALS_BIAS_H

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A correction map of two dihedral angles (CMAP; GROMACS manual, "Dihedral energy correction maps"): bicubic between the points of
- * a periodic grid, from values and slopes there.
+ * A correction map of two dihedral angles (CMAP; GROMACS manual, "Dihedral energy correction maps"): bicubic between
+ * the points of a periodic grid, from values and slopes there.
  */
 #ifndef SHOAL_ENGINE_MATH_POTENTIALS_CMAP_H
 #define SHOAL_ENGINE_MATH_POTENTIALS_CMAP_H
 
 #include "engine/math/fn.h"
 
-/* What a point of a grid has, kJ/mol: the value, its slopes along phi and psi and that along both, per distance of points. */
+/* What a point of a grid has, kJ/mol: the value, its slopes along phi and psi and that along both, per distance of
+ * points. */
 enum { CMAP_VALUE, CMAP_PHI, CMAP_PSI, CMAP_BOTH, CMAP_NUMBERS };
 
 struct cmap_value {

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The coordination of atoms with atoms, a sum over pairs of a function of their distance that goes from 1 to 0, as PLUMED's COORDINATION
- * with SWITCH={RATIONAL ..} (Tribello et al., Comput. Phys. Commun. 185, 604, 2014, doi 10.1016/j.cpc.2013.09.018; the manual of PLUMED
- * 2 for what is left out of an input: MM is 2 NN, and a D_MAX stretches):
+ * The coordination of atoms with atoms, a sum over pairs of a function of their distance that goes from 1 to 0, as
+ * PLUMED's COORDINATION with SWITCH={RATIONAL ..} (Tribello et al., Comput. Phys. Commun. 185, 604, 2014,
+ * doi 10.1016/j.cpc.2013.09.018; the manual of PLUMED 2 for what is left out of an input: MM is 2 NN, and a D_MAX
+ * stretches):
  *
  *   s(r) = (1 - x^n) / (1 - x^m), x = (r - d0) / r0; 1 where x <= 0
  *
- * With a farthest distance d_max it is 0 beyond, and stretched, (s(r) - s(d_max)) / (s(0) - s(d_max)), or cut. Distances in nm.
+ * With a farthest distance d_max it is 0 beyond, and stretched, (s(r) - s(d_max)) / (s(0) - s(d_max)), or cut.
+ * Distances in nm.
  */
 #ifndef SHOAL_ENGINE_MATH_POTENTIALS_COORDINATION_H
 #define SHOAL_ENGINE_MATH_POTENTIALS_COORDINATION_H
@@ -54,7 +56,8 @@ MATH_FN struct rational_value rational_half(double x, uint32_t n)
     return v;
 }
 
-/* (1 - y^n) / (1 - y^m) and its slope, 0 <= y <= 1. Both vanish at 1: near it 1 - y is divided out of both, which leaves no 0/0. */
+/* (1 - y^n) / (1 - y^m) and its slope, 0 <= y <= 1. Both vanish at 1: near it 1 - y is divided out of both, which
+ * leaves no 0/0. */
 MATH_FN struct rational_value rational_below(double y, uint32_t n, uint32_t m)
 {
     struct rational_value v;
@@ -72,7 +75,8 @@ MATH_FN struct rational_value rational_below(double y, uint32_t n, uint32_t m)
     return v;
 }
 
-/* Neither stretched nor cut. Beyond x = 1 in powers of y = 1/x, which do not overflow: s = y^(m - n) (1 - y^n) / (1 - y^m). */
+/* Neither stretched nor cut. Beyond x = 1 in powers of y = 1/x, which do not overflow: s = y^(m - n) (1 - y^n) / (1 -
+ * y^m). */
 MATH_FN struct rational_value rational_plain(const struct rational *f, double r)
 {
     const double x = (r - f->d0) / f->r0;

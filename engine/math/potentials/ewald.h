@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The two halves of the Ewald sum's 1/r in real space. erf(z)/z is an entire function of s = z^2, so on a bounded range one
- * polynomial in s gives erf(beta r)/r and its derivative with no exponential and no division; engine/prepare/ewald.c fits it.
+ * The two halves of the Ewald sum's 1/r in real space. erf(z)/z is an entire function of s = z^2, so on a bounded range
+ * one polynomial in s gives erf(beta r)/r and its derivative with no exponential and no division;
+ * engine/prepare/ewald.c fits it.
  */
 #ifndef SHOAL_ENGINE_MATH_POTENTIALS_EWALD_H
 #define SHOAL_ENGINE_MATH_POTENTIALS_EWALD_H
@@ -20,8 +21,8 @@ struct ewald_fit {
     int terms;             /* EWALD_TERMS_USUAL or EWALD_TERMS */
 };
 
-/* sum of c[k] t^k, k < terms, in four interleaved chains, which do not wait for each other. `terms` must be a constant where
- * it is inlined, 4 n + 1. Terms whose coefficients are zero change no bit. */
+/* sum of c[k] t^k, k < terms, in four interleaved chains, which do not wait for each other. `terms` must be a constant
+ * where it is inlined, 4 n + 1. Terms whose coefficients are zero change no bit. */
 MATH_FN double ewald_polynomial(const double *c, const int terms, double t)
 {
     double t2 = t * t, t4 = t2 * t2;

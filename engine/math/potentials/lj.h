@@ -13,8 +13,8 @@
 #include "engine/math/fn.h"
 #include "engine/math/terms.h"
 
-/* r^2 of a pair, nm^2, and never zero: of atoms in one place it is so small that their forces and energies are clamped, and so
- * large that all that is computed from it is finite. Not seen otherwise. */
+/* r^2 of a pair, nm^2, and never zero: of atoms in one place it is so small that their forces and energies are clamped,
+ * and so large that all that is computed from it is finite. Not seen otherwise. */
 MATH_FN double pair_distance2(double dx, double dy, double dz)
 {
     return MATH_FMA(dx, dx, MATH_FMA(dy, dy, MATH_FMA(dz, dz, 1e-20)));
@@ -27,8 +27,8 @@ struct lj_rule {
     double inverse_width;    /* 1/w, potential-switch */
 };
 
-/* With r2 = r^2 and ri = 1/r: *v in kJ/mol, returns force over r, kJ/mol/nm^2. `modifier` must be a constant where it is
- * inlined, so that the branches vanish. */
+/* With r2 = r^2 and ri = 1/r: *v in kJ/mol, returns force over r, kJ/mol/nm^2. `modifier` must be a constant where it
+ * is inlined, so that the branches vanish. */
 MATH_FN double lj_pair(enum vdw_modifier modifier, const struct lj_rule *rule, double c6, double c12, double r2,
                        double ri, double *v)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Potentials that few force fields use, and restraints (GROMACS manual, "Bonded interactions", "Restraints"). Parameters c[state]
- * go linearly from A to B with lambda, where a potential has a B. Units: nm, radians, kJ/mol.
+ * Potentials that few force fields use, and restraints (GROMACS manual, "Bonded interactions", "Restraints").
+ * Parameters c[state] go linearly from A to B with lambda, where a potential has a B. Units: nm, radians, kJ/mol.
  */
 #ifndef SHOAL_ENGINE_MATH_POTENTIALS_RARE_H
 #define SHOAL_ENGINE_MATH_POTENTIALS_RARE_H
@@ -235,8 +235,8 @@ MATH_FN struct bonded_value rare_linear_angle(const double a[3], const double b[
     return v;
 }
 
-/* The factors of a combined bending and torsion potential V = c_0 sin^3 theta sin^3 eta sum c_n+1 cos^n phi, n up to 4 (doi
- * 10.1021/ct400219n): V and its slopes with respect to theta, eta and phi. */
+/* The factors of a combined bending and torsion potential V = c_0 sin^3 theta sin^3 eta sum c_n+1 cos^n phi, n up to 4
+ * (doi 10.1021/ct400219n): V and its slopes with respect to theta, eta and phi. */
 MATH_FN double rare_bending_torsion(double theta, double eta, double phi, const double c[6], double slope[3])
 {
     double s = sin(theta), t = sin(eta), x = cos(phi), u = 0, du = 0, s3 = s * s * s, t3 = t * t * t;
@@ -250,8 +250,8 @@ MATH_FN double rare_bending_torsion(double theta, double eta, double phi, const 
     return c[0] * s3 * t3 * u;
 }
 
-/* V = k/2 (s - |r|)^2 of the distance s from a point, an axis or a plane: where s is above r; if r is below 0, where s is below |r|.
- * dx: from the point; grad: dV/dx. c: the point's x, y, z, then r, k, an enum flat_geometry */
+/* V = k/2 (s - |r|)^2 of the distance s from a point, an axis or a plane: where s is above r; if r is below 0, where s
+ * is below |r|. dx: from the point; grad: dV/dx. c: the point's x, y, z, then r, k, an enum flat_geometry */
 MATH_FN double rare_flat_position(const double dx[3], const double c[6], double grad[3])
 {
     const int geometry = (int)c[5], along = geometry == FLAT_CYLINDER ? 2 : geometry - FLAT_CYLINDER_X;

@@ -7,18 +7,19 @@
  * soft-core Coulomb that is also the least (as GROMACS has it). Cut-off and modifier apply to the softened distance.
  *
  * Coulomb: charges scale, q = (1-l) qA + l qB. Cut-off and the reciprocal part's share are at the real distance. With
- * soft-core Coulomb the product q q' is split into an A part, at rA, and a B part, at rB. Its pure terms (1-l)^2 qA qA' and
- * l^2 qB qB' go to their states. A cross term l (1-l) qA qB' is shared in proportion to how much each atom's charge changes:
- * to A as |qB - qA|, to B as |qB' - qA'|. With one changing atom that is (1-l) qA q' and l qB q', linear mixing as in
- * GROMACS; in all cases the parts sum to q q'. But a pair whose product of charges is zero in both states has no cross term:
- * one atom is charged in A alone, the other in B alone, and no repulsion keeps them apart.
+ * soft-core Coulomb the product q q' is split into an A part, at rA, and a B part, at rB. Its pure terms (1-l)^2 qA qA'
+ * and l^2 qB qB' go to their states. A cross term l (1-l) qA qB' is shared in proportion to how much each atom's charge
+ * changes: to A as |qB - qA|, to B as |qB' - qA'|. With one changing atom that is (1-l) qA q' and l qB q', linear
+ * mixing as in GROMACS; in all cases the parts sum to q q'. But a pair whose product of charges is zero in both states
+ * has no cross term: one atom is charged in A alone, the other in B alone, and no repulsion keeps them apart.
  *
- * The other soft core (Gapsys et al. 2012, doi 10.1021/ct300220p) leaves distances as they are. Closer than a point R the force
- * of a state goes on as the straight line that touches it there, so the energy is its Taylor series about R to second order:
- *   LJ, A     R = alpha (26/7 sigmaA^6 l)^(1/6)           alpha: sc-gapsys-scale-linpoint-lj
- *   Coulomb   R = alpha_coulomb (1 + |qA qA'|) l^(1/6)    sc-gapsys-scale-linpoint-q, nm; charges in e
- * and 1-l in the place of l for B. In a reaction field 1/r + k r^2 is softened: Beutler's rA and rB stand in both, and are held
- * against the cut-off too; Gapsys' line is that of 1/r alone. Where R would be beyond the cut-off, or where switching begins, it stays there.
+ * The other soft core (Gapsys et al. 2012, doi 10.1021/ct300220p) leaves distances as they are. Closer than a point R
+ * the force of a state goes on as the straight line that touches it there, so the energy is its Taylor series about R
+ * to second order: LJ, A     R = alpha (26/7 sigmaA^6 l)^(1/6)           alpha: sc-gapsys-scale-linpoint-lj Coulomb   R
+ * = alpha_coulomb (1 + |qA qA'|) l^(1/6)    sc-gapsys-scale-linpoint-q, nm; charges in e and 1-l in the place of l for
+ * B. In a reaction field 1/r + k r^2 is softened: Beutler's rA and rB stand in both, and are held against the cut-off
+ * too; Gapsys' line is that of 1/r alone. Where R would be beyond the cut-off, or where switching begins, it stays
+ * there.
  */
 #ifndef SHOAL_ENGINE_MATH_POTENTIALS_SOFTCORE_H
 #define SHOAL_ENGINE_MATH_POTENTIALS_SOFTCORE_H

@@ -19,7 +19,8 @@
 
 enum { TIMES = 300, LONGEST = 1 << 16 };
 
-/* Whole files of one letter, as many as its place in the alphabet says, times 100. What is read in between is whole too. */
+/* Whole files of one letter, as many as its place in the alphabet says, times 100. What is read in between is whole
+ * too. */
 static int write_letters(const char *path, char letter)
 {
     char text[LONGEST];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The CUDA program on GPUs of several kinds, run on the CPU (tests/lib/emulate): whatever form its launches take for want of shared
- * memory or of multiprocessors, they fit the card, and give the bits that they give on any other.
+ * The CUDA program on GPUs of several kinds, run on the CPU (tests/lib/emulate): whatever form its launches take for
+ * want of shared memory or of multiprocessors, they fit the card, and give the bits that they give on any other.
  */
 #undef NDEBUG
 #include <setjmp.h>
@@ -93,7 +93,8 @@ static struct settings moving(void)
     return set;
 }
 
-/* Many replicas with a mesh that is one block's on some cards and the whole card's on others; all cards that there are. */
+/* Many replicas with a mesh that is one block's on some cards and the whole card's on others; all cards that there are.
+ */
 static void test_mesh(void **state)
 {
     enum { LAUNCHES_MORE = 5 };
@@ -134,7 +135,8 @@ static void test_regions(void **state)
     compare_cut(whole, outcome_on(RTX, sys, &set), sys);
 }
 
-/* Where regions of which a multiprocessor has two have no room for what is in reach, they are larger, as many as one has. */
+/* Where regions of which a multiprocessor has two have no room for what is in reach, they are larger, as many as one
+ * has. */
 static void test_large_regions(void **state)
 {
     struct system *sys = toy_water(7);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Members of a gang, by the CUDA program run on the CPU (tests/lib/emulate): what one computes does not depend on its company, nor on
- * how large their blocks are; its row is what was written for it; whichever call of the device fails, nobody is told what is not so.
+ * Members of a gang, by the CUDA program run on the CPU (tests/lib/emulate): what one computes does not depend on its
+ * company, nor on how large their blocks are; its row is what was written for it; whichever call of the device fails,
+ * nobody is told what is not so.
  */
 #undef NDEBUG
 #include <setjmp.h>
@@ -173,7 +174,8 @@ static int steps_with_fault(const struct system *sys, const struct settings *set
     return done;
 }
 
-/* Whichever call fails, nobody waits for ever, nobody is told of steps that were not done, and nothing is left behind. */
+/* Whichever call fails, nobody waits for ever, nobody is told of steps that were not done, and nothing is left behind.
+ */
 static void test_faults(void **state)
 {
     struct system *sys = mixture_first(6);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The CUDA program against the CPU device's, term by term, with its kernels run on the CPU (tests/lib/emulate): what they
- * compute is tested where there is no GPU.
+ * The CUDA program against the CPU device's, term by term, with its kernels run on the CPU (tests/lib/emulate): what
+ * they compute is tested where there is no GPU.
  */
 #undef NDEBUG
 #include <math.h>
@@ -63,7 +63,8 @@ static void test_water(void **state)
     toy_system_free(sys);
 }
 
-/* The tighter the tolerance, the more terms have the polynomials of single precision: one setting for each number of them. */
+/* The tighter the tolerance, the more terms have the polynomials of single precision: one setting for each number of
+ * them. */
 static void test_tight_ewald(void **state)
 {
     static const double tolerances[] = {1e-5, 1e-7, 1e-9, 1e-11};
@@ -115,8 +116,8 @@ static void test_triclinic_short(void **state)
     cut_into(0);
 }
 
-/* With cut-offs nearly as long as the box allows, where rounding fractions need not give the nearest image; whole and in regions. The
- * shortest lattice vector of the last box is a - b + c. */
+/* With cut-offs nearly as long as the box allows, where rounding fractions need not give the nearest image; whole and
+ * in regions. The shortest lattice vector of the last box is a - b + c. */
 static void test_triclinic_any_image(void **state)
 {
     static const double steep[BOX_SIZE] = {1, 0.75, 0.5, 0.5, -0.495, 0.375};
@@ -213,8 +214,8 @@ static void test_room_of_all(void **state)
     toy_system_free(sys);
 }
 
-/* Volume moves along some axes: both devices take the same ones, and what they make of the box they end in is the same, by lists
- * and a mesh made for another. */
+/* Volume moves along some axes: both devices take the same ones, and what they make of the box they end in is the same,
+ * by lists and a mesh made for another. */
 static void test_shapes(void **state)
 {
     enum { MOVES = 5 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The lists of the CUDA program, with its kernels run on the CPU (tests/lib/emulate): whole systems and regions, made at whatever time,
- * the same bits.
+ * The lists of the CUDA program, with its kernels run on the CPU (tests/lib/emulate): whole systems and regions, made
+ * at whatever time, the same bits.
  */
 #undef NDEBUG
 #include <setjmp.h>
@@ -27,7 +27,8 @@ static struct outcome outcome_by(const struct system *sys, const struct settings
     return o;
 }
 
-/* Water of which every fifth molecule is charged in another way: no water to the pair kernel, but trios all the same. */
+/* Water of which every fifth molecule is charged in another way: no water to the pair kernel, but trios all the same.
+ */
 static struct system *odd_water(int side, const struct settings *set)
 {
     struct system *sys = toy_water(side);
@@ -39,8 +40,8 @@ static struct system *odd_water(int side, const struct settings *set)
     return sys;
 }
 
-/* Forces, energies and virial have the same bits whole and in regions: no pair is computed twice, none is left out, and each
- * goes the same way around. */
+/* Forces, energies and virial have the same bits whole and in regions: no pair is computed twice, none is left out, and
+ * each goes the same way around. */
 static void same_in_regions(const struct system *sys, const struct settings *set, const uint32_t *regions, int n)
 {
     for (int k = 0; k < n; k++)
@@ -129,8 +130,8 @@ static void positions_after(const struct system *sys, const struct settings *set
     toy_close(&other);
 }
 
-/* Atoms so fast that the trios around a trio change now and then, and with them the regions: no pair is lost, and bits depend
- * neither on where pairs are computed nor on when lists are made. */
+/* Atoms so fast that the trios around a trio change now and then, and with them the regions: no pair is lost, and bits
+ * depend neither on where pairs are computed nor on when lists are made. */
 static void test_moving_regions(void **state)
 {
     struct settings set = settings_of(VDW_FORCE_SWITCH, ALCHEMY_B_STATES);
@@ -174,8 +175,8 @@ static void same_interrupted(struct system *sys, struct settings *set)
     toy_system_free(sys);
 }
 
-/* Lists are made at other times in a run that is interrupted, and one of many replicas has blocks of more waters; its bits are the
- * same. */
+/* Lists are made at other times in a run that is interrupted, and one of many replicas has blocks of more waters; its
+ * bits are the same. */
 static void test_interruption(void **state)
 {
     struct settings set = toy_settings();

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The mesh of the CUDA program, in one block and over the card, with its kernels run on the CPU (tests/lib/emulate): the same bits.
+ * The mesh of the CUDA program, in one block and over the card, with its kernels run on the CPU (tests/lib/emulate):
+ * the same bits.
  */
 #undef NDEBUG
 #include <setjmp.h>
@@ -33,8 +34,8 @@ static void same_bits(const struct system *sys, const struct settings *set)
     same_outcome(card, block, sys, set);
 }
 
-/* One block gives the mesh's forces, energies and virial to the last bit; lengths of every factor, an odd number of rows, no
- * pair of rows; a net charge. */
+/* One block gives the mesh's forces, energies and virial to the last bit; lengths of every factor, an odd number of
+ * rows, no pair of rows; a net charge. */
 static void test_mesh_forms(void **state)
 {
     static const int grids[][4] = {{32, 32, 32, 4}, {30, 32, 36, 4}, {25, 25, 25, 5}, {28, 14, 18, 6},
@@ -51,7 +52,8 @@ static void test_mesh_forms(void **state)
     toy_system_free(sys);
 }
 
-/* The mesh in one block there: its waves are across the axes, and those in the middle of the third have no other half. */
+/* The mesh in one block there: its waves are across the axes, and those in the middle of the third have no other half.
+ */
 static void test_triclinic_mesh_forms(void **state)
 {
     static const int grids[3][4] = {{36, 36, 36, 4}, {25, 28, 25, 5}, {24, 25, 30, 6}};
@@ -181,7 +183,8 @@ static void test_mesh_change(void **state)
     toy_system_free(sys);
 }
 
-/* What is in flight goes its way to the end, and nothing more is queued behind it; without a new epoch another way is drift. */
+/* What is in flight goes its way to the end, and nothing more is queued behind it; without a new epoch another way is
+ * drift. */
 static void test_mesh_change_waits(void **state)
 {
     struct system *sys = mixture(2);

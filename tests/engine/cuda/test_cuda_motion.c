@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Timesteps of the CUDA program, run on the CPU (tests/lib/emulate), go where those of the CPU device go: rigid waters, atoms
- * with none to four others at fixed distances, and a cluster that is none of these.
+ * Timesteps of the CUDA program, run on the CPU (tests/lib/emulate), go where those of the CPU device go: rigid waters,
+ * atoms with none to four others at fixed distances, and a cluster that is none of these.
  */
 #undef NDEBUG
 #include <math.h>
@@ -20,8 +20,8 @@
 
 #define WINDOWS 3
 
-/* Clusters of 1 to 5 atoms in 4 arms and less, one ring of three; each atom held by a spring. perturbed: lengths and masses have a
- * B state. */
+/* Clusters of 1 to 5 atoms in 4 arms and less, one ring of three; each atom held by a spring. perturbed: lengths and
+ * masses have a B state. */
 static struct system *clusters(int copies, bool perturbed)
 {
     static const double arm[4][3] = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The launch of a gang, by the CUDA program run on the CPU (tests/lib/emulate): what would be launched is what was, what the device ran
- * is what was submitted, or those who were in it say what differs and stop, and nobody else does.
+ * The launch of a gang, by the CUDA program run on the CPU (tests/lib/emulate): what would be launched is what was,
+ * what the device ran is what was submitted, or those who were in it say what differs and stop, and nobody else does.
  */
 #undef NDEBUG
 #include <setjmp.h>
@@ -111,8 +111,8 @@ static void *state_of(struct sim *s)
     return x;
 }
 
-/* What was heard is told when the launch has ended whole, which the host may see later than the replica's own end: one step after the
- * other until it is. */
+/* What was heard is told when the launch has ended whole, which the host may see later than the replica's own end: one
+ * step after the other until it is. */
 static int steps_until_told(struct sim *s, struct err *e)
 {
     int rc = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Several replicas share a device whose memory comes in slabs, as a GPU's does, and the lists of one become too short while all are at
- * work: the device is asked for nothing, and none of them, the one that grows included, has other bits than without. On the CPU device
- * and by the CUDA program, run on the CPU.
+ * Several replicas share a device whose memory comes in slabs, as a GPU's does, and the lists of one become too short
+ * while all are at work: the device is asked for nothing, and none of them, the one that grows included, has other bits
+ * than without. On the CPU device and by the CUDA program, run on the CPU.
  */
 #undef NDEBUG
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What goes wrong with cuFFT on the CUDA device, where there need be no GPU: a library that fails as it is told to stands in its
- * place. Linked with --wrap=dlopen, dlsym and cudaMemGetInfo.
+ * What goes wrong with cuFFT on the CUDA device, where there need be no GPU: a library that fails as it is told to
+ * stands in its place. Linked with --wrap=dlopen, dlsym and cudaMemGetInfo.
  */
 #undef NDEBUG
 #include <setjmp.h>

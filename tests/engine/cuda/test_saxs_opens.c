@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the first replica of a model needs for X-ray scattering, by the CUDA program run on the CPU (tests/lib/emulate): wherever it
- * fails nothing is left of it, lack of memory is that, and the device that is lost says so; nobody waits for the device.
+ * What the first replica of a model needs for X-ray scattering, by the CUDA program run on the CPU (tests/lib/emulate):
+ * wherever it fails nothing is left of it, lack of memory is that, and the device that is lost says so; nobody waits
+ * for the device.
  */
 #undef NDEBUG
 #include <setjmp.h>

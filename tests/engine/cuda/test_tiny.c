@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Timesteps of tiny systems in one launch, by the CUDA program run on the CPU (tests/lib/emulate): the forces of the CPU device, the
- * same bits however many steps a launch does, and the state of the last whole step where one fails.
+ * Timesteps of tiny systems in one launch, by the CUDA program run on the CPU (tests/lib/emulate): the forces of the
+ * CPU device, the same bits however many steps a launch does, and the state of the last whole step where one fails.
  */
 #undef NDEBUG
 #include <math.h>
@@ -149,8 +149,8 @@ static void test_forces(void **state)
     toy_system_free(sys);
 }
 
-/* Odd and even numbers of points, more functions along an axis than one thread holds, few atoms and many, triclinic boxes; boxes
- * that may change, of which no wave is left out. */
+/* Odd and even numbers of points, more functions along an axis than one thread holds, few atoms and many, triclinic
+ * boxes; boxes that may change, of which no wave is left out. */
 static void test_waves(void **state)
 {
     static const int grids[][4] = {{20, 25, 15, 4}, {12, 36, 24, 5}, {10, 10, 30, 6}, {27, 8, 10, 4}};
@@ -307,8 +307,8 @@ static void make_water(struct system *sys, int first)
     toy_add(sys, settles, nsettles, (struct settle){first, {first + 1, first + 2}, 0.1, 0.15491933384829668});
 }
 
-/* Bodies of every kind in one block: rigid waters, atoms with up to four others, a ring, which is moved in memory, and lone ones; charges
- * with and without waves, boxes of either kind. */
+/* Bodies of every kind in one block: rigid waters, atoms with up to four others, a ring, which is moved in memory, and
+ * lone ones; charges with and without waves, boxes of either kind. */
 static void test_bodies(void **state)
 {
     struct system *sys = mixture_first(126);
@@ -416,8 +416,8 @@ static void test_cards(void **state)
     toy_system_free(sys);
 }
 
-/* One atom of a pair at a fixed distance is driven away, by more with every step, until a step fails. All others go straight on, as
- * many steps as are counted. */
+/* One atom of a pair at a fixed distance is driven away, by more with every step, until a step fails. All others go
+ * straight on, as many steps as are counted. */
 static void test_failure(void **state)
 {
     struct system *sys = toy_system(40, 6);

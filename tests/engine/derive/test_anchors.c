@@ -19,8 +19,8 @@
 #define TEMPERATURE 298.15
 #define RT (UNIT_R * TEMPERATURE)
 
-/* The receptor is a chain of which the last three atoms flap; atom 6 is a hydrogen at its first one. The ligand is 7 8 9 with two
- * like atoms 10 and 11 at 9, and a hydrogen at 7. */
+/* The receptor is a chain of which the last three atoms flap; atom 6 is a hydrogen at its first one. The ligand is 7 8
+ * 9 with two like atoms 10 and 11 at 9, and a hydrogen at 7. */
 enum { RECEPTOR = 7, ATOMS = 13, FRAMES = 400 };
 
 static const double place[ATOMS][3] = {{0.10, 1.00, 1.00}, {0.00, 1.12, 1.02}, {2.90, 1.02, 0.95}, {2.80, 1.12, 0.90},

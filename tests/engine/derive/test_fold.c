@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Root mean square deviations of frames whose values are known: turned, moved and wrapped copies of the start structure in boxes of several
- * shapes (0), copies that are larger (the radius of gyration's part), a ligand or one of its atoms out of place (by so much, over the root
- * of how many there are), a mirror image (not 0). And which atoms are backbone and ligand.
+ * Root mean square deviations of frames whose values are known: turned, moved and wrapped copies of the start structure
+ * in boxes of several shapes (0), copies that are larger (the radius of gyration's part), a ligand or one of its atoms
+ * out of place (by so much, over the root of how many there are), a mirror image (not 0). And which atoms are backbone
+ * and ligand.
  */
 #undef NDEBUG
 #include <math.h>
@@ -33,8 +34,9 @@ static double uniform(void)
     return (double)(seed * 2685821657736338717u >> 11) / 9007199254740992.0;
 }
 
-/* A chain of two molecules (of 7 and 5 residues), each residue with a hydrogen, and after the first a residue without CA; a ligand of four
- * heavy atoms, a hydrogen, and a dummy of each state, all of one residue; and an ion that changes its charge. */
+/* A chain of two molecules (of 7 and 5 residues), each residue with a hydrogen, and after the first a residue without
+ * CA; a ligand of four heavy atoms, a hydrogen, and a dummy of each state, all of one residue; and an ion that changes
+ * its charge. */
 static void write_topology(struct buf *b)
 {
     buf_printf(b, "[ defaults ]\n1 2 no 1 1\n[ atomtypes ]\nX 12 0 A 0.3 0.1\nD 0 0 A 0 0\n");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Repartitioned masses against sums by hand: H 1.008, C 12.011, N 14.007, O 15.9994. With a factor of 3 a hydrogen has 3.024, which
- * takes 2.016 from its partner.
+ * Repartitioned masses against sums by hand: H 1.008, C 12.011, N 14.007, O 15.9994. With a factor of 3 a hydrogen
+ * has 3.024, which takes 2.016 from its partner.
  */
 #undef NDEBUG
 #include <math.h>
@@ -80,8 +80,9 @@ static void test_masses(void **state)
            (double[]){7.979, 13.9834, 3.024, 3.024, 3.024, 3.024, 11.9674, 3.024, 3.024, 0, 22.9898});
 }
 
-/* A hybrid: a carbon with three hydrogens of A and three of B, which has no mass for six; a carbon and three hydrogens that are dummies in
- * A and, as some write them, of a quarter of a carbon's mass in both states; and a hydroxyl's hydrogen, which has a charge alone. */
+/* A hybrid: a carbon with three hydrogens of A and three of B, which has no mass for six; a carbon and three hydrogens
+ * that are dummies in A and, as some write them, of a quarter of a carbon's mass in both states; and a hydroxyl's
+ * hydrogen, which has a charge alone. */
 static void test_hybrid(void **state)
 {
     static const char text[] =

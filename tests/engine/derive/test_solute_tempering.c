@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The B states of a tempered solute against those that a topology says line by line: of every term, every combination rule, and of
- * pairs of types with parameters of their own. The scale is 1/4, so that its root is a plain number, too.
+ * The B states of a tempered solute against those that a topology says line by line: of every term, every combination
+ * rule, and of pairs of types with parameters of their own. The scale is 1/4, so that its root is a plain number, too.
  */
 #undef NDEBUG
 #include <math.h>
@@ -42,8 +42,8 @@ static void lj_line(struct buf *b, const char *names, const char *words, int rul
     buf_printf(b, "\n");
 }
 
-/* H has no Lennard-Jones with anything, so its atoms have that type in both states; HN has some with OW alone, which is a type of a
- * tempered molecule and of another. */
+/* H has no Lennard-Jones with anything, so its atoms have that type in both states; HN has some with OW alone, which is
+ * a type of a tempered molecule and of another. */
 static void write_types(struct buf *b, int rule, bool by_hand)
 {
     static const struct {

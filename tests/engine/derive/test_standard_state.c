@@ -103,7 +103,8 @@ static void test_flat_bottom(void **state)
     assert_true(fabs(s.release + RT * log(STANDARD_VOLUME / sphere)) < 0.01);
 }
 
-/* Centers: a harmonic well, another form of which acts in its flat part alone, groups in either order; then what is none. */
+/* Centers: a harmonic well, another form of which acts in its flat part alone, groups in either order; then what is
+ * none. */
 static void test_centers(void **state)
 {
     const double r0 = 0.4, k = 5e4;

@@ -18,8 +18,9 @@
 
 #define DEGREE (3.14159265358979323846 / 180)
 
-/* A ring of four with a chain on it: ring-CA, CA-CB, CB-CC (a triple bond to N behind it), CA-N (held, as an amide) with a methyl; and
- * a hydroxyl on CB. Of five bonds outside of the ring that are no ends, those turn that are free and have directions. */
+/* A ring of four with a chain on it: ring-CA, CA-CB, CB-CC (a triple bond to N behind it), CA-N (held, as an amide)
+ * with a methyl; and a hydroxyl on CB. Of five bonds outside of the ring that are no ends, those turn that are free and
+ * have directions. */
 static const char topology[] =
     "[ defaults ]\n1 2 no 1 1\n[ atomtypes ]\n"
     "C 12.011 0 A 0 0\nH 1.008 0 A 0 0\nO 15.9994 0 A 0 0\nN 14.007 0 A 0 0\nD 1.008 0 A 0.1 0.1\n"

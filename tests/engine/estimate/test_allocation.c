@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Whether production that is handed out by what windows need (engine/base/statistics/allocate.h) keeps its promises: many ensembles of
- * correlated samples with known free energies, in the rounds of daemon/schedule/allocation.c and beside even sampling. The estimate
- * is not biased, its error is the one told, and so much time makes the error of even sampling.
+ * Whether production that is handed out by what windows need (engine/base/statistics/allocate.h) keeps its promises:
+ * many ensembles of correlated samples with known free energies, in the rounds of daemon/schedule/allocation.c and
+ * beside even sampling. The estimate is not biased, its error is the one told, and so much time makes the error of even
+ * sampling.
  *
- * The windows are modelled on FreeSolv's ladder: 5 that take charges off, 15 that take van der Waals' interactions off. Window k's
- * energy is u(x) = a (x - c)^2 / 2 in kT: dH to the next window fluctuates by about as much as its c is away, and x is autoregressive
- * with the window's own g. Both are as 16 to 20 ps of methane and methanol in water have them, with rows of 0.1 ps; g is smoothed,
- * and methanol's van der Waals part is methane's.
+ * The windows are modelled on FreeSolv's ladder: 5 that take charges off, 15 that take van der Waals' interactions off.
+ * Window k's energy is u(x) = a (x - c)^2 / 2 in kT: dH to the next window fluctuates by about as much as its c is
+ * away, and x is autoregressive with the window's own g. Both are as 16 to 20 ps of methane and methanol in water have
+ * them, with rows of 0.1 ps; g is smoothed, and methanol's van der Waals part is methane's.
  *
- * Arguments, by hand: MOLECULE [ENSEMBLES ROWS TIME]: rows of even sampling in each window, and the part of its time that is given.
+ * Arguments, by hand: MOLECULE [ENSEMBLES ROWS TIME]: rows of even sampling in each window, and the part of its time
+ * that is given.
  */
 #undef NDEBUG
 #include <assert.h>

@@ -3,14 +3,15 @@
  * Whether the errors of results.json are those that are made: many ensembles of correlated samples with known free
  * energies, each through the whole path, from rows that the project's own writer puts into dhdl.xvg to the JSON.
  *
- * Those of ensembles that end as stop-when has it (daemon/schedule/finishing.c), too: who stops when an error looks small stops
- * when it looks too small.
+ * Those of ensembles that end as stop-when has it (daemon/schedule/finishing.c), too: who stops when an error looks
+ * small stops when it looks too small.
  *
- * Arguments: autoregressive or hopping; by hand also [ENSEMBLES ROWS G]..., lines of one's own of which the errors must be
- * right. Or stopping; by hand also ERROR AFTER GROWTH LOOKS, a rule of one's own.
+ * Arguments: autoregressive or hopping; by hand also [ENSEMBLES ROWS G]..., lines of one's own of which the errors must
+ * be right. Or stopping; by hand also ERROR AFTER GROWTH LOOKS, a rule of one's own.
  *
- * A window's energy is u(x, s) = a (x - c)^2 / 2 + b s in kT, with a, c and b linear in lambda; x is Gaussian, s is +1 or -1, and they are independent, so G = ln(a) / 2 - ln(2 cosh b). Either x is
- * an autoregressive series, or x has no memory and s hops.
+ * A window's energy is u(x, s) = a (x - c)^2 / 2 + b s in kT, with a, c and b linear in lambda; x is Gaussian, s is +1
+ * or -1, and they are independent, so G = ln(a) / 2 - ln(2 cosh b). Either x is an autoregressive series, or x has no
+ * memory and s hops.
  */
 #undef NDEBUG
 #include <assert.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What leaving out the start of windows does to the result, and that it is known for states whose energies are far apart, too.
+ * What leaving out the start of windows does to the result, and that it is known for states whose energies are far
+ * apart, too.
  */
 #include <math.h>
 #include <setjmp.h>

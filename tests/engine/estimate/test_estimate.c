@@ -113,8 +113,8 @@ static void test_two_legs(void **state)
 }
 
 /* Equal files, equal bytes, wherever they lie. */
-/* A constraint changes its length in the second leg: MBAR, which mixes all windows, has no number, BAR has the first leg's, and the
- * estimate is TI's. */
+/* A constraint changes its length in the second leg: MBAR, which mixes all windows, has no number, BAR has the first
+ * leg's, and the estimate is TI's. */
 static void test_stretched(void **state)
 {
     struct ensemble x;
@@ -307,8 +307,8 @@ static void test_equal_windows(void **state)
     drop(&x);
 }
 
-/* A molecule without charges: nothing happens along coulomb, of which every estimator, and every repeat, says 0 but for rounding. No such
- * 0 is converged, and a warning names the leg; the total is a number of its own. */
+/* A molecule without charges: nothing happens along coulomb, of which every estimator, and every repeat, says 0 but for
+ * rounding. No such 0 is converged, and a warning names the leg; the total is a number of its own. */
 static void test_idle_leg(void **state)
 {
     struct ensemble x;
@@ -399,8 +399,8 @@ static void test_single_window(void **state)
     drop(&x);
 }
 
-/* Rows at the start that lie off the rest count in means, as late ones do, but where they move a mean by more than its error or leave
- * few uncorrelated rows. */
+/* Rows at the start that lie off the rest count in means, as late ones do, but where they move a mean by more than its
+ * error or leave few uncorrelated rows. */
 static void test_averages_from_start(void **state)
 {
     enum { ROWS = 1000, LEAD = 50 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Rows of frames beside those that their window had made itself: how far off they are, and which of the later ones count.
+ * Rows of frames beside those that their window had made itself: how far off they are, and which of the later ones
+ * count.
  */
 #undef NDEBUG
 #include <setjmp.h>
@@ -116,7 +117,8 @@ static void nothing_to_compare(void **state)
     dhdl_close(&d);
 }
 
-/* Where what it had sampled is gone, the distances say which rows are frames; where all are alike, none have to be told apart. */
+/* Where what it had sampled is gone, the distances say which rows are frames; where all are alike, none have to be told
+ * apart. */
 static void nothing_left_of_before(void **state)
 {
     (void)state;

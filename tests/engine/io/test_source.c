@@ -205,7 +205,8 @@ static void test_disk(void **state)
     lacks(s, NULL, base.data, ERR_MISSING_FILE, "there is no file \"");
     source_free(s);
 
-    /* What is kept in a folder for a name that leads out of it: all that a confined source reads; for another one it comes last. */
+    /* What is kept in a folder for a name that leads out of it: all that a confined source reads; for another one it
+     * comes last. */
     base.len = inc.len = 0;
     buf_printf(&base, "%s/base", top);
     buf_printf(&inc, "%s/base/@up1", top);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The topology reader on small texts: what it makes of them, and that large ones take no longer than they must. Values over whole
- * force fields are held against grompp in tests/ref.
+ * The topology reader on small texts: what it makes of them, and that large ones take no longer than they must. Values
+ * over whole force fields are held against grompp in tests/ref.
  */
 #undef NDEBUG
 #include <math.h>
@@ -69,7 +69,8 @@ static void test_b_states(void **state)
     system_close(&s);
 }
 
-/* Types that differ in name alone make no atom one that changes; one [ nonbond_params ] line is enough of a difference. */
+/* Types that differ in name alone make no atom one that changes; one [ nonbond_params ] line is enough of a difference.
+ */
 static void test_alike(void **state)
 {
     static const char text[] =
@@ -136,7 +137,8 @@ static void test_dihedrals(void **state)
     system_close(&s);
 }
 
-/* The types of a linear angle say where along it the middle atom stands: from the other end, where they match the other way round. */
+/* The types of a linear angle say where along it the middle atom stands: from the other end, where they match the other
+ * way round. */
 static void test_linear_angles(void **state)
 {
     struct system s = top_read_ok(FORCE_FIELD "[ angletypes ]\nCB CA CA 9 0.4 3000 0.3 2000\n" MOLECULE
@@ -150,8 +152,8 @@ static void test_linear_angles(void **state)
     system_close(&s);
 }
 
-/* Terms of few force fields: parameters as their formulas want them, bonds among them exclude; terms between molecules number atoms
- * over all of them. */
+/* Terms of few force fields: parameters as their formulas want them, bonds among them exclude; terms between molecules
+ * number atoms over all of them. */
 static void test_rare(void **state)
 {
     struct system s =
@@ -238,8 +240,8 @@ static void test_preprocessor(void **state)
     source_free(src);
 }
 
-/* Ten times as many molecule types, and a molecule in which every atom is bonded to every other, cost ten times as much and
- * no more: a reader that looks through all of them each time would take minutes. */
+/* Ten times as many molecule types, and a molecule in which every atom is bonded to every other, cost ten times as much
+ * and no more: a reader that looks through all of them each time would take minutes. */
 static void test_many(void **state)
 {
     enum { KINDS = 40000, CLIQUE = 500 };

@@ -101,7 +101,8 @@ static void test_type_columns(void **state)
     system_close(&s);
 }
 
-/* More types than a table has rows: those of the same Lennard-Jones are one, but for those that [ nonbond_params ] name. */
+/* More types than a table has rows: those of the same Lennard-Jones are one, but for those that [ nonbond_params ]
+ * name. */
 static void test_many_types(void **state)
 {
     enum { TYPES = SYSTEM_TYPES_MAX + 100 };
@@ -156,8 +157,9 @@ static void atoms_are(const int *atom, int a, int b, int c, int d)
     assert_memory_equal(atom, expected, sizeof expected);
 }
 
-/* AMBER's order of impropers, by its rule: the first of its types stays, the others are sorted around the third atom by the names
- * that the matching line gives them (X before all), then by number; lines with a force constant are turned round first. */
+/* AMBER's order of impropers, by its rule: the first of its types stays, the others are sorted around the third atom by
+ * the names that the matching line gives them (X before all), then by number; lines with a force constant are turned
+ * round first. */
 static void test_leap_order(void **state)
 {
     static const char field[] =
@@ -189,7 +191,8 @@ static void test_leap_order(void **state)
     atoms_are(s.dihedrals[1].atom, 6, 1, 3, 4);
     atoms_are(s.impropers[0].atom, 7, 2, 1, 3);
     system_close(&s);
-    /* Between molecules numbers are those of the system. The first of X X N H has kept its order; this one is sorted around N. */
+    /* Between molecules numbers are those of the system. The first of X X N H has kept its order; this one is sorted
+     * around N. */
     text.len = 0;
     buf_printf(&text,
                "#define _FF_AMBER_LEAP_ATOM_REORDERING\n%s[ dihedrals ]\n1 4 2 5 4\n"

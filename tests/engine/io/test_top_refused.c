@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the topology reader refuses of preprocessing, sections and force fields: the exact sentence for each kind of bad input.
+ * What the topology reader refuses of preprocessing, sections and force fields: the exact sentence for each kind of bad
+ * input.
  */
 #undef NDEBUG
 #include <setjmp.h>

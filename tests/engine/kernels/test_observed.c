@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What is observed of one molecule, one state, one pair, one value: dipoles, the pressure tensor, distances, coordinations.
+ * What is observed of one molecule, one state, one pair, one value: dipoles, the pressure tensor, distances,
+ * coordinations.
  */
 #undef NDEBUG
 #include <setjmp.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Virtual sites: forces and virial against differences of energies, whatever position is given for the site itself; energy in
- * dynamics; volume moves and minimization keep sites where their atoms place them. On the CPU device and by the CUDA program, run on
- * the CPU (tests/lib/emulate).
+ * Virtual sites: forces and virial against differences of energies, whatever position is given for the site itself;
+ * energy in dynamics; volume moves and minimization keep sites where their atoms place them. On the CPU device and by
+ * the CUDA program, run on the CPU (tests/lib/emulate).
  */
 #undef NDEBUG
 #include <math.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Rigid waters, stars of constraints and virtual sites: against Lagrange multipliers that are found by iteration in long
- * double, and against the definitions of the places of sites and differences of them.
+ * Rigid waters, stars of constraints and virtual sites: against Lagrange multipliers that are found by iteration in
+ * long double, and against the definitions of the places of sites and differences of them.
  */
 #undef NDEBUG
 #include <math.h>

@@ -69,7 +69,8 @@ static void test_coordination(void **state)
 
 /* ---- B-splines ---- */
 
-/* The cardinal B-spline of an order, as a sum of truncated powers; it is symmetric, and its first half has the shorter sum. */
+/* The cardinal B-spline of an order, as a sum of truncated powers; it is symmetric, and its first half has the shorter
+ * sum. */
 static long double spline(int order, long double u)
 {
     long double sum = 0, ways = 1, factorial = 1;

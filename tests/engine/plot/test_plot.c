@@ -74,7 +74,8 @@ static void nothing_to_show(void **state)
     free(text);
 }
 
-/* Decades are equally far from each other; what is not above 0 is left out, and a band that reaches there ends at the axis. */
+/* Decades are equally far from each other; what is not above 0 is left out, and a band that reaches there ends at the
+ * axis. */
 static void logarithmic(void **state)
 {
     (void)state;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Both sets of read-only tables of a model, its own and those of the non-bonded forces, have the same lambdas of all windows, on the
- * CPU device and by the CUDA program, run on the CPU. Where they differ, delta_u mixes energies of two ladders.
+ * Both sets of read-only tables of a model, its own and those of the non-bonded forces, have the same lambdas of all
+ * windows, on the CPU device and by the CUDA program, run on the CPU. Where they differ, delta_u mixes energies of two
+ * ladders.
  */
 #undef NDEBUG
 #include <setjmp.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the host has lanes do and waits for nowhere comes in its turn, however late: simulations change places while the lane that
- * moves their observables is behind; a list grows; a gang is launched that needs what a replica's own lane is to bring. On the CPU
- * device and by the CUDA program, run on the CPU.
+ * What the host has lanes do and waits for nowhere comes in its turn, however late: simulations change places while the
+ * lane that moves their observables is behind; a list grows; a gang is launched that needs what a replica's own lane is
+ * to bring. On the CPU device and by the CUDA program, run on the CPU.
  */
 #undef NDEBUG
 #include <setjmp.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Work queued behind work that is not done yet: each piece has the outcome that it has when it is waited for before the next is
- * submitted, also where a list has to grow in between. Nothing is queued where lanes would hold up one another. On the CPU device and by the CUDA program, run on the CPU.
+ * Work queued behind work that is not done yet: each piece has the outcome that it has when it is waited for before the
+ * next is submitted, also where a list has to grow in between. Nothing is queued where lanes would hold up one another.
+ * On the CPU device and by the CUDA program, run on the CPU.
  */
 #undef NDEBUG
 #include <setjmp.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a model and its replicas would take of a device, found without one, against what they take: new ones as much, and ones that have
- * run and whose lists have grown not much more. On the CPU device and by the CUDA program on every kind of card, run on the CPU.
+ * What a model and its replicas would take of a device, found without one, against what they take: new ones as much,
+ * and ones that have run and whose lists have grown not much more. On the CPU device and by the CUDA program on every
+ * kind of card, run on the CPU.
  */
 #undef NDEBUG
 #include <setjmp.h>
@@ -17,7 +18,9 @@
 #include "tests/lib/mixture.h"
 
 enum { WINDOWS = 12, STEPS = 20 };
-#define ROUNDING 2048 /* bytes: blocks are whole units of the pool, and an echo's ring is counted by the device alone */
+#define ROUNDING                                                                                                       \
+    2048 /* bytes: blocks are whole units of the pool, and an echo's ring is counted by the device alone               \
+          */
 #define GROWN 1.2
 
 static double lambda_table[WINDOWS][LAMBDA_COUNT];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Damage of read-only tables is found wherever it is, on the CPU device and by the CUDA program, run on the CPU: by replicas that
- * have work queued, too, which wait for no answer.
+ * Damage of read-only tables is found wherever it is, on the CPU device and by the CUDA program, run on the CPU: by
+ * replicas that have work queued, too, which wait for no answer.
  */
 #undef NDEBUG
 #include <setjmp.h>
@@ -134,8 +134,8 @@ static void plant(struct toy *t, void *byte, struct err *e)
     assert_int_equal(t->dev->ops->copy_async(t->dev, t->sim->lane, at, byte, 1, e), 0);
 }
 
-/* Steps until something is wrong, with as many queued as there is room for; damage comes when `plant_at` of them are on their way.
- * Returns how many were submitted. */
+/* Steps until something is wrong, with as many queued as there is room for; damage comes when `plant_at` of them are on
+ * their way. Returns how many were submitted. */
 static uint64_t march(struct toy *t, uint64_t plant_at, void *byte, int *most, struct err *e)
 {
     int rc = 0, ahead = 0;

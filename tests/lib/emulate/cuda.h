@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What engine/cuda's kernels take from CUDA, for a C++ compiler: included before all else where a .cu file is compiled to be
- * run on the CPU (emulate.cc). Threads of a block are coroutines on one thread of the machine: a collective is a place where
- * all of a warp, or of a block, have to arrive. So races between threads of a block are not seen here, and speed says nothing.
+ * What engine/cuda's kernels take from CUDA, for a C++ compiler: included before all else where a .cu file is compiled
+ * to be run on the CPU (emulate.cc). Threads of a block are coroutines on one thread of the machine: a collective is a
+ * place where all of a warp, or of a block, have to arrive. So races between threads of a block are not seen here, and
+ * speed says nothing.
  */
 #ifndef SHOAL_TESTS_LIB_EMULATE_CUDA_H
 #define SHOAL_TESTS_LIB_EMULATE_CUDA_H
@@ -77,7 +78,8 @@ extern thread_local dim3_now threadIdx, blockIdx, blockDim, gridDim;
 
 /* ---- collectives ---- */
 
-/* Waits for the other threads of the block, or of the warp. The value of each lane, 0 for lanes that have come to their end. */
+/* Waits for the other threads of the block, or of the warp. The value of each lane, 0 for lanes that have come to their
+ * end. */
 void emulate_block(void);
 const uint64_t *emulate_warp(uint64_t value, uint32_t *present);
 int emulate_block_or(int value);
@@ -289,7 +291,8 @@ static inline float __fsub_rn(float a, float b)
     return a - b;
 }
 
-/* rsqrt.approx.ftz.f32 with an error as large as the card's may be (2^-22.9 of it), some number between for each argument. */
+/* rsqrt.approx.ftz.f32 with an error as large as the card's may be (2^-22.9 of it), some number between for each
+ * argument. */
 static inline float rsqrt_approx(float a)
 {
     unsigned h = __float_as_uint(a) * 2654435761u;

@@ -19,12 +19,12 @@ struct emulated_card {
 extern const struct emulated_card emulated_cards[]; /* the last has no name */
 extern struct dev_limits emulated_limits;           /* of the card that was opened last */
 
-/* Opens a CPU device as dev_open() does, that has the limits of the card; NULL: an H200. One card at a time in a process: all
- * that is launched is held against the last one. ERR_USAGE: there is no such card. */
+/* Opens a CPU device as dev_open() does, that has the limits of the card; NULL: an H200. One card at a time in a
+ * process: all that is launched is held against the last one. ERR_USAGE: there is no such card. */
 int emulate_open(struct dev **out, const char *device, const char *card, struct kernel_table kernels, struct err *e);
 
-/* call(args) runs one thread of the kernel. Aborts where threads wait for each other in vain, where there are more than `most`
- * (0: 1024) in a block, and where the launch asks for more than the card has. */
+/* call(args) runs one thread of the kernel. Aborts where threads wait for each other in vain, where there are more than
+ * `most` (0: 1024) in a block, and where the launch asks for more than the card has. */
 void emulate_launch(const struct launch *launch, unsigned most, void (*call)(const void *args), const void *args);
 
 #ifdef __cplusplus

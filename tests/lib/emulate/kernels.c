@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The CUDA program's kernel table with rows for the CPU device, which run the kernels emulated. When the program ends, the names of
- * those that it launched are added to the file that SHOAL_TEST_LAUNCHED names, a line each.
+ * The CUDA program's kernel table with rows for the CPU device, which run the kernels emulated. When the program ends,
+ * the names of those that it launched are added to the file that SHOAL_TEST_LAUNCHED names, a line each.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Linked with --wrap=engine_open: every cuda device is emulated. SHOAL_TEST_CARD names the card that each is, with commas between
- * them (cards.c); without it all are alike. SHOAL_TEST_MEMORY is the memory of each, in bytes; without it, the machine's. With --wrap=dev_cuda_count there are as many as it names.
+ * Linked with --wrap=engine_open: every cuda device is emulated. SHOAL_TEST_CARD names the card that each is, with
+ * commas between them (cards.c); without it all are alike. SHOAL_TEST_MEMORY is the memory of each, in bytes; without
+ * it, the machine's. With --wrap=dev_cuda_count there are as many as it names.
  */
 #include <stdio.h>
 #include <stdlib.h>

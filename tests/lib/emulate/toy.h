@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A program's kernels on the CPU device with the limits of a GPU, and a replica that they run, for physics tests. For files that include
- * cmocka.h.
+ * A program's kernels on the CPU device with the limits of a GPU, and a replica that they run, for physics tests. For
+ * files that include cmocka.h.
  */
 #ifndef SHOAL_TESTS_LIB_EMULATE_TOY_H
 #define SHOAL_TESTS_LIB_EMULATE_TOY_H
