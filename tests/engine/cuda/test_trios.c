@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Trios of atoms that are no waters: each atom is in one, bonded ones are together, and none begins with a hydrogen that has a
- * heavier atom beside it, as searches go by first atoms and hydrogens go far.
+ * Trios of atoms that are no waters: each atom is in one, bonded ones are together, and none begins with a hydrogen
+ * that has a heavier atom beside it, as searches go by first atoms and hydrogens go far.
  */
 #undef NDEBUG
 #include <setjmp.h>
@@ -20,7 +20,8 @@
 #include "engine/prepare/topology.h"
 #include "tests/lib/toy.h"
 
-/* nm and u: hydrogen chloride, hydrogen first; a lone hydrogen; chloroform's likeness, of two chlorines too far from each other */
+/* nm and u: hydrogen chloride, hydrogen first; a lone hydrogen; chloroform's likeness, of two chlorines too far from
+ * each other */
 static const struct {
     int molecule;
     double mass, x[3];
