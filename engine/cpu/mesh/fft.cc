@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Three-dimensional real transforms from kissfft's header-only complex transform, in double. Two real rows make one complex
-// row; along the other axes rows are copied out, transformed and put back.
+// Three-dimensional real transforms from kissfft's header-only complex transform, in double. Two real rows make one
+// complex row; along the other axes rows are copied out, transformed and put back.
 #include "engine/cpu/mesh/fft.h"
 
 #include <algorithm>

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A fiber for each thread of a block. Fibers stay for the next block: making one, and changing signal masks as swapcontext does, are
- * calls into the kernel. Most of the time of a kernel goes into changes from one fiber to another. So a thread that waits hands over to
- * the next one of its warp, without the scheduler, and by the compiler's own jumps, which save no more than the code at hand needs.
+ * A fiber for each thread of a block. Fibers stay for the next block: making one, and changing signal masks as
+ * swapcontext does, are calls into the kernel. Most of the time of a kernel goes into changes from one fiber to
+ * another. So a thread that waits hands over to the next one of its warp, without the scheduler, and by the compiler's
+ * own jumps, which save no more than the code at hand needs.
  */
 #undef _FORTIFY_SOURCE /* takes jumps between stacks for errors */
 #include "tests/lib/emulate/emulate.h"
@@ -25,7 +26,8 @@ enum { STACK = 512 * 1024 }; /* frames are larger */
 enum { STACK = 64 * 1024 };
 #endif
 enum { MOST = 1024, SHARED = 227 * 1024, GRID_MOST = 65535 /* but along x */ };
-/* Tops of stacks lie this far apart within a page: at one place in all of them they would share a few sets of the cache. */
+/* Tops of stacks lie this far apart within a page: at one place in all of them they would share a few sets of the
+ * cache. */
 enum { COLOUR = 704, COLOURS = 4096 };
 
 enum wait { RUNS, AT_WARP, AT_BLOCK, DONE };
