@@ -28,12 +28,16 @@ static bool ends_in(const char *name, const char *end)
 static json_t *read_gathered(const char *file, struct err *e)
 {
     struct buf text = {0};
+    json_error_t why;
     json_t *all = NULL;
     if (access(file, R_OK)) {
         err_set(e, ERR_MISSING_FILE, "%s: %s", file, strerror(errno));
     } else if (!buf_read_file(&text, file, e)) {
-        all = json_loadb(text.data ? text.data : "", text.len, 0, NULL);
-        if (!json_is_array(json_object_get(all, "edges")) || !json_is_array(json_object_get(all, "systems"))) {
+        all = json_loadb(text.data ? text.data : "", text.len, 0, &why);
+        if (!all)
+            err_set(e, ERR_SPEC, "%s:%d: %s: expected gather.json, or a campaign's file that ends in .yaml", file,
+                    why.line, why.text);
+        else if (!json_is_array(json_object_get(all, "edges")) || !json_is_array(json_object_get(all, "systems"))) {
             json_decref(all);
             all = NULL;
             err_set(e, ERR_SPEC,

@@ -183,6 +183,36 @@ static void test_interruption(void **state)
     same_interrupted(relaxed_water(6, &set), &set);
 }
 
+/* So long that searches end, some with the next lists and some at once: a run that makes its lists in other steps has
+ * the same bits, whole and in regions. */
+static void test_searches(void **state)
+{
+    enum { STEPS = 60 };
+    static const uint32_t cuts[] = {11, 27, 45};
+    struct settings set = toy_settings();
+    set.nonbonded.vdw_cutoff = set.nonbonded.coulomb_cutoff = 0.4;
+    set.nonbonded.vdw_switch = 0.3; /* in a box so wide that lists look ahead, and have not all of it */
+    struct system *sys = odd_water(6, &set);
+    const size_t n = (size_t)sys->natoms;
+    double(*first)[3] = xcalloc(n, sizeof *first), (*other)[3] = xcalloc(n, sizeof *other);
+    set.integrator.timestep = 0.002;
+    sys->v = xcalloc(n, sizeof *sys->v);
+    for (size_t i = 0; i < n; i++) /* nm/ps, of whole molecules */
+        for (size_t d = 0; d < 3; d++)
+            sys->v[i][d] = 0.6 * (double)((7 * (i / 3) + 3 * d) % 11) - 3;
+    set.replicas = 8;
+    positions_after(sys, &set, STEPS, 1, first);
+    for (size_t k = 0; k < sizeof cuts / sizeof *cuts; k++) {
+        cut_into(k % 2 ? 0 : 130);
+        positions_after(sys, &set, STEPS, cuts[k], other);
+        cut_into(0);
+        assert_memory_equal(first, other, n * sizeof *first);
+    }
+    free(first);
+    free(other);
+    toy_system_free(sys);
+}
+
 /* Where waters see the nearest images of atoms, and lists of one replica try more of them than lists of many. */
 static void test_interruption_any_image(void **state)
 {
@@ -198,13 +228,10 @@ static void test_interruption_any_image(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_regions),
-        cmocka_unit_test(test_regions_triclinic),
-        cmocka_unit_test(test_crowded_regions),
-        cmocka_unit_test(test_cells),
-        cmocka_unit_test(test_moving_regions),
-        cmocka_unit_test(test_interruption),
-        cmocka_unit_test(test_interruption_any_image),
+        cmocka_unit_test(test_regions),         cmocka_unit_test(test_regions_triclinic),
+        cmocka_unit_test(test_crowded_regions), cmocka_unit_test(test_cells),
+        cmocka_unit_test(test_moving_regions),  cmocka_unit_test(test_interruption),
+        cmocka_unit_test(test_searches),        cmocka_unit_test(test_interruption_any_image),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
