@@ -146,7 +146,7 @@ class Diff(Gathering):
     def test_refusals(self):
         spec = self.put("campaign.json", '{"name": "x"}')
         for words, code, said in ((self.files[:1], 2, "expected two campaigns"), ((self.files[0], spec), 65, "it has no tables of a campaign"),
-                                  ((self.files[0], self.put("c.json", "no")), 65, "it has no tables"), ((self.files[0], "/none.json"), 66, "/none.json"),
+                                  ((self.files[0], self.put("c.json", "no")), 65, r"c\.json:1: .*: expected gather\.json"), ((self.files[0], "/none.json"), 66, "/none.json"),
                                   ((*self.files, "--only", "a"), 2, "not with campaign diff"),
                                   ((*self.files, "--output", "d.txt"), 2, "expected a file that ends in .csv or .json")):
             with self.assertRaisesRegex(AssertionError, said):
