@@ -7,9 +7,9 @@ Usage: tyk2.py write SHOAL DATA FOLDER [--complex NS] [--solvent NS] [--seed N] 
                                          [--repeats N]
        tyk2.py check DATA GATHER.json...
 write: FOLDER/campaign.yaml, to be run by `shoal campaign run FOLDER/campaign.yaml --here RUN --for 9m`. --complex,
---solvent: production of every window of a leg. --exchange: windows exchange replicas every 2 ps. --windows: so many, at
-places of their own for both soft cores' ends, and nearly twice as many in solvent, where that costs
-little and seven exchange in 2 to 5 of 100 tries; without it pilots place them (`ladder: auto`). --repeats: of every edge.
+--solvent: production of every window of a leg. --exchange: all windows exchange replicas at each sample. --windows: so many, at
+places of their own for both soft cores' ends, and two more in solvent, where that costs
+little and neighbours of seven exchange in 2 to 5 of 100 tries; without it pilots place them (`ladder: auto`). --repeats: of every edge.
 check: of one or more gathered tables, each a repeat: edges within 1.0 kcal/mol or three errors of pmx' value with
 GAFF2, their mean unsigned difference at most 0.6, the loop closed within two errors, the solvent leg that has a
 published value of its own within 0.2 kcal/mol or three errors (less what masses that change add there), and the RMSE to experiment at most 0.2 above pmx' own.
@@ -34,6 +34,8 @@ KINETIC = 1.50
 LOOP = (("ejm_42", "ejm_55", 1), ("ejm_55", "ejm_54", 1), ("ejm_42", "ejm_54", -1))
 # A bond to a hydrogen that changes its length is no constraint: fs
 TIMESTEP = {"ejm_42_ejm_54": 2.5, "ejm_50_ejm_42": 2.5}
+SAMPLES = 0.4  # ps; windows exchange as often: energies of neighbours forget each other in about that time
+MORE_IN_SOLVENT = 2
 CAMPAIGN = """name: tyk2
 systems: {table: systems.tsv}
 edges: {table: edges.tsv}
@@ -79,14 +81,14 @@ def spec_of(o, edge, leg):
     spec = re.sub(r"equilibrate: \{time: (100|200) ps", "equilibrate: {time: 60 ps", spec)
     time = o.complex if leg == "complex" else o.solvent
     spec = re.sub(r"produce: \{time: 5 ns, ensemble: npt, sample-every: 1 ps",
-                  f"produce: {{time: {time} ns, ensemble: npt, sample-every: 0.5 ps", spec)
+                  f"produce: {{time: {time} ns, ensemble: npt, sample-every: {SAMPLES} ps", spec)
     assert f"time: {time} ns" in spec and "\nmasses: " in spec and f"seed: {o.seed}" in spec, spec
     if o.windows:
-        windows = windows_of(o.windows if leg == "complex" else 2 * o.windows - 1)
+        windows = windows_of(o.windows + (0 if leg == "complex" else MORE_IN_SOLVENT))
         spec, n = re.subn(r"(?m)^(    (?:coulomb|vdw|bonded): +)\[.*\]", rf"\g<1>{windows}", spec)
         assert n == 3, spec
     if o.exchange:
-        spec = re.sub(r"(?m)^# exchange: \{every: 2 ps\}", "exchange: {every: 2 ps}", spec)
+        spec = re.sub(r"(?m)^# exchange: \{every: 2 ps\}", f"exchange: {{every: {SAMPLES} ps, scheme: gibbs}}", spec)
         assert "\nexchange: " in spec, spec
     return spec
 

@@ -341,6 +341,7 @@ static __device__ struct build build_of(const struct args_list_build *a, const s
     b.cell = cell32_of(c);
     b.images = LISTS_BOX != RECTANGULAR ? 8 : 1;
     box_widths(c->box, b.width);
+    b.edges = halo_edges_of(c->box);
     b.slack = 4e-7f * (float)longest_diagonal2(c->box);
     for (int from = 0; from < 2; from++)
         for (int kind = 0; kind < LIST_KINDS; kind++) {

@@ -81,24 +81,27 @@ static __device__ struct space space_of(const struct build *b, uint32_t region)
 
 /* ---- members ---- */
 
-/* Is a trio, whose first atom is at g, one of the region's? *trio becomes that of struct member. */
+/* Is a trio, whose first atom is at g, one of the region's? *trio becomes that of struct member. Of two with a pair here
+ * one is below each upper face that the other is above. */
 static __device__ bool member_of(const struct build *b, const struct space *s, uint32_t *trio, uint32_t kind,
                                  const uint32_t g[3])
 {
     const float reach = 1.0001f * farthest_reach(b, kind);
-    float away2 = 0; /* from upper faces */
+    float above[3] = {0, 0, 0};
+    uint32_t faces = 0;
     for (int d = 0; d < 3; d++) {
         if (region_along(g[d], b->cut[d].regions) == s->at[d]) {
             *trio |= 1u << (MEMBER_OWN_SHIFT + d);
             continue;
         }
-        const uint32_t above = g[d] - s->lower[d] - s->length[d];
-        if (above >= b->cut[d].halo[kind])
+        const uint32_t units = g[d] - s->lower[d] - s->length[d];
+        if (units >= b->cut[d].halo[kind])
             return false;
-        const float away = (float)above / GRID_EDGE * (float)b->width[d];
-        away2 = LISTS_BOX != RECTANGULAR ? 0 : away2 + away * away;
+        above[d] = (float)units / GRID_EDGE;
+        faces++;
     }
-    return away2 < reach * reach;
+    /* where another image may be the nearest, the way that stays here says nothing */
+    return faces < 2 || images_of(b) > 1 || halo_square(&b->edges, above) < reach * reach;
 }
 
 /* count[k] becomes the sum of those before k, of n (the threads of the block times what is left to a thread at most).

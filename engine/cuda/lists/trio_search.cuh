@@ -7,6 +7,7 @@
 #ifndef SHOAL_ENGINE_CUDA_LISTS_TRIO_SEARCH_CUH
 #define SHOAL_ENGINE_CUDA_LISTS_TRIO_SEARCH_CUH
 
+#include "engine/cuda/lists/halo.h"
 #include "engine/cuda/lists/images.cuh"
 
 #define MEMBER_TRIO ((1u << MEMBER_OWN_SHIFT) - 1)
@@ -77,6 +78,7 @@ struct build {
                         ANY_IMAGE) */
     double width[3]; /* of the box, nm */
     struct cut cut[3];
+    struct halo_edges edges;     /* of the box */
     bool spots;                  /* there are regions, and the way that stays in one is that to the nearest image */
     float slack;                 /* nm^2, that squared distances of spots may be off: they are sums of larger ones */
     float widest_other;          /* how far an atom of a trio that is no water was ever from its first, nm */

@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "engine/cuda/lists/halo.h"
+
 #define CROWD 1.08   /* densest region at the start over the mean; boxes shrink too */
 #define SLACK 0.01   /* nm, by which extents are counted larger than at the start */
 #define MOST_EDGE 24 /* regions along an edge, at the start */
@@ -11,6 +13,7 @@ enum {
     BLOCKS_WANTED = 2, /* on each multiprocessor; of all replicas twice that, as they do other things too */
     LANES = 2,         /* for each trio, whose lists are short.. */
     LANES_PARTS = 4,   /* ..and where several blocks share a region, for which there would be too few warps */
+    HALO_POINTS = 12,  /* along each edge of a halo, that tell how much of it is in reach */
 };
 
 /* How far atoms of two trios that are in each other's reach may have their first ones, nm. */
@@ -28,12 +31,44 @@ static double farthest(const struct pairs *p, const struct system *sys)
     return h->list_cutoff + h->skin + 2 * (extent + SLACK);
 }
 
-/* Share of the trios that are members of a region. */
-static double share_of(const uint32_t n[3], const double halo[3])
+/* What is above upper faces, and in reach (lists/halo.h). */
+struct halo {
+    double along[3]; /* above one face, of the box */
+    double kept[8];  /* of what is above several faces, a bit each: the part that is in reach */
+};
+
+/* reach: nm */
+static struct halo halo_of(const struct system *sys, double reach)
 {
-    double share = 1;
+    const struct halo_edges edges = halo_edges_of(sys->box);
+    struct halo h = {.kept = {1, 1, 1, 0, 1, 0, 0, 0}};
+    const bool long_reach = 2 * reach > box_least_width(sys->box); /* then lists leave out nothing */
+    double width[3];
+    box_widths(sys->box, width);
     for (int d = 0; d < 3; d++)
-        share *= 1.0 / n[d] + halo[d];
+        h.along[d] = fmin(reach / width[d], 0.5);
+    for (uint32_t k = 0; k < HALO_POINTS * HALO_POINTS * HALO_POINTS; k++)
+        for (uint32_t faces = 3; faces < 8; faces += 1 + (faces == 3)) {
+            const uint32_t at[3] = {k % HALO_POINTS, k / HALO_POINTS % HALO_POINTS, k / HALO_POINTS / HALO_POINTS};
+            float above[3];
+            for (int d = 0; d < 3; d++)
+                above[d] = faces >> d & 1 ? (float)((at[d] + 0.5) / HALO_POINTS * h.along[d]) : 0;
+            if (long_reach || halo_square(&edges, above) < reach * reach)
+                h.kept[faces] += 1.0 / (HALO_POINTS * HALO_POINTS * HALO_POINTS);
+        }
+    return h;
+}
+
+/* Share of the trios that are members of a region. */
+static double share_of(const uint32_t n[3], const struct halo *h)
+{
+    double share = 0;
+    for (uint32_t faces = 0; faces < 8; faces++) {
+        double part = h->kept[faces];
+        for (int d = 0; d < 3; d++)
+            part *= faces >> d & 1 ? h->along[d] : 1.0 / n[d];
+        share += part;
+    }
     return share;
 }
 
@@ -47,7 +82,7 @@ static uint32_t parts_of(const struct pairs *p, const uint32_t regions[3])
 }
 
 /* As few members as can be in all regions together, if none has more than the cap. */
-static bool cut(struct pairs *p, const double halo[3])
+static bool cut(struct pairs *p, const struct halo *halo)
 {
     const struct pair_table *h = &p->host;
     double least = INFINITY;
@@ -60,21 +95,18 @@ static bool cut(struct pairs *p, const double halo[3])
                     continue;
                 least = all;
                 for (int d = 0; d < 3; d++)
-                    p->regions[d] = n[d], p->halo[d] = n[d] * halo[d];
+                    p->regions[d] = n[d], p->halo[d] = n[d] * halo->along[d];
             }
     return !isinf(least);
 }
 
 int regions_choose(struct pairs *p, const struct pair_limits *most, const struct system *sys, struct err *e)
 {
-    double width[3], halo[3], reach = farthest(p, sys);
-    box_widths(sys->box, width);
-    for (int d = 0; d < 3; d++)
-        halo[d] = fmin(reach / width[d], 0.5);
+    const struct halo halo = halo_of(sys, farthest(p, sys));
     p->region_cap = most->region;
-    if (!cut(p, halo)) { /* then a multiprocessor has one block at a time */
+    if (!cut(p, &halo)) { /* then a multiprocessor has one block at a time */
         p->region_cap = most->whole;
-        if (!cut(p, halo))
+        if (!cut(p, &halo))
             return err_set(e, ERR_UNSUPPORTED,
                            "nonbonded: cut-off %g nm: what is in reach of a point does not fit a GPU's shared memory, "
                            "which here has room for %u atoms",

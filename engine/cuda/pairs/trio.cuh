@@ -27,7 +27,8 @@ enum far_kind { OXYGEN, HYDROGEN, OTHER };
 enum pass_sums { FORCES, ENERGIES, BOTH }; /* BOTH: and the virial */
 
 #define NEAREST2 1e-12f /* nm^2: pairs are not taken closer than this */
-#define TRIOS_AT_ONCE 3 /* by a thread, of memory that is far */
+#define TRIOS_AT_ONCE 4 /* by a thread, of memory that is far */
+#define WORDS_AT_ONCE 4 /* of forces, by a thread */
 
 /* The rows of a replica or a region: where those of either kind stand in the order. Warps take those of others than
  * waters first. */
@@ -53,6 +54,13 @@ static __device__ __forceinline__ struct ground &ground(void)
 struct partner {
     float charge;
     int32_t type;
+};
+
+/* What entries need of the atoms of a trio that is no water: charges, e, and rows of the table of Lennard-Jones.
+ * Without those of rows that are waters. */
+struct own_atoms {
+    float charge[TRIO];
+    const struct lj32 *lj[TRIO];
 };
 
 template <bool REGIONS, pass_sums SUMS, box_kind BOX, force_kind OF, class A> struct trio_pass {
@@ -152,12 +160,36 @@ template <bool REGIONS, pass_sums SUMS, box_kind BOX, force_kind OF, class A> st
                            : partner{a.oxygen_charge, (int32_t)a.oxygen_type};
     }
 
-    __device__ __forceinline__ struct lj32 lj_of(int k, int32_t type) const
+    static __device__ __forceinline__ struct lj32 lj_of(const struct lj32 *row, int32_t type)
     {
-        const struct lj32 *row = table()->lj32 + (size_t)type_of(first + k) * (size_t)table()->ntypes;
-        float2 v = __ldg((const float2 *)(row + type));
-        struct lj32 lj = {v.x, v.y};
-        return lj;
+        const float2 v = __ldg((const float2 *)(row + type));
+        return {v.x, v.y};
+    }
+
+    /* Of own atom k: by the types of others. */
+    __device__ __forceinline__ const struct lj32 *lj_row_of(int k) const
+    {
+        return table()->lj32 + (size_t)type_of(first + k) * (size_t)table()->ntypes;
+    }
+
+    /* Looked up once a list: each is a chain of reads. */
+    __device__ __forceinline__ struct own_atoms own_atoms_of(void) const
+    {
+        struct own_atoms own;
+#pragma unroll
+        for (int k = 0; k < TRIO; k++) {
+            own.charge[k] = charge_of(first + k);
+            own.lj[k] = lj_row_of(k);
+        }
+        return own;
+    }
+
+    /* From the trio's first atom to the k-th, nm. */
+    __device__ __forceinline__ struct vec32 arm_of(int k) const
+    {
+        const struct point p = difference(at(first + k), own);
+        const struct vec32 none = {0, 0, 0};
+        return k ? cell32_vector<BOX != RECTANGULAR>(&cell, (float)p.x, (float)p.y, (float)p.z, none) : none;
     }
 
     /* The trio's positions. For each list anew, or they would lie in memory while others are gone through. */
@@ -165,11 +197,8 @@ template <bool REGIONS, pass_sums SUMS, box_kind BOX, force_kind OF, class A> st
     {
         own = at(first);
 #pragma unroll
-        for (int k = 0; k < TRIO; k++) {
-            const struct point p = difference(at(first + k), own);
-            struct vec32 none = {0, 0, 0};
-            arm[k] = k ? cell32_vector<BOX != RECTANGULAR>(&cell, (float)p.x, (float)p.y, (float)p.z, none) : none;
-        }
+        for (int k = 0; k < TRIO; k++)
+            arm[k] = arm_of(k);
     }
 
     /* Of own atom k with the atom of a slot; d: from it to the first. kJ/mol */
@@ -244,7 +273,8 @@ template <bool REGIONS, pass_sums SUMS, box_kind BOX, force_kind OF, class A> st
 
     /* The three pairs with an atom that is far enough away. An entry that is not valid adds nothing; it names a slot
      * all the same. */
-    template <int KIND> __device__ __forceinline__ void far_entry(uint32_t slot, bool valid)
+    template <int KIND>
+    __device__ __forceinline__ void far_entry(uint32_t slot, bool valid, const struct own_atoms &own)
     {
         const uint32_t fine = __float_as_uint(a.round_fine);
         const float coulomb_cutoff2 = valid ? a.coulomb_cutoff2 : -1.0f, vdw_cutoff2 = valid ? a.vdw_cutoff2 : -1.0f;
@@ -263,13 +293,13 @@ template <bool REGIONS, pass_sums SUMS, box_kind BOX, force_kind OF, class A> st
                 energies.lj += lj_energy(k, slot, d);
             if (!FORCE)
                 continue;
-            float qq = product<KIND>(k, KIND == OTHER ? charge_of(first + k) : 0, other.charge);
+            float qq = product<KIND>(k, KIND == OTHER ? own.charge[k] : 0, other.charge);
             float s = coulomb32_force<OF>(a, qq, r2, ri, ri2);
             s = r2 < coulomb_cutoff2 ? s : 0.0f;
             if (has_lj) {
                 struct lj32 lj = {a.water_c6, a.water_c12};
                 if (KIND == OTHER)
-                    lj = lj_of(k, other.type);
+                    lj = lj_of(own.lj[k], other.type);
                 float f = lj32_force<OF>(a, lj, r2, ri, ri2);
                 s = __fadd_rn(s, r2 < vdw_cutoff2 ? f : 0.0f);
             }
@@ -334,20 +364,15 @@ template <bool REGIONS, pass_sums SUMS, box_kind BOX, force_kind OF, class A> st
             add_virial(d, high[0], high[1], high[2]);
     }
 
-    /* Units of the force of a near pair, and near_bias more. */
-    __device__ __forceinline__ void near_units(int k, uint32_t slot, way d, float s, float ri, struct vec32 v,
-                                               uint32_t units[3])
+    /* Units of the force of a near pair that is not too strong, and near_bias more. */
+    __device__ __forceinline__ void near_units(float s, struct vec32 v, uint32_t units[3]) const
     {
         const float r[3] = {v.x, v.y, v.z};
-        if (fabsf(s) <= __fmul_rn((float)PAIR_LIMIT, ri)) {
-            float coarse[3], rest[3];
-            split(s, r, coarse, rest);
+        float coarse[3], rest[3];
+        split(s, r, coarse, rest);
 #pragma unroll
-            for (int b = 0; b < 3; b++)
-                units[b] = (__float_as_uint(coarse[b]) << COARSE_SHIFT) + __float_as_uint(rest[b]);
-        } else {
-            near_strong(k, slot, d, s, ri, r, units);
-        }
+        for (int b = 0; b < 3; b++)
+            units[b] = (__float_as_uint(coarse[b]) << COARSE_SHIFT) + __float_as_uint(rest[b]);
     }
 
     /* Of the two roundings of a near pair's force, what its integers are too large by. */
@@ -356,13 +381,54 @@ template <bool REGIONS, pass_sums SUMS, box_kind BOX, force_kind OF, class A> st
         return (__float_as_uint(a.round_coarse) << COARSE_SHIFT) + __float_as_uint(a.round_fine);
     }
 
+    /* Of own atom k with an atom of the near list: force over distance. charge, row: as in own_atoms. */
+    template <bool WATER>
+    __device__ __forceinline__ float near_pair_force(int k, bool oxygen, float r2, float ri, bool on, float charge,
+                                                     const struct lj32 *row, struct partner partner) const
+    {
+        struct lj32 lj = {oxygen ? a.water_c6 : 0, oxygen ? a.water_c12 : 0};
+        float qq = oxygen ? product<OXYGEN>(k, 0, 0) : product<HYDROGEN>(k, 0, 0);
+        if (!WATER) {
+            lj = lj_of(row, partner.type);
+            qq = product<OTHER>(k, charge, partner.charge);
+        }
+        return near_force(r2, ri, qq, WATER && k ? NULL : &lj, on);
+    }
+
+    /* The pairs of `strong` with an atom, each for itself, as there are few; other: the force on that atom, units. */
+    template <bool WATER>
+    __device__ __forceinline__ void near_strong_pairs(uint32_t slot, uint32_t strong, way d, struct partner partner,
+                                                      uint32_t other[3])
+    {
+#pragma unroll 1
+        for (int k = 0; k < TRIO; k++) {
+            if (!(strong >> k & 1))
+                continue;
+            const struct vec32 v = d.vector(&cell, arm_of(k));
+            const float r2 = fmaxf(square32(v), NEAREST2), ri = rsqrt_approx(r2), r[3] = {v.x, v.y, v.z};
+            const float charge = WATER ? 0 : charge_of(first + k);
+            const struct lj32 *row = WATER ? NULL : lj_row_of(k);
+            uint32_t units[3];
+            near_strong(k, slot, d, near_pair_force<WATER>(k, slot % TRIO == 0, r2, ri, true, charge, row, partner), ri,
+                        r, units);
+            for (int b = 0; b < 3; b++) {
+                const uint32_t part = units[b] - near_bias();
+                atomicAdd(forces_of(first + k) + b, part);
+                other[b] += part;
+                if (VIRIAL)
+                    add_arm_virial(k, b, (int32_t)part);
+            }
+        }
+    }
+
     /* The pairs of `mask` with an atom; WATER: both are waters, and nothing has to be looked up. */
-    template <bool WATER> __device__ __forceinline__ void near_entry(uint32_t slot, uint32_t mask)
+    template <bool WATER>
+    __device__ __forceinline__ void near_entry(uint32_t slot, uint32_t mask, const struct own_atoms &own)
     {
         const way d = from(at(slot));
         const bool oxygen = slot % TRIO == 0;
         const struct partner partner = WATER || !FORCE ? (struct partner){} : partner_of(slot);
-        uint32_t other[3] = {0, 0, 0};
+        uint32_t other[3] = {0, 0, 0}, strong = 0;
         struct entry_energies energies = {0, 0};
 #pragma unroll
         for (int k = 0; k < TRIO; k++) {
@@ -379,21 +445,19 @@ template <bool REGIONS, pass_sums SUMS, box_kind BOX, force_kind OF, class A> st
                 energies.lj += lj_energy(k, slot, d);
             if (!FORCE)
                 continue;
-            struct lj32 lj = {oxygen ? a.water_c6 : 0, oxygen ? a.water_c12 : 0};
-            float qq = oxygen ? product<OXYGEN>(k, 0, 0) : product<HYDROGEN>(k, 0, 0);
-            if (!WATER) {
-                lj = lj_of(k, partner.type);
-                qq = product<OTHER>(k, charge_of(first + k), partner.charge);
-            }
-            const float s = near_force(r2, ri, qq, WATER && k ? NULL : &lj, on);
+            float s = near_pair_force<WATER>(k, oxygen, r2, ri, on, own.charge[k], own.lj[k], partner);
+            if (!(fabsf(s) <= __fmul_rn((float)PAIR_LIMIT, ri)))
+                strong |= 1u << k, s = 0;
             uint32_t units[3];
-            near_units(k, slot, d, s, ri, r, units);
+            near_units(s, r, units);
 #pragma unroll
             for (int b = 0; b < 3; b++) {
                 sum[3 * k + b] += units[b];
                 other[b] += units[b];
             }
         }
+        if (FORCE && strong)
+            near_strong_pairs<WATER>(slot, strong, d, partner, other);
 #pragma unroll
         for (int b = 0; b < 3; b++)
             other[b] = 3 * near_bias() - other[b];
@@ -411,11 +475,12 @@ template <bool REGIONS, pass_sums SUMS, box_kind BOX, force_kind OF, class A> st
     template <bool WATER> __device__ __forceinline__ void near_list(const uint32_t *list, uint32_t n, uint32_t part)
     {
         uint32_t next = part < n ? __ldg(list + part) : 0;
+        const struct own_atoms own = WATER || !FORCE ? own_atoms{} : own_atoms_of();
         load();
         for (uint32_t e = part; e < n; e += lanes) {
             const uint32_t slot = next & ((1u << NEAR_MASK_SHIFT) - 1), mask = next >> NEAR_MASK_SHIFT;
             next = e + lanes < n ? __ldg(list + e + lanes) : 0;
-            near_entry<WATER>(slot, mask);
+            near_entry<WATER>(slot, mask, own);
         }
     }
 
@@ -427,7 +492,9 @@ template <bool REGIONS, pass_sums SUMS, box_kind BOX, force_kind OF, class A> st
     }
 
     /* A far list: each lane takes two entries at a time, the next four on their way meanwhile. Where a lane has no more
-     * it goes on with what it had. Registers are short here: what the loop keeps for long would lie in memory. */
+     * it goes on with what it had. Registers are short here: what the loop keeps for long would lie in memory. In
+     * regions, whose warps go through several loops at a time, entries of others come one after the other, as a
+     * multiprocessor keeps few instructions at hand. */
     template <int KIND> __device__ __forceinline__ void far_list(const uint32_t *list, uint32_t n, uint32_t part)
     {
         const int32_t step = 2 * (int32_t)lanes;
@@ -437,6 +504,7 @@ template <bool REGIONS, pass_sums SUMS, box_kind BOX, force_kind OF, class A> st
         uint32_t next = left > 0 ? __ldg(at) : 0;
         at += lanes;
         uint32_t then = left > step ? __ldg(at) : 0;
+        const struct own_atoms own = KIND != OTHER || !FORCE ? own_atoms{} : own_atoms_of();
         load();
         while (__any_sync(~0u, left > 0)) {
             const uint32_t both = next;
@@ -446,8 +514,9 @@ template <bool REGIONS, pass_sums SUMS, box_kind BOX, force_kind OF, class A> st
             left -= step;
             if (left > step)
                 then = __ldg(at);
-            far_entry<KIND>(both & 0xffff, first);
-            far_entry<KIND>(second ? both >> 16 : both & 0xffff, second);
+#pragma unroll(KIND == OTHER && REGIONS ? 1 : 2)
+            for (int k = 0; k < 2; k++)
+                far_entry<KIND>(k && second ? both >> 16 : both & 0xffff, k ? second : first, own);
         }
         bias += 2 * rounds * __float_as_uint(a.round_fine);
     }
@@ -529,11 +598,18 @@ template <bool REGIONS, pass_sums SUMS, box_kind BOX, force_kind OF, class A> st
                 for (int c = 0; c < 9; c++)
                     positions[9 * k + c] = atom.of[c / 3] < 0 ? -1 : 3 * atom.of[c / 3] + c % 3;
             });
-        BLOCK_LOOP(k, 9 * ntrios)
-        {
-            const int32_t at = positions[k], units = (int32_t)forces_of(0)[k];
-            if (units && at >= 0)
-                acc_add((int64_t *)a.f + at, (int64_t)((uint64_t)(int64_t)units << a.force_shift));
+        const uint32_t words = 9 * ntrios;
+        for (uint32_t from = threadIdx.x; from < words; from += WORDS_AT_ONCE * blockDim.x) {
+            int32_t at[WORDS_AT_ONCE], units[WORDS_AT_ONCE];
+#pragma unroll
+            for (uint32_t n = 0; n < WORDS_AT_ONCE; n++) {
+                const uint32_t k = min(from + n * blockDim.x, words - 1);
+                at[n] = from + n * blockDim.x < words ? positions[k] : -1, units[n] = (int32_t)forces_of(0)[k];
+            }
+#pragma unroll
+            for (uint32_t n = 0; n < WORDS_AT_ONCE; n++)
+                if (units[n] && at[n] >= 0)
+                    acc_add((int64_t *)a.f + at[n], (int64_t)((uint64_t)(int64_t)units[n] << a.force_shift));
         }
     }
 };
