@@ -81,8 +81,8 @@ static __device__ struct space space_of(const struct build *b, uint32_t region)
 
 /* ---- members ---- */
 
-/* Is a trio, whose first atom is at g, one of the region's? *trio becomes that of struct member. Of two with a pair here
- * one is below each upper face that the other is above. */
+/* Is a trio, whose first atom is at g, one of the region's? *trio becomes that of struct member. Of two with a pair
+ * here one is below each upper face that the other is above. */
 static __device__ bool member_of(const struct build *b, const struct space *s, uint32_t *trio, uint32_t kind,
                                  const uint32_t g[3])
 {
