@@ -132,11 +132,10 @@ static struct args_pairs_shared plain_args(const struct pairs *p, const struct p
 {
     const struct pair_table *h = &p->host;
     const struct pairs_arrays *b = &r->arrays;
-    const struct lj_rule *rule = &h->lj_rule;
     const float *f = p->ewald_f, *v = p->ewald_v, *w = p->ewald_w;
     const double o = p->water_charge[0], q = p->water_charge[1];
     float unit = (float)exp2(h->force_shift - 32); /* kJ/mol/nm */
-    return (struct args_pairs_shared){
+    struct args_pairs_shared args = {
         .ctl = r->ctl,
         .f = r->f,
         .table = p->table,
@@ -216,13 +215,11 @@ static struct args_pairs_shared plain_args(const struct pairs *p, const struct p
         .w2 = w[2],
         .w3 = w[3],
         .coulomb_shift = (float)h->coulomb_shift,
-        .switch_start = (float)rule->start,
-        .inverse_width = (float)rule->inverse_width,
-        .a6 = (float)rule->a6,
-        .b6 = (float)rule->b6,
-        .a12 = (float)rule->a12,
-        .b12 = (float)rule->b12,
     };
+#define OF_RULE(number) args.number = (float)h->lj_rule.number;
+    LJ_RULE_OF_FORCES(OF_RULE)
+#undef OF_RULE
+    return args;
 }
 
 /* Some lanes for each trio of the replica, or blocks of a fixed size for regions. */

@@ -85,7 +85,7 @@ template <bool REGIONS, class A> static __device__ __forceinline__ struct ground
             {r->others, r->rows, 0, r->others},       part.part,  part.parts};
 }
 
-template <bool REGIONS, pass_sums SUMS, box_kind BOX, force_kind OF, class A>
+template <bool REGIONS, pass_sums SUMS, box_kind BOX, int OF, class A>
 static __device__ __forceinline__ void run_pass(const A &a)
 {
     using pass_of = trio_pass<REGIONS, SUMS, BOX, OF, A>;
@@ -124,12 +124,10 @@ template <bool REGIONS, pass_sums SUMS, box_kind BOX, class A> static __device__
         return;
     if (SUMS != FORCES)
         run_pass<REGIONS, SUMS, BOX, ANY_FORCE>(a);
-    else if (force_kind_of(a) == PLAIN_FORCE)
-        run_pass<REGIONS, SUMS, BOX, SUMS == FORCES ? PLAIN_FORCE : ANY_FORCE>(a);
-    else if (force_kind_of(a) == POTENTIAL_SWITCH)
-        run_pass<REGIONS, SUMS, BOX, SUMS == FORCES ? POTENTIAL_SWITCH : ANY_FORCE>(a);
-    else if (force_kind_of(a) == FORCE_SWITCH)
-        run_pass<REGIONS, SUMS, BOX, SUMS == FORCES ? FORCE_SWITCH : ANY_FORCE>(a);
+#define VDW(name, word, start, force, ...)                                                                             \
+    else if (VDW_##name == VDW_##force && force_kind_of(a) == VDW_##name)                                              \
+        run_pass<REGIONS, SUMS, BOX, SUMS == FORCES ? (int)VDW_##force : ANY_FORCE>(a);
+#include "engine/math/vdw_modifiers.def"
     else
         run_pass<REGIONS, SUMS, BOX, ANY_FORCE>(a);
 }

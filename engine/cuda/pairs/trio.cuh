@@ -55,7 +55,7 @@ struct partner {
     int32_t type;
 };
 
-template <bool REGIONS, pass_sums SUMS, box_kind BOX, force_kind OF, class A> struct trio_pass {
+template <bool REGIONS, pass_sums SUMS, box_kind BOX, int OF, class A> struct trio_pass {
     using way = struct way_in<BOX>;
     static constexpr bool FORCE = SUMS != ENERGIES;
     static constexpr bool ENERGY = SUMS != FORCES;
