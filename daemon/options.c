@@ -12,15 +12,15 @@
 #include "engine/base/buf.h"
 #include "engine/base/log.h"
 #include "engine/base/number.h"
+#include "graphs/kinds.h"
 
 #define MOST 1000000 /* of seconds, MiB and the like */
 
 /* One may be "cuda:0" and the other "cuda:0:eager". */
 static bool same_gpu(const char *a, const char *b)
 {
-    static const char prefix[] = "cuda:";
-    const size_t n = sizeof prefix - 1;
-    return !strncmp(a, prefix, n) && !strncmp(b, prefix, n) && strtoul(a + n, NULL, 10) == strtoul(b + n, NULL, 10);
+    const size_t n = strcspn(a, ":") + 1;
+    return device_is_gpu(a) && !strncmp(a, b, n) && strtoul(a + n, NULL, 10) == strtoul(b + n, NULL, 10);
 }
 
 extern const char shoald_schema_text[];
@@ -48,7 +48,7 @@ static const struct arg rows[] = {
     ARG(TEXT, "state", "DIR", struct options, state, .fixed = true, .example = "/var/lib/shoald",
         .help = "database and outputs [$XDG_STATE_HOME/shoald; root: /var/lib/shoald]"),
     ARG_CALL("device", "DEVICE", .take = add_device, .fixed = true, .example = "cuda:0",
-             .help = "cpu, cuda:0, ...; may be repeated [every usable CUDA device, else cpu]; with :eager behind it "
+             .help = "cpu, cuda:0, ...; may be repeated [every usable GPU, else cpu]; with :eager behind it "
                      "without graphs"),
     ARG(WHOLE, "slots", "N", struct options, slots, .least = 1, .most = MOST, .fixed = true, .example = "24",
         .help = "replicas at once on each device [the worker's choice: a GPU's is measured]"),

@@ -116,6 +116,7 @@ struct dev {
     struct dev_limits limits;
     struct build_cost build_cost;
     bool eager;      /* for recorders: graphs are not to be made */
+    bool shuffle;    /* the CPU device: launches of a step in ever other orders, of those that the edges allow */
     uint32_t lanes;  /* there are */
     void *collector; /* not the device's: what its user collects launches in (engine/run/gang.h); NULL at first */
     struct err lost; /* code ERR_NONE, or why the device cannot be used any more: every call fails with this then */
@@ -127,18 +128,14 @@ static inline bool dev_lost(const struct dev *d)
     return d->lost.code != ERR_NONE;
 }
 
-/* Opens "cpu" (as many threads as cores this process may use), "cpu:N" (N threads), "cuda:K". With ":shuffle" behind it
- * a CPU device runs the launches of each step in ever other orders, of those that the edges allow; with ":eager" any
- * device runs every tape as it is emitted, without graphs. Tapes given to it use `kernels`. ERR_USAGE: no such name;
- * ERR_DEVICE: not built in, absent, or a kernel does not fit its declaration. */
+/* Opens "cpu" (as many threads as cores this process may use), "cpu:N" (N threads), or a GPU by its kind and number, as
+ * "cuda:0" (graphs/kinds.def). ":shuffle" behind the name of a CPU device sets dev.shuffle, ":eager" behind any name
+ * dev.eager. Tapes given to it use `kernels`. ERR_USAGE: no such name; ERR_DEVICE: not built in, absent, or a kernel
+ * does not fit its declaration. */
 int dev_open(struct dev **out, const char *name, struct kernel_table kernels, struct err *e);
-/* How many GPUs there are for cuda:K, usable or not; none where there is no NVIDIA driver. ERR_DEVICE: the driver does
- * not tell, or has GPUs and this program no way to them. */
-int dev_cuda_count(uint32_t *out, struct err *e);
-/* A library's call on a CUDA device failed: e is its code (ERR_MEMORY: of memory) and "call: what it said (in words)".
- * Adds what the device's own failures say; ERR_DEVICE, and the device is lost, where an error of the device's is behind
- * it. Returns -e->code. */
-int dev_cuda_library_failed(struct dev *d, struct err *e);
+/* Calls `gpu` with the name of each GPU that there is, usable or not, and `unknown` with why GPUs of a kind cannot be
+ * counted: the driver does not tell, or has some and this program no way to them. */
+void dev_gpus(void (*gpu)(void *ctx, const char *name), void (*unknown)(void *ctx, const struct err *e), void *ctx);
 /* Monotonic clock, microseconds. */
 double dev_now(void);
 /* Waits for a mark of a lane. */

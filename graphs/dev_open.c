@@ -3,9 +3,33 @@
 
 #include <sched.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { THREADS_MAX = 4096 };
+
+static const struct kind {
+    const char *name;
+    dev_open_fn *open;
+    dev_count_fn *count; /* NULL: the host */
+} kinds[] = {
+#define HOST(kind) {#kind, dev_##kind##_open, NULL},
+#define GPU(kind) {#kind, dev_##kind##_open, dev_##kind##_count},
+#include "graphs/kinds.def"
+};
+enum { KINDS = sizeof kinds / sizeof kinds[0] };
+
+static const char gpu_names[] = ""
+#define HOST(kind)
+#define GPU(kind) " or " #kind ":NUMBER"
+#include "graphs/kinds.def"
+    ;
+
+/* What follows the kind in a name. */
+struct open_options {
+    uint32_t number;
+    bool shuffle, eager;
+};
 
 static uint32_t usable_cores(void)
 {
@@ -25,45 +49,67 @@ static const char *number(const char *text, uint32_t *out)
     return text + n;
 }
 
-/* What follows "cpu": [:THREADS][:shuffle|:eager] */
-static bool cpu_options(const char *text, uint32_t *threads, bool *shuffle, bool *eager)
+/* [:THREADS][:shuffle|:eager] */
+static bool host_options(const char *text, struct open_options *o)
 {
-    const char *rest = *text == ':' ? number(text + 1, threads) : NULL;
-    if (rest && (*threads < 1 || *threads > THREADS_MAX))
+    const char *rest = *text == ':' ? number(text + 1, &o->number) : NULL;
+    if (rest && (o->number < 1 || o->number > THREADS_MAX))
         return false;
     if (!rest) {
-        *threads = usable_cores();
+        o->number = usable_cores();
         rest = text;
     }
-    *shuffle = !strcmp(rest, ":shuffle");
-    *eager = !strcmp(rest, ":eager");
-    return *shuffle || *eager || !*rest;
+    o->shuffle = !strcmp(rest, ":shuffle");
+    o->eager = !strcmp(rest, ":eager");
+    return o->shuffle || o->eager || !*rest;
 }
 
-/* What follows "cuda": :NUMBER[:eager] */
-static bool cuda_options(const char *text, uint32_t *ordinal, bool *eager)
+/* :NUMBER[:eager] */
+static bool gpu_options(const char *text, struct open_options *o)
 {
-    const char *rest = *text == ':' ? number(text + 1, ordinal) : NULL;
-    *eager = rest && !strcmp(rest, ":eager");
-    return rest && (*eager || !*rest);
+    const char *rest = *text == ':' ? number(text + 1, &o->number) : NULL;
+    o->eager = rest && !strcmp(rest, ":eager");
+    return rest && (o->eager || !*rest);
+}
+
+static bool read_options(const struct kind *k, const char *name, struct open_options *o)
+{
+    const size_t n = strlen(k->name);
+    *o = (struct open_options){0};
+    return !strncmp(name, k->name, n) && (k->count ? gpu_options : host_options)(name + n, o);
 }
 
 int dev_open(struct dev **out, const char *name, struct kernel_table kernels, struct err *e)
 {
-    uint32_t n;
-    bool shuffle, eager;
-    int rc;
+    struct open_options o;
+    const struct kind *k = kinds;
     *out = NULL;
-    if (!strncmp(name, "cpu", 3) && cpu_options(name + 3, &n, &shuffle, &eager))
-        rc = dev_cpu_open(out, n, shuffle, kernels, e);
-    else if (!strncmp(name, "cuda", 4) && cuda_options(name + 4, &n, &eager))
-        rc = dev_cuda_open(out, n, kernels, e);
-    else
+    while (k < kinds + KINDS && !read_options(k, name, &o))
+        k++;
+    if (k == kinds + KINDS)
         return err_set(e, ERR_USAGE,
-                       "device '%s': expected cpu, cpu:THREADS (1 to %d) or cuda:NUMBER, any with :eager behind "
-                       "it, or the first two with :shuffle",
-                       name, THREADS_MAX);
-    if (!rc)
-        (*out)->eager = eager;
+                       "device '%s': expected cpu, cpu:THREADS (1 to %d)%s, any with :eager behind it, or the first "
+                       "two with :shuffle",
+                       name, THREADS_MAX, gpu_names);
+    int rc = k->open(out, o.number, kernels, e);
+    if (!rc) {
+        (*out)->eager = o.eager;
+        (*out)->shuffle = o.shuffle;
+    }
     return rc;
+}
+
+void dev_gpus(void (*gpu)(void *ctx, const char *name), void (*unknown)(void *ctx, const struct err *e), void *ctx)
+{
+    for (const struct kind *k = kinds; k < kinds + KINDS; k++) {
+        struct err e = {0};
+        uint32_t n = 0;
+        if (k->count && k->count(&n, &e))
+            unknown(ctx, &e);
+        for (uint32_t i = 0; i < n; i++) {
+            char name[24];
+            snprintf(name, sizeof name, "%s:%u", k->name, i);
+            gpu(ctx, name);
+        }
+    }
 }

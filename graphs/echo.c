@@ -83,7 +83,7 @@ static size_t bytes_of(const struct tape *t, uint32_t repeat)
     size_t step = 0;
     for (uint32_t i = 0; i < t->count; i++)
         if (t->launches[i].kind == LAUNCH_KERNEL)
-            step += echo_record_bytes(t->launches[i].args_size);
+            step += ECHO_RECORD_BYTES(t->launches[i].args_size);
     return step * repeat + SPARE_RECORDS * SPARE_BYTES;
 }
 

@@ -30,18 +30,11 @@ struct echo_record {
     uint32_t shared_bytes;
 };
 
-#ifdef __CUDACC__
-#define ECHO_FN static inline __host__ __device__
-#else
-#define ECHO_FN static inline
-#endif
+/* Bytes of the record of a launch. */
+#define ECHO_RECORD_BYTES(args_size)                                                                                   \
+    (((uint32_t)sizeof(struct echo_record) + (args_size) + ECHO_ALIGN - 1) / ECHO_ALIGN * ECHO_ALIGN)
 
-ECHO_FN uint32_t echo_record_bytes(uint32_t args_size)
-{
-    return ((uint32_t)sizeof(struct echo_record) + args_size + ECHO_ALIGN - 1) / ECHO_ALIGN * ECHO_ALIGN;
-}
-
-#ifndef __CUDACC__
+#ifndef __cplusplus /* of the host, in C */
 #include "graphs/check.h"
 #include "graphs/dev.h"
 

@@ -10,7 +10,7 @@ void echo_note(const struct launch *l, const void *args)
     if (!ring || !ring->on || l->kind != LAUNCH_KERNEL)
         return;
     struct echo_record r = {
-        .bytes = echo_record_bytes(l->args_size), .kernel = l->kernel, .shared_bytes = l->shared_bytes};
+        .bytes = ECHO_RECORD_BYTES(l->args_size), .kernel = l->kernel, .shared_bytes = l->shared_bytes};
     memcpy(r.grid, l->grid, sizeof r.grid);
     memcpy(r.block, l->block, sizeof r.block);
     memcpy(r.cluster, l->cluster, sizeof r.cluster);

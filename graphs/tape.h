@@ -51,9 +51,9 @@ struct args_head {
 struct launch;
 /* A kernel on the CPU device: does the whole grid's work itself, on the calling thread. */
 typedef void kernel_cpu_fn(const struct launch *launch, const void *args);
-/* A library function on CUDA: puts work of its own on `stream` (a cudaStream_t), which may be capturing: it allocates
- * and waits for nothing. Plans and workspaces are the engine's, made before. Its errors: see dev_cuda_library_failed.
- */
+/* A library function on a GPU: puts work of its own on `stream`, the device's (CUDA: a cudaStream_t), which may be
+ * capturing: it allocates and waits for nothing. Plans and workspaces are the engine's, made before. *e: its code and
+ * "call: what it said (in words)"; the device adds what it knows. */
 typedef int enqueue_fn(void *stream, const void *args, struct err *e);
 
 /* What a launch launches: our kernel, one node; or a function of a library (cuFFT), as many nodes as it likes. */
@@ -67,9 +67,9 @@ struct kernel {
     uint32_t nfields;
     const struct field *fields;
     kernel_cpu_fn *cpu;  /* NULL: not available on the CPU device */
-    const void *cuda;    /* LAUNCH_KERNEL: host symbol of the __global__ function, NULL: not available on CUDA. It takes
-                           the argument struct by value as its only parameter. */
-    enqueue_fn *enqueue; /* LAUNCH_LIBRARY: NULL: not available on CUDA */
+    const void *gpu;     /* LAUNCH_KERNEL: host symbol of the GPU's function, NULL: not available there. It takes the
+                           argument struct by value as its only parameter. */
+    enqueue_fn *enqueue; /* LAUNCH_LIBRARY: NULL: not available on a GPU */
 };
 
 struct kernel_table {

@@ -20,7 +20,7 @@
 struct spec;
 struct system;
 
-/* What devices would have to hold of it, as the API's sizes: [{"kind": "cuda", "limits": text, "tables", "replica":
+/* What devices would have to hold of it, as the API's sizes: [{"kind": text, "limits": text, "tables", "replica":
  * bytes}]. */
 typedef json_t *submission_sizes_fn(void *ctx, const struct spec *spec, const struct system *sys);
 

@@ -31,6 +31,7 @@
 #include "daemon/worker/threads/runner.h"
 #include "engine/base/log.h"
 #include "engine/base/number.h"
+#include "graphs/kinds.h"
 
 #define FRAMES_FD 3
 #define OUTBOX_LIMIT (1u << 20) /* above this many bytes not yet taken by shoald, progress is not told */
@@ -446,7 +447,7 @@ struct serve_options {
 int serve_main(int argc, char **argv)
 {
     static const struct arg rows[] = {
-        ARG(TEXT, "device", "DEVICE", struct serve_options, device, .help = "cpu, cpu:N, cuda:K"),
+        ARG(TEXT, "device", "DEVICE", struct serve_options, device, .help = "cpu, cpu:N or a GPU, as cuda:0"),
         ARG(WHOLE, "slots", "N", struct serve_options, slots, .least = 1, .most = PACKING_MOST,
             .help = "replicas at once"),
     };

@@ -2,4 +2,5 @@
 #include "engine/cpu/kernels.h"
 
 #define KERNELS_TABLE cpu_kernels
+#define KERNELS_CPU
 #include "graphs/kernels_table.h"

@@ -2,5 +2,5 @@
 #include "engine/cuda/kernels.h"
 
 #define KERNELS_TABLE cuda_kernels
-#define KERNELS_ON_CUDA_ALONE
+#define KERNELS_GPU(kernel) cuda_##kernel
 #include "graphs/kernels_table.h"

@@ -5,6 +5,8 @@
 #ifndef SHOAL_ENGINE_CUDA_KERNELS_H
 #define SHOAL_ENGINE_CUDA_KERNELS_H
 
+#include "engine/math/potentials/lj.h" /* LJ_RULE_OF_FORCES */
+
 #define KERNELS_DEF "engine/cuda/kernels.def"
 #include "graphs/kernels.h"
 

@@ -21,14 +21,14 @@ struct accumulate {
 
 /* ---- memory that other threads write too ---- */
 
-/* A .cu file that defines ACC_IN_SHARED adds to shared memory alone, which adds 32 bits at a time: the upper half gets
+/* A source that defines ACC_IN_SHARED adds to shared memory alone, which adds 32 bits at a time: the upper half gets
  * the carry of the lower, whoever comes between. */
 MATH_FN void acc_add(int64_t *sum, int64_t v)
 {
-#if defined ACC_IN_SHARED && (defined __CUDA_ARCH__ || !defined __CUDACC__)
+#if defined MATH_ATOMIC && defined ACC_IN_SHARED
     uint32_t *half = (uint32_t *)sum, low = (uint32_t)v, was = atomicAdd(&half[0], low);
     atomicAdd(&half[1], (uint32_t)((uint64_t)v >> 32) + (was > ~low));
-#elif defined __CUDA_ARCH__
+#elif defined MATH_ATOMIC
     atomicAdd((unsigned long long *)sum, (unsigned long long)v);
 #else
     *sum = (int64_t)((uint64_t)*sum + (uint64_t)v);
@@ -38,7 +38,7 @@ MATH_FN void acc_add(int64_t *sum, int64_t v)
 /* The order of atomic additions decides who sees a wrap, not how many there are in all. */
 MATH_FN void acc_sum(struct fixed_sum *s, int64_t v)
 {
-#ifdef __CUDA_ARCH__
+#ifdef MATH_ATOMIC
     int64_t wrap = fixed_wrap((int64_t)atomicAdd((unsigned long long *)&s->low, (unsigned long long)v), v);
     if (wrap)
         acc_add(&s->wraps, wrap);
@@ -141,7 +141,7 @@ MATH_FN void acc_finish(const struct accumulate *a, struct accumulate *total)
         acc_merge(&total->virial[i], &a->virial[i]);
     if (a->overflow)
         acc_add((int64_t *)&total->overflow, (int64_t)a->overflow);
-#ifdef __CUDA_ARCH__
+#ifdef MATH_ATOMIC
     if (a->clamped)
         atomicOr(&total->clamped, a->clamped);
 #else

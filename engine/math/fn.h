@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * MATH_FN marks the inline functions of engine/math: plain C in double precision, no branches on data in hot ones,
- * compiled by cc and by nvcc, for the host and for the device. MATH_FMA(a, b, c) is a * b + c, fused where the machine
- * does that in one instruction: functions that must give the same bits in several loops spell it out and are compiled
- * with -ffp-contract=off. MATH_FN_APART: what is seldom needed of such a function. On a GPU it stays out of line, where
- * it takes up no instruction cache.
+ * compiled for the host and for GPUs. MATH_FMA(a, b, c) is a * b + c, fused where the machine does that in one
+ * instruction: functions that must give the same bits in several loops spell it out and are compiled with
+ * -ffp-contract=off. MATH_FN_APART: what is seldom needed of such a function. On a GPU it stays out of line, where it
+ * takes up no instruction cache.
+ *
+ * The compiler of a kind of GPU reads a header of that kind before any other (its meson.build says so), which defines
+ * all of these. Where it compiles for the GPU, it also defines
+ *   MATH_ATOMIC               many threads write to the same sums: atomicAdd and atomicOr are there
+ *   MATH_ROOT_START(a)        1/sqrt(a) and 1/a, a normal and positive, good to 20 bits
+ *   MATH_RECIPROCAL_START(a)
  */
 #ifndef SHOAL_ENGINE_MATH_FN_H
 #define SHOAL_ENGINE_MATH_FN_H
@@ -12,22 +18,15 @@
 #include <math.h>
 
 #ifndef MATH_FN
-#ifdef __CUDACC__
-#define MATH_FN static inline __host__ __device__
-#else
 #define MATH_FN static inline __attribute__((always_inline)) /* or loops over them do not vectorise */
 #endif
-#endif
 
-#ifdef __CUDACC__
-#define MATH_FN_APART static __noinline__ __host__ __device__
-#else
+#ifndef MATH_FN_APART
 #define MATH_FN_APART MATH_FN
 #endif
 
-#ifdef __CUDACC__
-#define MATH_FMA(a, b, c) fma((double)(a), (double)(b), (double)(c))
-#elif defined(__FMA__)
+#ifdef MATH_FMA
+#elif defined __FMA__
 #define MATH_FMA(a, b, c) __builtin_fma(a, b, c)
 #else
 #define MATH_FMA(a, b, c) ((a) * (b) + (c))

@@ -27,10 +27,8 @@ MATH_FN double root_step6(double a, double y)
 /* 1/sqrt(a), a normal and positive: all but the last bit. */
 MATH_FN double root_inverse(double a)
 {
-#ifdef __CUDA_ARCH__
-    double start;
-    asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(start) : "d"(a));
-    return root_step2(a, start);
+#ifdef MATH_ROOT_START
+    return root_step2(a, MATH_ROOT_START(a));
 #else
     uint64_t bits;
     double y;
@@ -44,10 +42,8 @@ MATH_FN double root_inverse(double a)
 /* 1/a, a normal: the same. */
 MATH_FN double root_reciprocal(double a)
 {
-#ifdef __CUDA_ARCH__
-    double y;
-    asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(a));
-    const double e = MATH_FMA(-a, y, 1);
+#ifdef MATH_RECIPROCAL_START
+    const double y = MATH_RECIPROCAL_START(a), e = MATH_FMA(-a, y, 1);
     return MATH_FMA(y, MATH_FMA(e, e, e), y);
 #else
     return 1 / a;

@@ -47,11 +47,9 @@ static int check(const struct system *sys, const struct settings *set, struct er
 static int check_form(const struct model *m, struct err *e)
 {
     if (m->set->form == FORM_GANG && !m->program->gang)
-        return err_set(e, ERR_UNSUPPORTED, "form gang: %s devices have none: expected a CUDA device",
-                       m->program->device);
+        return err_set(e, ERR_UNSUPPORTED, "form gang: %s devices have none: expected a GPU", m->program->device);
     if (m->set->nonbonded.pme_form != PME_AUTO && !m->program->pme_form)
-        return err_set(e, ERR_UNSUPPORTED,
-                       "pme by a block or over the card: %s devices have one way: expected a CUDA device",
+        return err_set(e, ERR_UNSUPPORTED, "pme by a block or over the card: %s devices have one way: expected a GPU",
                        m->program->device);
     return 0;
 }

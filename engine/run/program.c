@@ -3,7 +3,11 @@
 
 #include <string.h>
 
-static const struct program *const programs[] = {&cpu_program, &cuda_program};
+static const struct program *const programs[] = {
+#define HOST(kind) &kind##_program,
+#define GPU HOST
+#include "graphs/kinds.def"
+};
 enum { PROGRAM_COUNT = sizeof programs / sizeof programs[0] };
 
 const struct program *program_of(const struct dev *dev)

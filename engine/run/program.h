@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * What a kind of device brings to a replica: its kernels, the read-only tables they need of a model, the working memory
- * they need of a replica, and the tapes of every kind of work. engine/cpu and engine/cuda each have one.
+ * they need of a replica, and the tapes of every kind of work. engine/cpu has one, and so has the room of each kind of
+ * GPU (graphs/kinds.def).
  *
  * Common to all programs is what outlives a piece of work, and so what is saved: the control block (ctl.h), positions
  * and velocities in double precision, forces and energies in fixed point. So a replica's state reads the same from any
@@ -38,7 +39,7 @@ enum evaluate {
 };
 
 struct program {
-    const char *device; /* first part of the names of the devices it serves: "cpu", "cuda" */
+    const char *device; /* first part of the names of the devices it serves: a row of graphs/kinds.def */
     const struct kernel_table *kernels;
     bool host_memory; /* what replicas work in is memory of the host */
     /* What the program makes of a model's plans (struct observe_kind), before it has a replica, on the device's thread,
@@ -83,7 +84,10 @@ struct program {
     struct box_room (*box_room)(const struct model *m, const double box[BOX_SIZE]);
 };
 
-extern const struct program cpu_program, cuda_program;
+/* One for each kind of device. */
+#define HOST(kind) extern const struct program kind##_program;
+#define GPU HOST
+#include "graphs/kinds.def"
 
 /* The program whose kernels the device was opened with. */
 const struct program *program_of(const struct dev *dev);

@@ -68,7 +68,8 @@ struct model_sizes {
                        longer */
 };
 /* What a model would take of the device of that name ("cuda:0") and of each of its replicas, found without the device:
- * of that only its limits are needed. Errors are those of model_new; ERR_DEVICE: this program was built without CUDA.
+ * of that only its limits are needed. Errors are those of model_new; ERR_DEVICE: this program was built without such
+ * devices.
  */
 int model_sizes(const char *device, const struct dev_limits *limits, const struct system *sys,
                 const struct settings *set, struct model_sizes *out, struct err *e);

@@ -76,7 +76,7 @@ int model_sizes(const char *device, const struct dev_limits *limits, const struc
     struct paper paper = {.base = {.ops = &paper_ops, .kernels = *program->kernels, .model = "", .limits = *limits}};
     struct model *m;
     if (!program->nonbonded_new)
-        return err_set(e, ERR_DEVICE, "%s: this program was built without CUDA", device);
+        return err_set(e, ERR_DEVICE, "%s: this program was built without such devices", device);
     int rc = model_new(&m, &paper.base, sys, set, e);
     if (rc)
         return rc;

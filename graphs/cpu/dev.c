@@ -18,7 +18,6 @@ struct cpu_dev {
     struct pool *pools[2]; /* by enum dev_memory */
     struct lane *lanes;
     size_t total; /* bytes of memory of the machine */
-    bool shuffle;
 };
 
 static struct cpu_dev *cpu(struct dev *d)
@@ -161,7 +160,7 @@ static int admit(struct dev *dev, const struct tape *t, struct err *e)
 static void submit(struct cpu_dev *d, struct lane *lane, struct graph *g, uint64_t steps)
 {
     cpu_queue_submit(&d->queue, lane,
-                     &(struct lane_job){.graph = g, .steps = steps, .order = d->shuffle ? lane->jobs + 1 : 0});
+                     &(struct lane_job){.graph = g, .steps = steps, .order = d->base.shuffle ? lane->jobs + 1 : 0});
 }
 
 static int cpu_run(struct dev *dev, struct lane *lane, const struct tape *t, struct err *e)
@@ -294,12 +293,11 @@ static const char *model(void)
     return "cpu";
 }
 
-int dev_cpu_open(struct dev **out, uint32_t threads, bool shuffle, struct kernel_table kernels, struct err *e)
+int dev_cpu_open(struct dev **out, uint32_t threads, struct kernel_table kernels, struct err *e)
 {
     struct cpu_dev *d = xcalloc(1, sizeof *d);
     d->base = (struct dev){.ops = &cpu_ops, .kernels = kernels, .model = model()};
     d->total = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
-    d->shuffle = shuffle;
     for (int kind = 0; kind < 2; kind++)
         d->pools[kind] = pool_new(&(struct pool_source){.ctx = d, .slab_new = slab_new, .slab_free = slab_free});
     int rc = cpu_queue_open(&d->queue, threads, kernels, e);

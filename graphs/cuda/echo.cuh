@@ -38,7 +38,7 @@ static __device__ __noinline__ void echo_write(struct echo_ring *ring, uint32_t 
                                                uint32_t args_size)
 {
     struct echo_record r;
-    r.bytes = echo_record_bytes(args_size);
+    r.bytes = ECHO_RECORD_BYTES(args_size);
     r.kernel = kernel;
     echo_shape(&r);
     uint64_t at = atomicAdd((unsigned long long *)&ring->used, (unsigned long long)r.bytes);

@@ -2,6 +2,8 @@
  *
  * What errors of CUDA, and of libraries on it, say and mean: after some the device is lost.
  */
+#include "graphs/cuda/failed.h"
+
 #include "graphs/cuda/dev.h"
 #include "graphs/cuda/failure_text.h"
 
@@ -79,7 +81,7 @@ int cuda_failed_late(struct cuda_dev *d, cudaError_t rc, const char *call, struc
 }
 
 /* A library says that something went wrong, not what: after an error of earlier work CUDA says that at every call. */
-int dev_cuda_library_failed(struct dev *dev, struct err *e)
+int cuda_library_failed(struct dev *dev, struct err *e)
 {
     struct cuda_dev *d = cuda(dev);
     const struct err why = *e;

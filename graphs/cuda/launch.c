@@ -7,6 +7,7 @@
 
 #include "graphs/check.h"
 #include "graphs/cuda/dev.h"
+#include "graphs/cuda/failed.h"
 
 enum { PORTABLE_CLUSTER = 8 };      /* blocks of a cluster that need no opt-in */
 enum { LIBRARY_STACK = 64 * 1024 }; /* bytes that calls of a library function may take */
@@ -19,10 +20,10 @@ static int open_kernel(struct cuda_dev *d, uint32_t number, struct err *e)
     struct cuda_kernel *c = &d->kernels[number];
     struct cudaFuncAttributes is;
     size_t offset, size;
-    if (k->kind != LAUNCH_KERNEL || !k->cuda)
+    if (k->kind != LAUNCH_KERNEL || !k->gpu)
         return 0;
-    TRY(cudaGetFuncBySymbol, &c->handle, k->cuda);
-    TRY(cudaFuncGetAttributes, &is, k->cuda);
+    TRY(cudaGetFuncBySymbol, &c->handle, k->gpu);
+    TRY(cudaFuncGetAttributes, &is, k->gpu);
     c->static_shared = is.sharedSizeBytes;
     c->shared_limit = is.sharedSizeBytes < SHARED_PLAIN ? SHARED_PLAIN - (uint32_t)is.sharedSizeBytes : 0;
     CUfunction f = (CUfunction)c->handle;
@@ -51,7 +52,7 @@ static int allow_shared(struct cuda_dev *d, const struct launch *l, struct err *
     if (l->shared_bytes + c->static_shared > d->base.limits.block_shared)
         return err_set(e, ERR_DEVICE, "%u bytes of dynamic shared memory beside %zu static ones: a block of %s has %u",
                        l->shared_bytes, c->static_shared, d->properties.name, d->base.limits.block_shared);
-    TRY(cudaFuncSetAttribute, d->base.kernels.kernels[l->kernel].cuda, cudaFuncAttributeMaxDynamicSharedMemorySize,
+    TRY(cudaFuncSetAttribute, d->base.kernels.kernels[l->kernel].gpu, cudaFuncAttributeMaxDynamicSharedMemorySize,
         (int)l->shared_bytes);
     c->shared_limit = l->shared_bytes;
     return 0;
@@ -65,7 +66,7 @@ static int allow_cluster(struct cuda_dev *d, const struct launch *l, struct err 
         return err_set(e, ERR_DEVICE, "clusters of %u blocks: %s has none", blocks, d->properties.name);
     if (c->any_cluster || blocks <= PORTABLE_CLUSTER)
         return 0;
-    TRY(cudaFuncSetAttribute, d->base.kernels.kernels[l->kernel].cuda, cudaFuncAttributeNonPortableClusterSizeAllowed,
+    TRY(cudaFuncSetAttribute, d->base.kernels.kernels[l->kernel].gpu, cudaFuncAttributeNonPortableClusterSizeAllowed,
         1);
     c->any_cluster = true;
     return 0;
@@ -123,7 +124,7 @@ static int launch_kernel(struct cuda_dev *d, struct lane *lane, const struct tap
                                  .attrs = attributes,
                                  .numAttrs = attributes_of(d, l, first, attributes)};
     void *args[] = {(void *)(uintptr_t)tape_args(t, l)};
-    TRY(cudaLaunchKernelExC, &config, d->base.kernels.kernels[l->kernel].cuda, args);
+    TRY(cudaLaunchKernelExC, &config, d->base.kernels.kernels[l->kernel].gpu, args);
     return 0;
 }
 
@@ -140,7 +141,7 @@ static int launch_library(struct cuda_dev *d, struct lane *lane, const struct ta
                           const struct kernel *k, struct err *e)
 {
     clear_stack();
-    return k->enqueue(lane->stream, tape_args(t, l), e) ? dev_cuda_library_failed(&d->base, e) : 0;
+    return k->enqueue(lane->stream, tape_args(t, l), e) ? cuda_library_failed(&d->base, e) : 0;
 }
 
 int cuda_launch(struct cuda_dev *d, struct lane *lane, const struct tape *t, uint32_t number, bool first, struct err *e)

@@ -14,8 +14,8 @@
 #define GPU_LIST "/proc/driver/nvidia/gpus"
 
 enum {
-    GPU_MAJOR_LEAST = 8, /* compute capability; graphs/gpu_archs.sh has it too */
-    GPU_CUDA_LEAST = 13  /* of nvcc; graphs/meson.build has it too */
+    GPU_MAJOR_LEAST = 8, /* compute capability; graphs/cuda/archs.sh has it too */
+    GPU_CUDA_LEAST = 13  /* of nvcc; graphs/cuda/meson.build has it too */
 };
 
 /* Versions as CUDA has them, 13020 for 13.2; driver: the newest CUDA that it has, 0: there is none. A runtime works

@@ -14,7 +14,7 @@
 static uint32_t kernel_number(const struct cuda_dev *d, const void *func)
 {
     uint32_t k = 0;
-    while (k < d->base.kernels.count && !(d->kernels[k].handle && (func == d->base.kernels.kernels[k].cuda ||
+    while (k < d->base.kernels.count && !(d->kernels[k].handle && (func == d->base.kernels.kernels[k].gpu ||
                                                                    func == (const void *)d->kernels[k].handle)))
         k++;
     return k;

@@ -67,7 +67,7 @@ class WithoutCuda(unittest.TestCase):
         """A tree that was configured looks again for what it can be built with; what the build says of CUDA is passed on, nothing else."""
         tree, tools = os.path.join(self.folder, "tree"), os.path.join(self.folder, "tools")
         os.mkdir(tools)
-        warning = "graphs/meson.build:14: WARNING: nvcc is of CUDA 11.8: expected 13.0 or later; built without CUDA"
+        warning = "graphs/cuda/meson.build:17: WARNING: nvcc is of CUDA 11.8: expected 13.0 or later; built without CUDA"
         for tool, text in (("meson", f'echo "$*" >>{self.folder}/asked; mkdir -p {tree}; touch {tree}/build.ninja\n'
                                      f'printf "Compiler: cc\\n%s\\n" "{warning}"'), ("ninja", "true")):
             path = os.path.join(tools, tool)

@@ -487,8 +487,8 @@ def offline(program, folder):
         assert run.stderr.startswith(f"shoal {verb}: {option} {text}: expected a whole number from "), run.stderr
     for options, code, why in ((["--pme", "gpu"], 2, "--pme gpu: expected auto, block or card"),
                                (["--form", "none"], 2, "--form none: expected auto, gang or graph"),
-                               (["--form", "gang"], 65, "form gang: cpu devices have none: expected a CUDA device"),
-                               (["--pme", "card"], 65, "pme by a block or over the card: cpu devices have one way: expected a CUDA device")):
+                               (["--form", "gang"], 65, "form gang: cpu devices have none: expected a GPU"),
+                               (["--pme", "card"], 65, "pme by a block or over the card: cpu devices have one way: expected a GPU")):
         run = subprocess.run([program, "bench", spec, *options], capture_output=True, text=True, check=False)
         assert run.returncode == code and why in run.stderr, run
 

@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "graphs/cuda/dev.h"
+#include "graphs/cuda/failed.h"
 
 #define GIB ((size_t)1 << 30)
 
@@ -88,7 +89,7 @@ static void test_of_library(void **state)
 {
     struct cuda_dev d = open_card();
     struct err e = {.code = ERR_MEMORY, .msg = "plan: LIBRARY_ALLOC (out of memory)"};
-    assert_int_equal(dev_cuda_library_failed(&d.base, &e), -ERR_MEMORY);
+    assert_int_equal(cuda_library_failed(&d.base, &e), -ERR_MEMORY);
     assert_int_equal(e.code, ERR_MEMORY);
     assert_string_equal(e.msg,
                         "cuda:1: plan: LIBRARY_ALLOC (out of memory); A Card, compute capability 9.0, 12.00 of 80.00 "
@@ -102,7 +103,7 @@ static void test_of_device_in_library(void **state)
     struct cuda_dev d = open_card();
     struct err e = {.code = ERR_MEMORY, .msg = "execute: LIBRARY_FAILED (it failed)"};
     answer = cudaErrorIllegalAddress;
-    assert_int_equal(dev_cuda_library_failed(&d.base, &e), -ERR_DEVICE);
+    assert_int_equal(cuda_library_failed(&d.base, &e), -ERR_DEVICE);
     assert_string_equal(
         e.msg,
         "cuda:1: execute: LIBRARY_FAILED (it failed): cudaErrorIllegalAddress (an illegal memory access "

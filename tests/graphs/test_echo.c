@@ -205,13 +205,13 @@ static void test_full_ring(void **state)
     memset(records, 7, sizeof records);
     for (int i = 0; i < 3; i++)
         echo_note(&l, &args);
-    assert_int_equal(ring.used, 3 * echo_record_bytes(sizeof args));
+    assert_int_equal(ring.used, 3 * ECHO_RECORD_BYTES(sizeof args));
     assert_int_not_equal(records[0], 7);
-    for (size_t i = echo_record_bytes(sizeof args); i < sizeof records; i++)
+    for (size_t i = ECHO_RECORD_BYTES(sizeof args); i < sizeof records; i++)
         assert_int_equal(records[i], 7);
     ring.on = 0;
     echo_note(&l, &args);
-    assert_int_equal(ring.used, 3 * echo_record_bytes(sizeof args));
+    assert_int_equal(ring.used, 3 * ECHO_RECORD_BYTES(sizeof args));
 }
 
 /* While the lane's echo is out for another recorder a graph that nobody has heard yet is not run. */

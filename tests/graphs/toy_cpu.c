@@ -2,6 +2,8 @@
 #include "tests/graphs/toy_kernels.h"
 
 #define KERNELS_TABLE toy_kernels
+#define KERNELS_CPU
+#define KERNELS_GPU(kernel) cuda_##kernel
 #include "graphs/kernels_table.h"
 
 void cpu_fill(const struct launch *launch, const struct args_fill *args)

@@ -19,6 +19,7 @@ check() { # NAME
     ptx=$(ptx_of "$1")
     # functions that are not static are all compiled, called or not
     if ! "$nvcc" -x cu -ptx -arch=compute_90 -rdc=true -I"$root" -D_GNU_SOURCE "-DMATH_FN=__host__ __device__" \
+        -include "$root/engine/cuda/device/arch.cuh" \
         -Werror cross-execution-space-call,reorder,default-stream-launch -Xcompiler -Wall,-Werror \
         -o "$ptx" "$root/engine/math/$name.h" >"$ptx.log" 2>&1; then
         echo "engine/math/$name.h does not compile under nvcc:"

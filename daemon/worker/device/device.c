@@ -14,15 +14,11 @@
 #include "daemon/worker/device/memory.h"
 #include "engine/base/checksum.h"
 #include "engine/base/number.h"
+#include "graphs/kinds.h"
 
 /* Replicas of 5,000 atoms that an H200 does at once nearly as fast a step as any more; a usual ladder starts as a
  * whole. */
 #define GPU_SLOTS 24
-
-bool device_is_gpu(const char *name)
-{
-    return !strncmp(name, "cuda", 4);
-}
 
 unsigned device_slots(const char *name)
 {

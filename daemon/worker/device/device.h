@@ -10,7 +10,6 @@
 
 /* How many replicas keep it busy, when nobody says; a GPU to begin with. */
 unsigned device_slots(const char *name);
-bool device_is_gpu(const char *name);
 
 /* What of a device decides how much a replica takes there, from the text of device_hello. False: it is none. */
 bool device_limits_read(const char *text, struct dev_limits *out);

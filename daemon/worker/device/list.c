@@ -9,38 +9,29 @@
 #include "daemon/worker/command/commands.h"
 #include "daemon/worker/device/device.h"
 
-static void not_used(const struct err *e)
+static void not_used(void *found, const struct err *e)
 {
     fprintf(stderr, "shoal-worker: %s; not used\n", e->msg);
 }
 
-static bool usable(const char *name)
+static void say_usable(void *found, const char *name)
 {
     struct dev *dev;
     struct err e = {0};
     if (engine_open(&dev, name, &e)) {
-        not_used(&e);
-        return false;
+        not_used(NULL, &e);
+        return;
     }
     dev_close(dev);
-    return true;
+    puts(name);
+    *(bool *)found = true;
 }
 
 int devices_main(int argc, char **argv)
 {
     (void)argc, (void)argv;
-    uint32_t gpus, found = 0;
-    struct err e = {0};
-    if (dev_cuda_count(&gpus, &e))
-        not_used(&e);
-    for (uint32_t k = 0; k < gpus; k++) {
-        char name[16];
-        snprintf(name, sizeof name, "cuda:%u", k);
-        if (!usable(name))
-            continue;
-        puts(name);
-        found++;
-    }
+    bool found = false;
+    dev_gpus(say_usable, not_used, &found);
     if (!found)
         puts("cpu");
     return EXIT_OK;

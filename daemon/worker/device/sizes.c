@@ -39,20 +39,29 @@ static int fit(const char *name, const struct spec *spec, const struct system *s
     return rc;
 }
 
+struct fits {
+    const struct spec *spec;
+    const struct system *sys;
+    json_t *out, *not_asked;
+};
+
+static void add_fit(void *fits, const char *name)
+{
+    const struct fits *f = fits;
+    struct err e = {0};
+    if (fit(name, f->spec, f->sys, f->out, &e))
+        json_array_append_new(f->not_asked, json_sprintf("%s: how many replicas fit is not known: %s", name, e.msg));
+}
+
+/* `devices` says why. */
+static void say_nothing(void *fits, const struct err *e)
+{
+}
+
 json_t *sizes_here(const struct spec *spec, const struct system *sys, json_t **not_asked)
 {
-    json_t *out = json_array();
-    struct err e = {0};
-    uint32_t gpus;
-    *not_asked = json_array();
-    if (dev_cuda_count(&gpus, &e)) /* `devices` says why */
-        gpus = 0;
-    for (uint32_t k = 0; k < gpus; k++) {
-        char name[16];
-        snprintf(name, sizeof name, "cuda:%u", k);
-        e = (struct err){0};
-        if (fit(name, spec, sys, out, &e))
-            json_array_append_new(*not_asked, json_sprintf("%s: how many replicas fit is not known: %s", name, e.msg));
-    }
-    return out;
+    struct fits f = {spec, sys, json_array(), json_array()};
+    dev_gpus(add_fit, say_nothing, &f);
+    *not_asked = f.not_asked;
+    return f.out;
 }

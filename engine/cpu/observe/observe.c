@@ -34,33 +34,15 @@ static const struct observe_launches rdf_launches = {.emit = emit_rdf}, lags_lau
                                      saxs_launches = {
                                          .emit = cpu_saxs_emit, .count = cpu_saxs_launches, .work = cpu_saxs_work};
 
-#define F(type, name) .name = f->name,
-#define BLOCK(kernel, ...)                                                                                             \
-    static void emit_##kernel(const struct observe_frame *f, struct tape *t)                                           \
-    {                                                                                                                  \
-        EMIT(observe_##kernel, .ctl = f->ctl, .table = f->table, .seen = f->seen, __VA_ARGS__);                        \
-    }                                                                                                                  \
-    static const struct observe_launches kernel##_launches = {.emit = emit_##kernel};
-#define LAUNCH(launches)
-#define OBSERVABLE(KIND, word, launch) launch
-#include "engine/system/observables.def"
-#undef F
-#undef BLOCK
-#undef LAUNCH
-
-static const struct observe_launches *const launches[OBSERVE_KINDS] = {
-#define BLOCK(kernel, ...) &kernel##_launches
-#define LAUNCH(launches) &launches##_launches
-#define OBSERVABLE(KIND, word, launch) [OBSERVE_##KIND] = launch,
-#include "engine/system/observables.def"
-};
+#define EMIT_BLOCK EMIT
+#include "engine/kernels/observe_launches.h"
 
 uint32_t cpu_observe_launches(const struct model *m)
 {
     uint32_t n = 1;
     for (int i = 0; i < m->sys->nobservables; i++) {
-        const struct observable *o = &m->sys->observables[i];
-        n += 1 + (launches[o->kind]->count ? launches[o->kind]->count(o, m->observe_plan[i]) : 1);
+        const struct observe_launches *of = launches_of(m, i);
+        n += 1 + (of->count ? of->count(&m->sys->observables[i], m->observe_plan[i]) : 1);
     }
     return n;
 }
@@ -70,8 +52,8 @@ size_t cpu_observe_work(const struct model *m)
 {
     size_t most = 0;
     for (int i = 0; i < m->sys->nobservables; i++) {
-        const struct observable *o = &m->sys->observables[i];
-        const size_t bytes = launches[o->kind]->work ? launches[o->kind]->work(o, m->observe_plan[i]) : 0;
+        const struct observe_launches *of = launches_of(m, i);
+        const size_t bytes = of->work ? of->work(&m->sys->observables[i], m->observe_plan[i]) : 0;
         most = bytes > most ? bytes : most;
     }
     return most;
@@ -82,7 +64,7 @@ void cpu_observe(const struct sim *s, struct tape *t)
     for (int i = 0; i < s->model->sys->nobservables; i++) {
         const struct observe_frame f = sim_observe_frame(s, i, s->d.observe_work);
         EMIT(observe_begin, .ctl = f.ctl, .table = f.table, .seen = f.seen);
-        launches[f.o->kind]->emit(&f, t);
+        launches_of(s->model, i)->emit(&f, t);
     }
     EMIT(observe_end, .ctl = s->d.ctl);
 }

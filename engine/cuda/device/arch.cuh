@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What CUDA C has no words for, in PTX: another kind of GPU has its own. (PTX besides: roots of engine/math/roots.h,
- * which compiles for CPUs too, and shapes in graphs/cuda/echo.cuh.)
+ * What another kind of GPU has its own of: the marks of engine/math/fn.h, and what CUDA C has no words for, in PTX.
+ * (PTX besides: shapes of launches in graphs/cuda/echo.cuh.) nvcc reads this before any source of engine/cuda.
  */
 #ifndef SHOAL_ENGINE_CUDA_DEVICE_ARCH_CUH
 #define SHOAL_ENGINE_CUDA_DEVICE_ARCH_CUH
@@ -65,6 +65,7 @@ static __device__ __forceinline__ void forget()
 }
 
 #ifndef SHOAL_TESTS_LIB_EMULATE_CUDA_H /* which has its own */
+
 /* 1/sqrt(a), off by up to 2^-22.9 of it. */
 static __device__ __forceinline__ float rsqrt_approx(float a)
 {
@@ -72,6 +73,35 @@ static __device__ __forceinline__ float rsqrt_approx(float a)
     asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(a));
     return r;
 }
+
+/* ---- engine/math/fn.h ---- */
+
+#ifndef MATH_FN
+#define MATH_FN static inline __host__ __device__
+#endif
+#define MATH_FN_APART static __noinline__ __host__ __device__
+#define MATH_FMA(a, b, c) fma((double)(a), (double)(b), (double)(c))
+
+#ifdef __CUDA_ARCH__
+#define MATH_ATOMIC
+#define MATH_ROOT_START(a) rsqrt64_approx(a)
+#define MATH_RECIPROCAL_START(a) reciprocal64_approx(a)
+#endif
+
+static __device__ __forceinline__ double rsqrt64_approx(double a)
+{
+    double r;
+    asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(a));
+    return r;
+}
+
+static __device__ __forceinline__ double reciprocal64_approx(double a)
+{
+    double r;
+    asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(a));
+    return r;
+}
+
 #endif
 
 #endif

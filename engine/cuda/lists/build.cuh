@@ -135,7 +135,7 @@ static __device__ struct row_place *place_at(const struct builder *w, uint32_t k
 /* The trios around those of the share, each by a warp. */
 static __device__ void search_trios(const struct builder *w, struct share share)
 {
-    const uint32_t bundle = bundle_of(&w->b.a), warp = threadIdx.x / 32;
+    const uint32_t bundle = bundle_of(&w->b.a), warp = threadIdx.x / WARP;
     uint32_t *seen = shared_bins() + warp * (REGION_BINS / BUILD_WARPS);
     for (uint32_t first = share.first; first < share.end; first += share.step)
         for (uint32_t k = first + warp; k < min(first + bundle, share.end); k += BUILD_WARPS) {
@@ -206,14 +206,14 @@ static __device__ void list_rows(struct builder *w, struct share share)
     struct ahead now = ahead_of(w, row_of(w, share, i), *place_at(w, row_of(w, share, i)));
     uint32_t k = row_of(w, share, i + share.step), then = row_of(w, share, i + 2 * share.step);
     struct row_place place = *place_at(w, k);
-    for (; __any_sync(~0u, i < share.end); i += share.step) {
+    for (; __any_sync(WARP_ALL, i < share.end); i += share.step) {
         const struct ahead next = ahead_of(w, k, place);
         const bool has = i < share.end;
         k = then;
         place = *place_at(w, k);
         then = row_of(w, share, i + 3 * share.step);
         struct trio_counts is = {0, 0, 0, 0};
-        if (__any_sync(~0u, has && now.place.around > 0))
+        if (__any_sync(WARP_ALL, has && now.place.around > 0))
             is = list_of_row(w, now, has);
         if (has && lane_of_row(a) == 0)
             counts[now.k] = is;
@@ -301,7 +301,7 @@ static __device__ void build_part(struct builder *w, struct region_part part)
 
 static __device__ void build_perturbed(const struct build *b, uint32_t parts, uint32_t task)
 {
-    const uint32_t work = task * BUILD_WARPS + threadIdx.x / 32;
+    const uint32_t work = task * BUILD_WARPS + threadIdx.x / WARP;
     if (work < parts * (uint32_t)b->t->nperturbed)
         list_perturbed(b, TRIO * (uint32_t)b->t->ntrios + work / parts, work % parts * PERTURBED_SLOTS);
 }

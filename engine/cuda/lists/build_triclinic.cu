@@ -5,7 +5,7 @@
 #define LISTS_BOX TRICLINIC
 #include "engine/cuda/lists/build.cuh"
 
-KERNEL(list_build_triclinic, a, __launch_bounds__(32 * BUILD_WARPS, 2))
+KERNEL(list_build_triclinic, a, __launch_bounds__(WARP *BUILD_WARPS, 2))
 {
     ECHO(a);
     build_lists(a);

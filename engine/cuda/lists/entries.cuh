@@ -191,7 +191,7 @@ static __device__ __forceinline__ void list_water(const struct build *b, struct 
     for (;;) {
 #pragma unroll
         for (int turn = 0; turn < 2; turn++, at += lanes) {
-            if (!__any_sync(~0u, at < count))
+            if (!__any_sync(WARP_ALL, at < count))
                 return;
             const bool has = at < count;
             const uint32_t slot = TRIO * (has ? ahead[turn] : 0);
@@ -255,14 +255,14 @@ static __device__ struct trio_counts list_trio(const struct build *b, const stru
     struct owner o = owner_of(b, rows, k, place);
     const uint32_t lanes = b->a.lanes, count = place.around;
     const uint16_t *around = around_of(b, place);
-    const bool quick = !__any_sync(~0u, !o.water) && (images_of(b) == 1 || nearest_alone(b));
+    const bool quick = !__any_sync(WARP_ALL, !o.water) && (images_of(b) == 1 || nearest_alone(b));
     see<SPOTS>(b, &o, TRIO * k);
     if (quick)
         list_water<SPOTS>(b, &o, around, count, first_around);
-    for (uint32_t at = lane_of_row(&b->a); !quick && __any_sync(~0u, at < count); at += lanes) {
+    for (uint32_t at = lane_of_row(&b->a); !quick && __any_sync(WARP_ALL, at < count); at += lanes) {
         const bool has = at < count;
         const uint32_t other = has ? around[at] : 0, other_trio = trio_of(rows, other);
-        const bool others = __any_sync(~0u, !o.water && other >= rows->waters);
+        const bool others = __any_sync(WARP_ALL, !o.water && other >= rows->waters);
         for (uint32_t l = 0; l < TRIO; l++)
             take_atom<SPOTS>(b, rows, &o, has, other, other_trio, l, others);
     }
@@ -288,10 +288,10 @@ static __device__ __forceinline__ void take_perturbed(const struct build *b, int
     const float reach2 = b->reach2[1][OTHER_ATOM];
     uint32_t at = 0;
     has = has && other >= 0 && least_square(b, u, &none, 1, reach2) < reach2 && !is_excluded(b->t, atom, other);
-    const uint32_t who = __ballot_sync(~0u, has);
+    const uint32_t who = __ballot_sync(WARP_ALL, has);
     if (lane_of_warp() == 0 && who)
         at = atomicAdd(&b->lists->found, (uint32_t)__popc(who));
-    at = __shfl_sync(~0u, at, 0) + __popc(who & lanes_of(32).below);
+    at = __shfl_sync(WARP_ALL, at, 0) + __popc(who & lanes_of(WARP).below);
     if (has && at < b->a.pair_cap)
         ((uint2 *)b->a.pairs)[at] = make_uint2((uint32_t)atom, (uint32_t)other);
 }
@@ -304,17 +304,17 @@ static __device__ void list_perturbed(const struct build *b, uint32_t own, uint3
     const uint32_t plain = TRIO * (uint32_t)t->ntrios, end = min(from + PERTURBED_SLOTS, (uint32_t)t->nslots);
     const uint4 g = taken_at(b, own);
     const int32_t atom = t->atom[own];
-    for (uint32_t base = from + lane_of_warp(); base - lane_of_warp() < end; base += 32 * READ_AT_ONCE) {
+    for (uint32_t base = from + lane_of_warp(); base - lane_of_warp() < end; base += WARP * READ_AT_ONCE) {
         uint4 p[READ_AT_ONCE];
         int32_t other[READ_AT_ONCE];
 #pragma unroll
         for (uint32_t n = 0; n < READ_AT_ONCE; n++) {
-            const uint32_t slot = min(base + 32 * n, end - 1);
+            const uint32_t slot = min(base + WARP * n, end - 1);
             p[n] = taken_at(b, slot), other[n] = t->atom[slot];
         }
 #pragma unroll
         for (uint32_t n = 0; n < READ_AT_ONCE; n++) {
-            const uint32_t slot = base + 32 * n;
+            const uint32_t slot = base + WARP * n;
             take_perturbed(b, atom, g, slot < end && (slot < plain || slot > own), p[n], other[n]);
         }
     }

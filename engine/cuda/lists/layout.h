@@ -35,6 +35,7 @@
 #ifndef SHOAL_ENGINE_CUDA_LISTS_LAYOUT_H
 #define SHOAL_ENGINE_CUDA_LISTS_LAYOUT_H
 
+#include "engine/cuda/device/warp.h"
 #include "engine/math/potentials/softcore.h"
 #include "engine/prepare/device_tables.h"
 
@@ -182,7 +183,7 @@ MATH_FN uint32_t region_places(uint32_t members)
  * none of their pairs, and take longer to go through. */
 MATH_FN uint32_t other_lanes(uint32_t lanes)
 {
-    return 4 * lanes < 32 ? 4 * lanes : 32;
+    return 4 * lanes < WARP ? 4 * lanes : WARP;
 }
 
 MATH_FN uint32_t list_groups(uint32_t trios, uint32_t group)

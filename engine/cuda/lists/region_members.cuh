@@ -108,7 +108,7 @@ static __device__ bool member_of(const struct build *b, const struct space *s, u
  * For the whole block. */
 static __device__ void sum_before(uint32_t *count, uint32_t n)
 {
-    __shared__ uint32_t before[2][32 * BUILD_WARPS];
+    __shared__ uint32_t before[2][WARP * BUILD_WARPS];
     const uint32_t share = (n + blockDim.x - 1) / blockDim.x, me = threadIdx.x;
     const uint32_t from = min(me * share, n), to = min(from + share, n);
     uint32_t sum = 0, turn = 0;
@@ -282,8 +282,8 @@ static __device__ struct wanted wanted_by_warp(const struct member_seeker *s, bo
     struct wanted w;
     for (uint32_t odd = 0; odd < 2; odd++) {
         const bool same = (number & 1) == odd;
-        w.below[odd] = __reduce_max_sync(~0u, all ? ~0u : alike && same ? number + 1 : 0);
-        w.above[odd] = __reduce_min_sync(~0u, alike && !same ? number : ~0u);
+        w.below[odd] = __reduce_max_sync(WARP_ALL, all ? ~0u : alike && same ? number + 1 : 0);
+        w.above[odd] = __reduce_min_sync(WARP_ALL, alike && !same ? number : ~0u);
     }
     return w;
 }
@@ -305,7 +305,7 @@ static __device__ __forceinline__ struct fitting fitting_of(uint32_t trio, uint3
 {
     struct fitting fit = {~0u, ~0u};
     for (int d = 0; d < 3; d++) {
-        const uint32_t in = __ballot_sync(~0u, candidate >> (MEMBER_OWN_SHIFT + d) & 1);
+        const uint32_t in = __ballot_sync(WARP_ALL, candidate >> (MEMBER_OWN_SHIFT + d) & 1);
         fit.mine &= trio >> (MEMBER_OWN_SHIFT + d) & 1 ? ~0u : in;
         fit.some &= owned >> (MEMBER_OWN_SHIFT + d) & 1 ? ~0u : in;
     }
@@ -417,15 +417,15 @@ static __device__ uint32_t search_members(const struct build *b, const struct sp
     for (uint32_t other = 0; has && other <= kind; other++)
         s.reach2[other] = reach_square(b, search_reach(b, kind, other));
     const struct wanted waters = wanted_by_warp(&s, has, 0), others = wanted_by_warp(&s, has, 1);
-    const uint32_t owned = __reduce_or_sync(~0u, has ? s.trio : 0);
+    const uint32_t owned = __reduce_or_sync(WARP_ALL, has ? s.trio : 0);
     uint32_t next = shared_members(rows)[min(lane_of_warp(), rows->count - 1)].trio;
-    for (uint32_t first = 0; first < rows->count; first += 32) {
+    for (uint32_t first = 0; first < rows->count; first += WARP) {
         const uint32_t m = first + lane_of_warp(), candidate = next;
         const bool is_water = m < rows->waters, is_other = !is_water && m < rows->count;
-        next = shared_members(rows)[min(m + 32, rows->count - 1)].trio;
+        next = shared_members(rows)[min(m + WARP, rows->count - 1)].trio;
         const struct fitting fit = fitting_of(s.trio, owned, candidate);
-        const uint32_t some = fit.some & __ballot_sync(~0u, is_water && is_wanted(&waters, candidate));
-        const uint32_t rest = fit.some & __ballot_sync(~0u, is_other && is_wanted(&others, candidate));
+        const uint32_t some = fit.some & __ballot_sync(WARP_ALL, is_water && is_wanted(&waters, candidate));
+        const uint32_t rest = fit.some & __ballot_sync(WARP_ALL, is_other && is_wanted(&others, candidate));
         uint32_t taken = 0;
         if (some)
             taken |= try_members<SPOTS>(b, space, rows, &s, first, fit.mine, some, 0);

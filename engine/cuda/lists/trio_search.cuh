@@ -51,7 +51,7 @@ static __device__ __forceinline__ struct apart apart_of(struct place to, struct 
 
 static __device__ __forceinline__ uint32_t lane_of_warp(void)
 {
-    return threadIdx.x % 32;
+    return threadIdx.x % WARP;
 }
 
 /* Bits of lanes that fill a list together: all of them, and those before this one. */
@@ -180,7 +180,7 @@ template <class T>
 static __device__ __forceinline__ uint32_t append(struct lanes lanes, bool has, uint32_t value, T *list, uint32_t count,
                                                   uint32_t cap)
 {
-    uint32_t who = __ballot_sync(~0u, has), at = count + __popc(who & lanes.below);
+    uint32_t who = __ballot_sync(WARP_ALL, has), at = count + __popc(who & lanes.below);
     if (has && at < cap)
         list[at] = (T)value;
     return count + __popc(who & lanes.all);
@@ -218,13 +218,13 @@ static __device__ struct row_place take_place(const struct build *b, bool has, u
 {
     const uint32_t lane = lane_of_warp(), words = has ? row_words(around, b->a.near_cap, water) : 0;
     uint32_t upto = words;
-    for (uint32_t step = 1; step < 32; step *= 2) {
-        const uint32_t before = __shfl_sync(~0u, upto, (int)((lane - step) % 32));
+    for (uint32_t step = 1; step < WARP; step *= 2) {
+        const uint32_t before = __shfl_sync(WARP_ALL, upto, (int)((lane - step) % WARP));
         upto += lane >= step ? before : 0;
     }
-    const uint32_t all = __shfl_sync(~0u, upto, 31);
+    const uint32_t all = __shfl_sync(WARP_ALL, upto, WARP - 1);
     uint32_t first = lane == 0 ? atomicAdd(&b->lists->needed, all) : 0;
-    first = __shfl_sync(~0u, first, 0);
+    first = __shfl_sync(WARP_ALL, first, 0);
     const bool fits = first + upto <= b->a.cap && has;
     return {fits ? first + upto - words : 0, fits ? around : 0};
 }
@@ -291,22 +291,22 @@ static __device__ struct row_place search_around(const struct build *b, const st
     const float reach[2] = {search_reach(b, kind, 0), search_reach(b, kind, 1)};
     const struct seeker s = {trio, shared_places()[TRIO * trio], {reach[0] * reach[0], reach[1] * reach[1]}};
     uint32_t count = 0;
-    for (uint32_t base = 0; base < total; base += 32) {
+    for (uint32_t base = 0; base < total; base += WARP) {
         const uint32_t m = base + lane;
         const bool in = try_trio(b, rows, &s, m < total, candidate(b->t, trio, m < total ? m : 0));
-        const uint32_t who = __ballot_sync(~0u, in);
+        const uint32_t who = __ballot_sync(WARP_ALL, in);
         if (lane == 0)
-            seen[base / 32] = who;
+            seen[base / WARP] = who;
         count += __popc(who);
     }
     __syncwarp();
     struct row_place place = take_place(b, lane == 0, count, kind == 0);
-    place.start = __shfl_sync(~0u, place.start, 0), place.around = __shfl_sync(~0u, place.around, 0);
+    place.start = __shfl_sync(WARP_ALL, place.start, 0), place.around = __shfl_sync(WARP_ALL, place.around, 0);
     uint16_t *around = around_of(b, place);
-    for (uint32_t base = 0, at = 0; base < total && place.around; base += 32) {
-        const uint32_t who = seen[base / 32];
+    for (uint32_t base = 0, at = 0; base < total && place.around; base += WARP) {
+        const uint32_t who = seen[base / WARP];
         if (who >> lane & 1)
-            around[at + __popc(who & lanes_of(32).below)] = (uint16_t)candidate(b->t, trio, base + lane);
+            around[at + __popc(who & lanes_of(WARP).below)] = (uint16_t)candidate(b->t, trio, base + lane);
         at += __popc(who);
     }
     __syncwarp();

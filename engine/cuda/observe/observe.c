@@ -65,31 +65,7 @@ static const struct observe_launches rdf_launches = {.emit = emit_rdf}, lags_lau
                                                       .open = cuda_saxs_open,
                                                       .close = cuda_saxs_close};
 
-#define F(type, name) .name = f->name,
-#define BLOCK(kernel, ...)                                                                                             \
-    static void emit_##kernel(const struct observe_frame *f, struct tape *t)                                           \
-    {                                                                                                                  \
-        EMIT_BLOCK(observe_##kernel, .ctl = f->ctl, .table = f->table, .seen = f->seen, __VA_ARGS__);                  \
-    }                                                                                                                  \
-    static const struct observe_launches kernel##_launches = {.emit = emit_##kernel};
-#define LAUNCH(launches)
-#define OBSERVABLE(KIND, word, launch) launch
-#include "engine/system/observables.def"
-#undef F
-#undef BLOCK
-#undef LAUNCH
-
-static const struct observe_launches *const launches[OBSERVE_KINDS] = {
-#define BLOCK(kernel, ...) &kernel##_launches
-#define LAUNCH(launches) &launches##_launches
-#define OBSERVABLE(KIND, word, launch) [OBSERVE_##KIND] = launch,
-#include "engine/system/observables.def"
-};
-
-static const struct observe_launches *launches_of(const struct model *m, int i)
-{
-    return launches[m->sys->observables[i].kind];
-}
+#include "engine/kernels/observe_launches.h"
 
 int cuda_observe_open(struct model *m, struct lane *lane, struct err *e)
 {

@@ -8,7 +8,7 @@
 
 extern "C" { /* of C */
 #include "engine/base/err.h"
-#include "graphs/dev.h"
+#include "graphs/cuda/failed.h"
 }
 #include "engine/cuda/kernels.h"
 #include "engine/cuda/observe/saxs.h"
@@ -109,7 +109,7 @@ extern "C" int saxs_fft_new(struct dev *dev, int32_t *fft, const int32_t size[3]
     int rc = load(e);
     if (rc)
         return rc;
-    return make(fft, size, bytes, e) ? dev_cuda_library_failed(dev, e) : 0;
+    return make(fft, size, bytes, e) ? cuda_library_failed(dev, e) : 0;
 }
 
 extern "C" void saxs_fft_free(int32_t fft)

@@ -14,7 +14,7 @@ enum {
     PAIR_BLOCK_ENERGY = 512,
     PAIR_BLOCK_SPREAD = 512, /* of a replica that has much of the device */
     GROUP_ALONE = 16,        /* trios whose lists a block makes at a time, of a replica that waits for them */
-    LANES_ALONE = 32,        /* that make a trio's lists, where few trios are a block's.. */
+    LANES_ALONE = WARP,      /* that make a trio's lists, where few trios are a block's.. */
     BUILD_LANES = 8,         /* ..and elsewhere */
     BUILD_SHARED = 3,        /* blocks that make lists for each multiprocessor, of all replicas that share it */
     BUILD_LEAST = 8,         /* of a replica */
@@ -85,7 +85,7 @@ uint64_t pairs_emit_lists(const struct pairs *p, const struct pairs_replica *r, 
     const bool alone = pairs_alone(p);
     const uint32_t group = build_group(p, r->caps, alone, build_blocks(p));
     const struct shape build = {.grid = {pairs_build_blocks(p, r->caps), 1, 1},
-                                .block = {32 * BUILD_WARPS, 1, 1},
+                                .block = {WARP * BUILD_WARPS, 1, 1},
                                 .shared_bytes = h->whole ? (uint32_t)h->ntrios * TRIO_PLACE_BYTES
                                                          : region_places(p->region_cap) * MEMBER_PLACE_BYTES,
                                 .after = placed};
@@ -132,11 +132,10 @@ static struct args_pairs_shared plain_args(const struct pairs *p, const struct p
 {
     const struct pair_table *h = &p->host;
     const struct pairs_arrays *b = &r->arrays;
-    const struct lj_rule *rule = &h->lj_rule;
     const float *f = p->ewald_f, *v = p->ewald_v, *w = p->ewald_w;
     const double o = p->water_charge[0], q = p->water_charge[1];
     float unit = (float)exp2(h->force_shift - 32); /* kJ/mol/nm */
-    return (struct args_pairs_shared){
+    struct args_pairs_shared args = {
         .ctl = r->ctl,
         .f = r->f,
         .table = p->table,
@@ -216,13 +215,11 @@ static struct args_pairs_shared plain_args(const struct pairs *p, const struct p
         .w2 = w[2],
         .w3 = w[3],
         .coulomb_shift = (float)h->coulomb_shift,
-        .switch_start = (float)rule->start,
-        .inverse_width = (float)rule->inverse_width,
-        .a6 = (float)rule->a6,
-        .b6 = (float)rule->b6,
-        .a12 = (float)rule->a12,
-        .b12 = (float)rule->b12,
     };
+#define OF_RULE(number) args.number = (float)h->lj_rule.number;
+    LJ_RULE_OF_FORCES(OF_RULE)
+#undef OF_RULE
+    return args;
 }
 
 /* Some lanes for each trio of the replica, or blocks of a fixed size for regions. */
@@ -231,8 +228,9 @@ static struct shape plain_shape(const struct pairs *p, enum evaluate mode, const
 {
     const struct pair_table *h = &p->host;
     const uint32_t trio_bytes = mode == EVALUATE_POTENTIAL ? TRIO_BYTES / 2 : TRIO_BYTES; /* no forces */
-    const uint64_t lanes = 32 * (list_groups((uint32_t)h->nwaters, 32 / p->lanes) +
-                                 (uint64_t)list_groups((uint32_t)(h->ntrios - h->nwaters), 32 / other_lanes(p->lanes)));
+    const uint64_t lanes =
+        WARP * (list_groups((uint32_t)h->nwaters, WARP / p->lanes) +
+                (uint64_t)list_groups((uint32_t)(h->ntrios - h->nwaters), WARP / other_lanes(p->lanes)));
     uint32_t most = mode != EVALUATE_STEP ? PAIR_BLOCK_ENERGY : p->lanes > 4 ? PAIR_BLOCK_SPREAD : PAIR_BLOCK;
     const uint32_t threads = most < lanes ? most : (uint32_t)lanes;
     if (h->whole)

@@ -42,20 +42,23 @@ PAIR_FN float ewald32_polynomial(float t, float p, float c0, float c1, float c2,
 }
 
 /* The settings that models have are told from each other once, not with each pair, or the instructions of a loop would
- * be more than a multiprocessor keeps at hand. All but ANY_FORCE: the usual polynomial; PLAIN_FORCE: no switching. */
-enum force_kind { PLAIN_FORCE, POTENTIAL_SWITCH, FORCE_SWITCH, ANY_FORCE };
+ * be more than a multiprocessor keeps at hand. So loops are compiled for an enum vdw_modifier with forces of its own
+ * and the usual polynomial, and for ANY_FORCE. */
+enum { ANY_FORCE = -1 };
 
-template <class A> PAIR_FN force_kind force_kind_of(const A &a)
+template <class A> PAIR_FN int force_kind_of(const A &a)
 {
     if (a.ewald_long)
         return ANY_FORCE;
-    return a.modifier == VDW_POTENTIAL_SWITCH ? POTENTIAL_SWITCH
-           : a.modifier == VDW_FORCE_SWITCH   ? FORCE_SWITCH
-                                              : PLAIN_FORCE;
+#define VDW(name, word, start, force, ...)                                                                             \
+    if (VDW_##force != VDW_CUTOFF && a.modifier == VDW_##name)                                                         \
+        return VDW_##force;
+#include "engine/math/vdw_modifiers.def"
+    return VDW_CUTOFF;
 }
 
 /* Force over r, kJ/mol/nm^2, of charges with product qq (kJ nm/mol); ri = 1/r, ri2 = ri ri. */
-template <force_kind OF, class A> PAIR_FN float coulomb32_force(const A &a, float qq, float r2, float ri, float ri2)
+template <int OF, class A> PAIR_FN float coulomb32_force(const A &a, float qq, float r2, float ri, float ri2)
 {
     float t = __fmaf_rn(r2, a.ewald_scale, -1.0f), top = a.f12;
     if (OF == ANY_FORCE && a.ewald_long)
@@ -79,7 +82,7 @@ template <class A> PAIR_FN struct lj32_powers lj32_powers_of(const A &a, float r
     struct lj32_powers p;
     p.ri2 = refine32(r2, ri2);
     p.ri6 = __fmul_rn(__fmul_rn(p.ri2, p.ri2), p.ri2);
-    p.d = fmaxf(__fmaf_rn(r2, ri, -a.switch_start), 0.0f);
+    p.d = fmaxf(__fmaf_rn(r2, ri, -a.start), 0.0f);
     return p;
 }
 
@@ -96,16 +99,16 @@ template <class A> PAIR_FN float lj32_factor(const A &a, float x)
     return __fmaf_rn(__fmul_rn(x2, x), __fmaf_rn(x, __fmaf_rn(x, -6.0f, 15.0f), -10.0f), 1.0f);
 }
 
-template <force_kind OF, class A> PAIR_FN float lj32_force(const A &a, struct lj32 lj, float r2, float ri, float ri2)
+template <int OF, class A> PAIR_FN float lj32_force(const A &a, struct lj32 lj, float r2, float ri, float ri2)
 {
     struct lj32_powers p = lj32_powers_of(a, r2, ri, ri2);
     float fr = __fmul_rn(__fmul_rn(__fmaf_rn(lj.c12, p.ri6, -lj.c6), p.ri6), p.ri2);
-    if (OF == POTENTIAL_SWITCH || (OF == ANY_FORCE && a.modifier == VDW_POTENTIAL_SWITCH)) {
+    if (OF == VDW_POTENTIAL_SWITCH || (OF == ANY_FORCE && a.modifier == VDW_POTENTIAL_SWITCH)) {
         float x = __fmul_rn(p.d, a.inverse_width), x2 = __fmul_rn(x, x);
         float slope = __fmul_rn(__fmul_rn(x2, __fmaf_rn(x, __fmaf_rn(x, -30.0f, 60.0f), -30.0f)), a.inverse_width);
         fr = __fmaf_rn(fr, lj32_factor(a, x), -__fmul_rn(__fmul_rn(lj32_plain(lj, p.ri6), slope), ri));
     }
-    if (OF == FORCE_SWITCH || (OF == ANY_FORCE && a.modifier == VDW_FORCE_SWITCH)) {
+    if (OF == VDW_FORCE_SWITCH || (OF == ANY_FORCE && a.modifier == VDW_FORCE_SWITCH)) {
         float d2 = __fmul_rn(p.d, p.d);
         float f6 = __fmul_rn(d2, __fmaf_rn(a.b6, p.d, a.a6)), f12 = __fmul_rn(d2, __fmaf_rn(a.b12, p.d, a.a12));
         float add = __fmaf_rn(__fmul_rn(lj.c12, 1.0f / 12), f12, -__fmul_rn(__fmul_rn(lj.c6, 1.0f / 6), f6));

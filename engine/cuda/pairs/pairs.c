@@ -428,7 +428,7 @@ void pairs_lay_out_block(const struct pairs *p, const struct list_caps *caps, st
     out->regions = out->members = out->parts = out->seen = NULL;
     if (!h->whole) {
         const size_t n = regions_count(caps);
-        const size_t bits = (p->region_cap + 31) / 32 * 32 * BUILD_WARPS * sizeof(uint32_t);
+        const size_t bits = (p->region_cap + 31) / 32 * WARP * BUILD_WARPS * sizeof(uint32_t);
         rows = n * p->region_cap;
         out->regions = arena_take(a, n * sizeof(struct region));
         out->members = arena_take(a, rows * sizeof(struct member));

@@ -15,10 +15,11 @@ struct bundle {
 template <class A> static __device__ __forceinline__ struct bundle bundle_of(const A &a, uint32_t number)
 {
     const struct kinds &k = ground().kinds;
-    const uint32_t lanes = other_lanes(a.lanes), size = 32 / lanes, others = (k.other_end - k.other + size - 1) / size;
+    const uint32_t lanes = other_lanes(a.lanes), size = WARP / lanes,
+                   others = (k.other_end - k.other + size - 1) / size;
     if (number < others)
         return {k.other + number * size, k.other_end, lanes, false};
-    return {k.water + (number - others) * (32 / a.lanes), k.water_end, a.lanes, true};
+    return {k.water + (number - others) * (WARP / a.lanes), k.water_end, a.lanes, true};
 }
 
 template <class A> static __device__ __forceinline__ const uint32_t *pool_at(const A &a, uint32_t word)
@@ -29,7 +30,7 @@ template <class A> static __device__ __forceinline__ const uint32_t *pool_at(con
 template <class A, class PASS>
 static __device__ __forceinline__ void warp_trios(const A &a, PASS &pass, const struct bundle &b)
 {
-    const uint32_t mine = b.at + threadIdx.x % 32 / b.lanes, part = threadIdx.x & (b.lanes - 1);
+    const uint32_t mine = b.at + threadIdx.x % WARP / b.lanes, part = threadIdx.x & (b.lanes - 1);
     const bool real = mine < b.end;
     const uint4 *row = (const uint4 *)((const struct listed_row *)a.listed + ground().first + mine);
     const uint4 n = real ? __ldg(row) : uint4{0, 0, 0, 0}, first = real ? __ldg(row + 1) : uint4{0, 0, 0, 0};
@@ -61,9 +62,9 @@ template <class A, class PASS> static __device__ __forceinline__ void region_tri
 {
     for (;;) {
         uint32_t number = 0;
-        if (threadIdx.x % 32 == 0)
+        if (threadIdx.x % WARP == 0)
             number = atomicAdd(&ground().taken, ground().step);
-        const struct bundle b = bundle_of(a, __shfl_sync(~0u, number, 0));
+        const struct bundle b = bundle_of(a, __shfl_sync(WARP_ALL, number, 0));
         if (b.at >= b.end)
             return;
         warp_trios(a, pass, b);
@@ -84,7 +85,7 @@ template <bool REGIONS, class A> static __device__ __forceinline__ struct ground
             {r->others, r->rows, 0, r->others},       part.part,  part.parts};
 }
 
-template <bool REGIONS, pass_sums SUMS, box_kind BOX, force_kind OF, class A>
+template <bool REGIONS, pass_sums SUMS, box_kind BOX, int OF, class A>
 static __device__ __forceinline__ void run_pass(const A &a)
 {
     using pass_of = trio_pass<REGIONS, SUMS, BOX, OF, A>;
@@ -108,7 +109,7 @@ static __device__ __forceinline__ void run_pass(const A &a)
     if (REGIONS)
         region_trios(a, pass);
     else
-        warp_trios(a, pass, bundle_of(a, (blockIdx.x * blockDim.x + threadIdx.x) / 32));
+        warp_trios(a, pass, bundle_of(a, (blockIdx.x * blockDim.x + threadIdx.x) / WARP));
     if (pass_of::ENERGY)
         add_sums(&c->sum, lists, pass);
     if (pass_of::FORCE)
@@ -123,12 +124,10 @@ template <bool REGIONS, pass_sums SUMS, box_kind BOX, class A> static __device__
         return;
     if (SUMS != FORCES)
         run_pass<REGIONS, SUMS, BOX, ANY_FORCE>(a);
-    else if (force_kind_of(a) == PLAIN_FORCE)
-        run_pass<REGIONS, SUMS, BOX, SUMS == FORCES ? PLAIN_FORCE : ANY_FORCE>(a);
-    else if (force_kind_of(a) == POTENTIAL_SWITCH)
-        run_pass<REGIONS, SUMS, BOX, SUMS == FORCES ? POTENTIAL_SWITCH : ANY_FORCE>(a);
-    else if (force_kind_of(a) == FORCE_SWITCH)
-        run_pass<REGIONS, SUMS, BOX, SUMS == FORCES ? FORCE_SWITCH : ANY_FORCE>(a);
+#define VDW(name, word, start, force, ...)                                                                             \
+    else if (VDW_##name == VDW_##force && force_kind_of(a) == VDW_##name)                                              \
+        run_pass<REGIONS, SUMS, BOX, SUMS == FORCES ? (int)VDW_##force : ANY_FORCE>(a);
+#include "engine/math/vdw_modifiers.def"
     else
         run_pass<REGIONS, SUMS, BOX, ANY_FORCE>(a);
 }

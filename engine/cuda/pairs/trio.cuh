@@ -63,7 +63,7 @@ struct own_atoms {
     const struct lj32 *lj[TRIO];
 };
 
-template <bool REGIONS, pass_sums SUMS, box_kind BOX, force_kind OF, class A> struct trio_pass {
+template <bool REGIONS, pass_sums SUMS, box_kind BOX, int OF, class A> struct trio_pass {
     using way = struct way_in<BOX>;
     static constexpr bool FORCE = SUMS != ENERGIES;
     static constexpr bool ENERGY = SUMS != FORCES;
@@ -498,7 +498,7 @@ template <bool REGIONS, pass_sums SUMS, box_kind BOX, force_kind OF, class A> st
     template <int KIND> __device__ __forceinline__ void far_list(const uint32_t *list, uint32_t n, uint32_t part)
     {
         const int32_t step = 2 * (int32_t)lanes;
-        const uint32_t rounds = (__reduce_max_sync(~0u, n) + (uint32_t)step - 1) >> __popc((uint32_t)step - 1);
+        const uint32_t rounds = (__reduce_max_sync(WARP_ALL, n) + (uint32_t)step - 1) >> __popc((uint32_t)step - 1);
         const uint32_t *at = list + part;
         int32_t left = (int32_t)n - 2 * (int32_t)part;
         uint32_t next = left > 0 ? __ldg(at) : 0;
@@ -506,7 +506,7 @@ template <bool REGIONS, pass_sums SUMS, box_kind BOX, force_kind OF, class A> st
         uint32_t then = left > step ? __ldg(at) : 0;
         const struct own_atoms own = KIND != OTHER || !FORCE ? own_atoms{} : own_atoms_of();
         load();
-        while (__any_sync(~0u, left > 0)) {
+        while (__any_sync(WARP_ALL, left > 0)) {
             const uint32_t both = next;
             const bool first = left > 0, second = left > 1;
             next = then;

@@ -18,7 +18,7 @@ static __device__ void add_sums(struct accumulate *sum, struct pair_lists *lists
     add_warp(&sum->energy[TERM_LJ], pass.lj);
     for (int k = 0; PASS::VIRIAL && k < 6; k++) {
         int64_t virial = warp_sum(pass.virial[k]);
-        if (threadIdx.x % 32 == 0)
+        if (threadIdx.x % WARP == 0)
             acc_add(&lists->virial[k], virial);
     }
 }

@@ -27,6 +27,10 @@ struct lj_rule {
     double inverse_width;    /* 1/w, potential-switch */
 };
 
+/* Those of these numbers, but for the cut-off, that forces depend on: N(member) each. Loops in single precision have
+ * them as arguments. */
+#define LJ_RULE_OF_FORCES(N) N(start) N(inverse_width) N(a6) N(b6) N(a12) N(b12)
+
 /* With r2 = r^2 and ri = 1/r: *v in kJ/mol, returns force over r, kJ/mol/nm^2. `modifier` must be a constant where it
  * is inlined, so that the branches vanish. */
 MATH_FN double lj_pair(enum vdw_modifier modifier, const struct lj_rule *rule, double c6, double c12, double r2,

@@ -356,7 +356,7 @@ static void test_refusals(void **state)
     struct system *small = mixture_first(36), *large = mixture_first(132);
     struct settings set = settings_of(VDW_CUTOFF, ALCHEMY_NONE), graph = set;
     set.form = FORM_GANG;
-    refused(&cpu_program, small, &set, "form gang: cpu devices have none: expected a CUDA device");
+    refused(&cpu_program, small, &set, "form gang: cpu devices have none: expected a GPU");
     refused(&cuda_program, large, &set, "form gang: 132 atoms: expected at most 128");
     set.nonbonded.ewald_tolerance = 1e-12;
     refused(&cuda_program, small, &set, "tolerance 1e-12: expected 1e-11 or more on a GPU");

@@ -27,6 +27,9 @@ using std::min;
 #define __align__(bytes) __attribute__((aligned(bytes)))
 #define __shared__ thread_local /* of the one block that runs */
 
+/* Sums as a GPU adds to them, all else of engine/math/fn.h as this machine has it. */
+#define MATH_ATOMIC
+
 /* In place of graphs/cuda/echo.cuh: the CPU device does the echo. */
 #define SHOAL_GRAPHS_CUDA_ECHO_CUH
 /* cuda_most_*: threads of a block that it is compiled for, 0: any number; a GPU refuses to launch it with more. */
@@ -186,10 +189,13 @@ template <class T> static inline T __ldcg(const T *at)
     return *at;
 }
 
+/* *at may have been declared with another sign or size. */
 template <class T, class U> static inline T atomicAdd(T *at, U value)
 {
-    T was = *at;
-    *at = was + (T)value;
+    T was, is;
+    memcpy(&was, at, sizeof was);
+    is = was + (T)value;
+    memcpy(at, &is, sizeof is);
     return was;
 }
 
