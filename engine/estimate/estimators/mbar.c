@@ -94,10 +94,16 @@ struct mbar_search {
     int sweeps;
 };
 
-/* In n (n + 2) numbers of space. */
-static struct mbar_point point(double *space, size_t n)
+static struct mbar_point point_new(int nstates)
 {
+    size_t n = (size_t)nstates;
+    double *space = xcalloc(n * (n + 2), sizeof *space);
     return (struct mbar_point){space, space + n, space + 2 * n};
+}
+
+static void point_free(struct mbar_point *x)
+{
+    free(x->f);
 }
 
 static void swap_points(struct mbar_point *a, struct mbar_point *b)
@@ -186,19 +192,18 @@ static int search(const struct mbar_problem *p, struct mbar_search *q, struct mb
                    q->sweeps, residual(p, q->now.sum));
 }
 
-static int solve(const struct mbar_problem *p, double *f, struct mbar_table *table, int *sweeps, struct err *e)
+/* From x->f on, to where x is the solution. */
+static int solve(const struct mbar_problem *p, struct mbar_point *x, struct mbar_table *table, int *sweeps,
+                 struct err *e)
 {
-    size_t n = (size_t)p->n, each = n * (n + 2);
-    double *space = xcalloc(3 * each + n, sizeof *space);
-    struct mbar_search q = {.now = point(space, n),
-                            .trial = point(space + each, n),
-                            .better = point(space + 2 * each, n),
-                            .step = space + 3 * each};
-    memcpy(q.now.f, f, n * sizeof *f);
+    struct mbar_search q = {
+        .now = *x, .trial = point_new(p->n), .better = point_new(p->n), .step = xcalloc((size_t)p->n, sizeof *q.step)};
     int rc = search(p, &q, table, e);
-    memcpy(f, q.now.f, n * sizeof *f);
+    *x = q.now;
     *sweeps = q.sweeps;
-    free(space);
+    point_free(&q.trial);
+    point_free(&q.better);
+    free(q.step);
     return rc;
 }
 
@@ -301,8 +306,21 @@ static void mbar_influences(const struct mbar_problem *p, const double *ratio, c
     free(w);
 }
 
-/* What follows from f of the sampled states. ends NULL: g and influences of every state, else of the two ends alone. */
-static int finish(struct mbar *m, const struct mbar_problem *p, const double *f, const struct range *ends,
+/* Both where all states are sampled, whose last sweep has their sums: S_k = N_k exp(f_k - base_k) / ratio_k. */
+static void from_sweep(const struct mbar_problem *p, const struct mbar_point *x, double *ratio, double *products)
+{
+    int n = p->n;
+    mbar_set_f(p, x->f);
+    for (int a = 0; a < n; a++) {
+        ratio[a] = p->scale[a] / x->sum[a];
+        for (int b = 0; b <= a; b++)
+            products[a * n + b] = products[b * n + a] = x->square[a * n + b] / (x->sum[a] * x->sum[b]);
+    }
+}
+
+/* What follows from a solution for the sampled states. ends NULL: g and influences of every state, else of the two ends
+ * alone. */
+static int finish(struct mbar *m, const struct mbar_problem *p, const struct mbar_point *x, const struct range *ends,
                   struct err *e)
 {
     size_t n = (size_t)p->nstates;
@@ -311,8 +329,12 @@ static int finish(struct mbar *m, const struct mbar_problem *p, const double *f,
     double *ratio = m->ratio = xcalloc(n, sizeof *m->ratio);
     m->overlap = xcalloc(n * n, sizeof *m->overlap);
     solution_init(&m->solution, ends ? 2 : p->nstates, p->table->s);
-    extend(p, f, ratio);
-    weight_products(p, ratio, products);
+    if (p->n == p->nstates) {
+        from_sweep(p, x, ratio, products);
+    } else {
+        extend(p, x->f, ratio);
+        weight_products(p, ratio, products);
+    }
     bool ok = response(p, products, m->overlap, inverse);
     for (size_t k = 0; k < (ends ? 2 : n); k++) {
         size_t state = !ends ? k : (size_t)(k ? ends->to : ends->from);
@@ -332,18 +354,20 @@ static int finish(struct mbar *m, const struct mbar_problem *p, const double *f,
 int mbar_solve(struct mbar *m, const struct sampling *s, const double *guess, struct err *e)
 {
     struct mbar_problem p;
-    double *f = xcalloc((size_t)s->nstates, sizeof *f);
     m->table = mbar_table_new(s, guess);
     mbar_problem_init(&p, m->table, NULL, 0, 1);
+    struct mbar_point x = point_new(p.n);
     for (int i = 0; guess && i < p.n; i++)
-        f[i] = guess[p.state[i]] - guess[p.state[0]];
+        x.f[i] = guess[p.state[i]] - guess[p.state[0]];
     int rc = p.n ? 0 : err_set(e, ERR_ESTIMATE, "MBAR: no window has samples");
-    if (!rc && p.n > 1)
-        rc = solve(&p, f, m->table, &m->sweeps, e);
+    if (p.n > 1)
+        rc = solve(&p, &x, m->table, &m->sweeps, e);
+    else
+        sweep(&p, x.f, x.sum, x.square);
     if (!rc)
-        rc = finish(m, &p, f, NULL, e);
+        rc = finish(m, &p, &x, NULL, e);
     mbar_problem_close(&p);
-    free(f);
+    point_free(&x);
     return rc;
 }
 
@@ -365,13 +389,13 @@ void mbar_part(const struct mbar *m, const size_t *head, double from, double to,
     struct mbar_problem p;
     struct mbar part = {0};
     struct range ends = {.from = 0, .to = 1};
-    double *f = xcalloc((size_t)m->solution.nstates, sizeof *f);
     mbar_problem_init(&p, m->table, head, from, to);
+    struct mbar_point x = point_new(p.n);
     for (int i = 0; i < p.n; i++)
-        f[i] = m->solution.g[p.state[i]] - m->solution.g[p.state[0]];
+        x.f[i] = m->solution.g[p.state[i]] - m->solution.g[p.state[0]];
     if (p.n < 2)
         err_set(e, ERR_ESTIMATE, "windows with samples: %d, expected 2 or more", p.n);
-    r->ok = p.n > 1 && !solve(&p, f, NULL, &part.sweeps, e) && !finish(&part, &p, f, r, e);
+    r->ok = p.n > 1 && !solve(&p, &x, NULL, &part.sweeps, e) && !finish(&part, &p, &x, r, e);
     if (r->ok) {
         solution_range(&part.solution, &ends);
         r->value = ends.value;
@@ -379,7 +403,7 @@ void mbar_part(const struct mbar *m, const size_t *head, double from, double to,
     }
     mbar_close(&part);
     mbar_problem_close(&p);
-    free(f);
+    point_free(&x);
 }
 
 void mbar_close(struct mbar *m)
