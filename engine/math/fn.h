@@ -4,7 +4,8 @@
  * compiled by cc and by nvcc, for the host and for the device. MATH_FMA(a, b, c) is a * b + c, fused where the machine
  * does that in one instruction: functions that must give the same bits in several loops spell it out and are compiled
  * with -ffp-contract=off. MATH_FN_APART: what is seldom needed of such a function. On a GPU it stays out of line, where
- * it takes up no instruction cache.
+ * it takes up no instruction cache. MATH_BOTH(k) is a loop over two states, unrolled, so that a loop around it
+ * vectorises.
  */
 #ifndef SHOAL_ENGINE_MATH_FN_H
 #define SHOAL_ENGINE_MATH_FN_H
@@ -23,6 +24,14 @@
 #define MATH_FN_APART static __noinline__ __host__ __device__
 #else
 #define MATH_FN_APART MATH_FN
+#endif
+
+#ifdef __CUDACC__
+#define MATH_BOTH(k) for (int k = 0; k < 2; k++)
+#elif defined(__clang__)
+#define MATH_BOTH(k) _Pragma("clang loop unroll(full)") for (int k = 0; k < 2; k++)
+#else
+#define MATH_BOTH(k) _Pragma("GCC unroll 2") for (int k = 0; k < 2; k++)
 #endif
 
 #ifdef __CUDACC__
