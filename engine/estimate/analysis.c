@@ -16,15 +16,24 @@
 #include "engine/estimate/rows/rows.h"
 #include "engine/estimate/trust/trust.h"
 
+/* What begins at the first window is in x->cumulative already. */
+static void fill_range(const struct estimator_result *x, const struct solution *solution, struct range *r)
+{
+    if (r->from == 0)
+        *r = x->cumulative[r->to];
+    else
+        solution_range(solution, r);
+}
+
 static void fill(const struct ladder *l, struct estimator_result *x, const struct solution *solution)
 {
-    solution_range(solution, &x->total);
-    for (int i = 0; i < l->nlegs; i++)
-        solution_range(solution, x->legs + i);
-    for (int i = 0; i + 1 < l->nstates; i++)
-        solution_range(solution, x->steps + i);
     for (int i = 0; i < l->nstates; i++)
         solution_range(solution, x->cumulative + i);
+    fill_range(x, solution, &x->total);
+    for (int i = 0; i < l->nlegs; i++)
+        fill_range(x, solution, x->legs + i);
+    for (int i = 0; i + 1 < l->nstates; i++)
+        fill_range(x, solution, x->steps + i);
 }
 
 static void failed(struct estimator_result *x, const struct err *e)

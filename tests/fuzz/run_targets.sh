@@ -13,7 +13,7 @@ if ! command -v clang >/dev/null || ! command -v clang++ >/dev/null ||
     exit 77
 fi
 [ -f "$build/build.ninja" ] ||
-    CC=clang CXX=clang++ meson setup "$build" "$root" -Dfuzz=true -Dcuda=disabled -Dbuildtype=debugoptimized >"$build.log" 2>&1 ||
+    CC=clang CXX=clang++ meson setup "$build" "$root" -Dfuzz=true -Dcuda=disabled -Ddebug=false -Dc_args=-gline-tables-only >"$build.log" 2>&1 ||
     { cat "$build.log"; exit 1; }
 ninja -C "$build" "${@/#/tests/fuzz/fuzz_}" >"$build.log" 2>&1 || { tail -n 40 "$build.log"; exit 1; }
 scratch=$(mktemp -d)

@@ -9,9 +9,13 @@
 
 #include "engine/run/sim.h"
 
-#define MINIMIZING 0.2 /* seconds */
+/* Seconds, at most and at least; steps at least, and those after which the least time is enough: some make lists anew.
+ */
+#define MINIMIZING 0.2
 #define STEPPING 0.4
-#define MEASURED_MIN 3 /* steps, at the least */
+#define MEASURED 0.05
+#define STEPS_MIN 3
+#define STEPS_ENOUGH 60
 #define POLL_MS 1000
 
 /* Processor time of all threads: who else uses this machine now does not matter. */
@@ -38,6 +42,11 @@ int work_through(struct dev *dev, struct sim *sim, enum sim_work kind, uint32_t 
     return rc;
 }
 
+static bool goes_on(double passed, double seconds, uint32_t n)
+{
+    return n < STEPS_MIN || passed < (n < STEPS_ENOUGH ? seconds : MEASURED);
+}
+
 /* The first two build lists and graphs: they do not count. */
 static int time_steps(struct dev *dev, struct sim *sim, enum sim_work kind, double seconds, struct measured_cost *out,
                       struct err *e)
@@ -45,8 +54,8 @@ static int time_steps(struct dev *dev, struct sim *sim, enum sim_work kind, doub
     int rc = work_through(dev, sim, kind, 2, e);
     double begun = now(), passed = 0;
     uint32_t n = 0;
-    while (!rc && (passed < seconds || n < MEASURED_MIN)) {
-        uint32_t more = n && passed < seconds / 4 ? n : 1;
+    while (!rc && goes_on(passed, seconds, n)) {
+        uint32_t more = n && passed < MEASURED / 2 ? n : 1;
         rc = work_through(dev, sim, kind, more, e);
         n += more;
         passed = now() - begun;

@@ -81,6 +81,7 @@ static __device__ __forceinline__ float rsqrt_approx(float a)
 #endif
 #define MATH_FN_APART static __noinline__ __host__ __device__
 #define MATH_FMA(a, b, c) fma((double)(a), (double)(b), (double)(c))
+#define MATH_BOTH(k) for (int k = 0; k < 2; k++)
 
 #ifdef __CUDA_ARCH__
 #define MATH_ATOMIC

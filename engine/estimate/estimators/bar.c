@@ -2,7 +2,7 @@
  *
  * Bennett, J. Comput. Phys. 22, 245 (1976), doi 10.1016/0021-9991(76)90078-4, in the form of Shirts et al., Phys. Rev.
  * Lett. 91, 140601 (2003), doi 10.1103/PhysRevLett.91.140601: with M = ln(nF/nR) and f(x) = 1/(1 + e^x), the free
- * energy d solves sum_F f(M + w - d) = sum_R f(-M + w + d). Logarithms throughout: distant states give small sums, not
+ * energy d solves sum_F f(M + w - d) = sum_R f(-M + w + d). Logarithms of sums: distant states give small ones, not
  * zeros.
  */
 #include "engine/estimate/estimators/bar.h"
@@ -12,32 +12,48 @@
 
 #include "engine/base/buf.h"
 
-/* ln f(x) without overflow. */
-static double log_fermi(double x)
+/* Work of so many rows, and what all f are taken over: e^-least, so that those of distant states do not vanish. */
+struct works {
+    const double *w;
+    size_t n;
+    double least;
+};
+
+static struct works works_of(const double *w, size_t n)
 {
-    return x > 0 ? -x - log1p(exp(-x)) : -log1p(exp(x));
+    struct works x = {w, n, INFINITY};
+    for (size_t i = 0; i < n; i++)
+        x.least = w[i] < x.least ? w[i] : x.least;
+    return x;
+}
+
+/* f(x) e^least, where least is 0 or more. */
+static double scaled_fermi(double x, double least, double scale)
+{
+    return 1 / (scale + exp(x - least));
 }
 
 /* ln sum_i f(w_i + shift); *slope its derivative by shift. */
-static double log_sum(const double *w, size_t n, double shift, double *slope)
+static double log_sum(const struct works *x, double shift, double *slope)
 {
-    double top = -INFINITY, sum = 0, steep = 0;
-    for (size_t i = 0; i < n; i++)
-        top = fmax(top, log_fermi(w[i] + shift));
-    for (size_t i = 0; i < n; i++) {
-        double l = log_fermi(w[i] + shift), weight = exp(l - top);
-        sum += weight;
-        steep -= weight * (1 - exp(l));
+    double least = fmax(x->least + shift, 0), scale = exp(-least), sum = 0, square = 0;
+    for (size_t i = 0; i < x->n; i++) {
+        double f = scaled_fermi(x->w[i] + shift, least, scale);
+        sum += f;
+        square += f * f;
     }
-    *slope = steep / sum;
-    return top + log(sum);
+    *slope = scale * square / sum - 1;
+    return log(sum) - least;
 }
 
-static void bar_weights(const double *w, size_t n, double shift, double *phi)
+/* f of every row over their mean. */
+static void bar_weights(const struct works *x, double shift, double *phi)
 {
-    double slope, mean = log_sum(w, n, shift, &slope) - log((double)n);
-    for (size_t i = 0; i < n; i++)
-        phi[i] = exp(log_fermi(w[i] + shift) - mean);
+    double least = fmax(x->least + shift, 0), scale = exp(-least), sum = 0;
+    for (size_t i = 0; i < x->n; i++)
+        sum += phi[i] = scaled_fermi(x->w[i] + shift, least, scale);
+    for (size_t i = 0; i < x->n; i++)
+        phi[i] *= (double)x->n / sum;
 }
 
 /* Of the work that is finite. */
@@ -57,12 +73,13 @@ int bar_pair(const double *wf, size_t nf, const double *wr, size_t nr, double *d
              struct err *e)
 {
     const double m = log((double)nf / (double)nr), tolerance = 1e-13;
+    const struct works f = works_of(wf, nf), r = works_of(wr, nr);
     double d = 0.5 * (finite_mean(wf, nf) - finite_mean(wr, nr)), lo = -INFINITY, hi = INFINITY, stride = 1;
     /* the difference of the two logarithms grows strictly with d: Newton's steps, kept inside what is known to hold it
      */
     for (int pass = 0; isfinite(d) && pass < 500; pass++) {
         double slope_f, slope_r;
-        double excess = log_sum(wf, nf, m - d, &slope_f) - log_sum(wr, nr, d - m, &slope_r);
+        double excess = log_sum(&f, m - d, &slope_f) - log_sum(&r, d - m, &slope_r);
         if (excess > 0)
             hi = d;
         else
@@ -77,8 +94,8 @@ int bar_pair(const double *wf, size_t nf, const double *wr, size_t nr, double *d
         if (!done)
             continue;
         *df = d;
-        bar_weights(wf, nf, m - d, phi_f);
-        bar_weights(wr, nr, d - m, phi_r);
+        bar_weights(&f, m - d, phi_f);
+        bar_weights(&r, d - m, phi_r);
         return 0;
     }
     return err_set(e, ERR_ESTIMATE, "BAR did not converge");
@@ -94,6 +111,13 @@ static double *work(const struct sampling *s, int of, int to)
     return w;
 }
 
+/* f(x) f(-x) */
+static double both_ways(double x)
+{
+    double e = exp(-fabs(x));
+    return e / ((1 + e) * (1 + e));
+}
+
 /* What the row weights of a pair tell: with p = f(...) the chance that a row came from the other state, the overlap
  * matrix of the two states alone has sum p (1 - p) / N; as of MBAR's, the mean of both entries. */
 static double overlap_of(const double *wf, size_t nf, const double *wr, size_t nr, double df)
@@ -101,9 +125,9 @@ static double overlap_of(const double *wf, size_t nf, const double *wr, size_t n
     const double m = log((double)nf / (double)nr);
     double sum = 0;
     for (size_t i = 0; i < nf; i++)
-        sum += exp(log_fermi(m + wf[i] - df) + log_fermi(-m - wf[i] + df));
+        sum += both_ways(m + wf[i] - df);
     for (size_t i = 0; i < nr; i++)
-        sum += exp(log_fermi(-m + wr[i] + df) + log_fermi(m - wr[i] - df));
+        sum += both_ways(wr[i] + df - m);
     return 0.5 * (sum / (double)nf + sum / (double)nr);
 }
 

@@ -4,6 +4,21 @@
 #include <float.h>
 #include <math.h>
 
+double linalg_dot(const double *a, const double *b, size_t n)
+{
+    double part[4] = {0}, rest = 0;
+    size_t i = 0;
+    for (; i + 4 <= n; i += 4) {
+        part[0] += a[i] * b[i];
+        part[1] += a[i + 1] * b[i + 1];
+        part[2] += a[i + 2] * b[i + 2];
+        part[3] += a[i + 3] * b[i + 3];
+    }
+    for (; i < n; i++)
+        rest += a[i] * b[i];
+    return (part[0] + part[1]) + (part[2] + part[3]) + rest;
+}
+
 bool linalg_cholesky(double *a, double *b, int n)
 {
     double largest = 0;

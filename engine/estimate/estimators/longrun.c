@@ -17,6 +17,7 @@
 
 #include "engine/base/buf.h"
 #include "engine/base/statistics/stats.h"
+#include "engine/estimate/estimators/linear_algebra.h"
 #include "engine/estimate/estimators/longrun.h"
 
 #define BLOCKS 512 /* stats_block: at most twice as many */
@@ -50,8 +51,7 @@ static double autocovariance(const struct longrun_cut *c, size_t lag)
     double sum = 0;
     for (int k = 0; k < c->nseries; k++) {
         const double *y = c->y + (size_t)k * c->n;
-        for (size_t i = 0; i + lag < c->n; i++)
-            sum += y[i] * y[i + lag];
+        sum += linalg_dot(y, y + lag, c->n - lag);
     }
     return sum / (double)c->n;
 }
@@ -60,8 +60,8 @@ static void cut_series(const struct series *s, size_t n, double *y)
 {
     double mean = stats_mean(s->x, s->n);
     memset(y, 0, n * sizeof *y);
-    for (size_t i = 0; i < n; i++)
-        for (size_t j = i * s->n / n; j < (i + 1) * s->n / n; j++)
+    for (size_t i = 0, j = 0; i < n; i++)
+        for (size_t end = (i + 1) * s->n / n; j < end; j++)
             y[i] += s->x[j] - mean;
 }
 
@@ -76,8 +76,7 @@ static struct longrun_cut cut_all(const struct series *s, int nseries, size_t n)
         if (s[k].n < n || s[k].n < 2)
             continue;
         cut_series(s + k, n, y);
-        for (size_t i = 0; i < n; i++)
-            *square += y[i] * y[i] / (double)n;
+        *square = linalg_dot(y, y, n) / (double)n;
         c.at_zero += *square;
         squares += *square * *square;
         c.nseries++;

@@ -10,6 +10,7 @@
  */
 #include "engine/estimate/estimators/linear_algebra.h"
 #include "engine/estimate/estimators/mbar.h"
+#include "engine/estimate/estimators/mbar_weights.h"
 
 #include <float.h>
 #include <math.h>
@@ -22,145 +23,27 @@
 #define TOLERANCE 1e-10 /* kT, of the Newton step that ends the search */
 #define PART 1e-5       /* the same for a part of the data, whose statistical error is far larger */
 #define ROUNDING 1e-12  /* a residual below has no meaning: what it leaves open is far below the statistical error */
+#define FAR 200         /* kT from the base at which the table is made again */
 #define PATIENCE 50     /* steps, besides ten per state, in which a bad start must have come near enough for Newton */
 
-/* exp(base_k - u_nk) of every row and state, over the largest of the row's sampled states: exponentials are taken once,
- * not in every sweep. `base` is near the solution, so that exp(f_k - base_k) stays in range. */
-struct mbar_table {
-    const struct sampling *s;
-    double *base; /* [nstates] */
-    double *e;    /* [rows][nstates] */
-};
-
-/* The sampled states alone, or a part of their rows: what the equations are solved for. */
-struct problem {
-    const struct mbar_table *table;
-    int nstates, n;        /* all and sampled */
-    int *state;            /* [n] */
-    size_t *first, *last;  /* [n] rows taken: first .. last */
-    double *count, *log_n; /* [n] N_k and its logarithm */
-    double *scale;         /* [n] N_k exp(f_k - base_k), set_f */
-    double *p;             /* [n] p_nk of the row last looked at */
-};
-
-#define FAR 200     /* kT from the base at which the table is made again */
-#define LARGEST 700 /* exponent */
-
-static void table_fill(struct mbar_table *t)
-{
-    const struct sampling *s = t->s;
-    size_t n = (size_t)s->nstates;
-    for (size_t row = 0; row < s->start[n]; row++) {
-        double top = -INFINITY;
-        for (size_t k = 0; k < n; k++)
-            if (sampling_count(s, (int)k))
-                top = fmax(top, t->base[k] - s->u[row * n + k]);
-        for (size_t k = 0; k < n; k++)
-            t->e[row * n + k] = exp(fmin(t->base[k] - s->u[row * n + k] - top, LARGEST));
-    }
-}
-
-static struct mbar_table *table_new(const struct sampling *s, const double *guess)
-{
-    struct mbar_table *t = xcalloc(1, sizeof *t);
-    size_t n = (size_t)s->nstates;
-    *t = (struct mbar_table){.s = s, .base = xcalloc(n, sizeof *t->base), .e = xcalloc(s->start[n] * n, sizeof *t->e)};
-    if (guess)
-        memcpy(t->base, guess, n * sizeof *guess);
-    table_fill(t);
-    return t;
-}
-
-static void mbar_table_free(struct mbar_table *t)
-{
-    if (!t)
-        return;
-    free(t->base);
-    free(t->e);
-    free(t);
-}
-
-/* from and to: fractions of every window's rows, of those after the first head[window] where there is a head. */
-static void problem_init(struct problem *p, const struct mbar_table *t, const size_t *head, double from, double to)
-{
-    const struct sampling *s = t->s;
-    size_t k = (size_t)s->nstates;
-    *p = (struct problem){.table = t,
-                          .nstates = s->nstates,
-                          .state = xcalloc(k, sizeof *p->state),
-                          .first = xcalloc(k, sizeof *p->first),
-                          .last = xcalloc(k, sizeof *p->last),
-                          .count = xcalloc(k, sizeof *p->count),
-                          .log_n = xcalloc(k, sizeof *p->log_n),
-                          .scale = xcalloc(k, sizeof *p->scale),
-                          .p = xcalloc(k, sizeof *p->p)};
-    for (int i = 0; i < s->nstates; i++) {
-        size_t start = s->start[i] + (head ? head[i] : 0);
-        double count = (double)(s->start[i + 1] - start);
-        size_t a = start + (size_t)llround(from * count), b = start + (size_t)llround(to * count);
-        if (a == b)
-            continue;
-        p->state[p->n] = i;
-        p->first[p->n] = a;
-        p->last[p->n] = b;
-        p->count[p->n] = (double)(b - a);
-        p->log_n[p->n] = log((double)(b - a));
-        p->n++;
-    }
-}
-
-static void problem_close(struct problem *p)
-{
-    free(p->state);
-    free(p->first);
-    free(p->last);
-    free(p->count);
-    free(p->log_n);
-    free(p->scale);
-    free(p->p);
-}
-
-/* f of the sampled states, for the rows to come. */
-static void set_f(const struct problem *p, const double *f)
-{
-    for (int i = 0; i < p->n; i++)
-        p->scale[i] = exp(p->log_n[i] + f[i] - p->table->base[p->state[i]]);
-}
-
-/* p_nk of one row; returns sum_k N_k exp(f_k - u_nk) in the table's units of that row. */
-static double mixture_weights(const struct problem *p, size_t row)
-{
-    const double *e = p->table->e + row * (size_t)p->nstates;
-    double sum = 0;
-    for (int i = 0; i < p->n; i++) {
-        p->p[i] = p->scale[i] * e[p->state[i]];
-        sum += p->p[i];
-    }
-    double share = 1 / sum;
-    for (int i = 0; i < p->n; i++)
-        p->p[i] *= share;
-    return sum;
-}
-
-/* S_k and, when not NULL, the lower triangle of P^T P. Summed window by window, so that rounding grows with the largest
+/* S_k and the lower triangle of P^T P. Summed window by window, so that rounding grows with the largest
  * window only. */
-static void sweep(const struct problem *p, const double *f, double *sum, double *square)
+static void sweep(const struct mbar_problem *p, const double *f, double *sum, double *square)
 {
     size_t n = (size_t)p->n;
     double *part = xcalloc(n, sizeof *part);
-    set_f(p, f);
+    mbar_set_f(p, f);
     memset(sum, 0, n * sizeof *sum);
-    if (square)
-        memset(square, 0, n * n * sizeof *square);
+    memset(square, 0, n * n * sizeof *square);
     for (int w = 0; w < p->n; w++) {
         memset(part, 0, n * sizeof *part);
-        for (size_t row = p->first[w]; row < p->last[w]; row++) {
-            mixture_weights(p, row);
+        for (size_t row = p->first[w], rows; row < p->last[w]; row += rows) {
+            rows = mbar_rows_at(p, w, row);
+            mbar_mixture_weights(p, row, rows);
             for (size_t i = 0; i < n; i++)
-                part[i] += p->p[i];
-            for (size_t i = 0; square && i < n; i++)
-                for (size_t j = 0; j <= i; j++)
-                    square[i * n + j] += p->p[i] * p->p[j];
+                for (size_t r = 0; r < rows; r++)
+                    part[i] += p->p[i * MBAR_ROWS + r];
+            mbar_add_products(p->p, n, rows, square);
         }
         for (size_t i = 0; i < n; i++)
             sum[i] += part[i];
@@ -168,7 +51,7 @@ static void sweep(const struct problem *p, const double *f, double *sum, double 
     free(part);
 }
 
-static double residual(const struct problem *p, const double *sum)
+static double residual(const struct mbar_problem *p, const double *sum)
 {
     double most = 0;
     for (int i = 0; i < p->n; i++)
@@ -176,8 +59,8 @@ static double residual(const struct problem *p, const double *sum)
     return most;
 }
 
-/* Newton's step into `step` ([0] = 0). False when the Hessian is singular. `square` is used up. */
-static bool newton(const struct problem *p, const double *sum, double *square, double *step)
+/* Newton's step into `step` ([0] = 0). False when the Hessian is singular. */
+static bool newton(const struct mbar_problem *p, const double *sum, const double *square, double *step)
 {
     int n = p->n, m = n - 1;
     double *h = xcalloc((size_t)m * (size_t)m, sizeof *h);
@@ -192,7 +75,7 @@ static bool newton(const struct problem *p, const double *sum, double *square, d
     return ok;
 }
 
-static void self_consistent(const struct problem *p, const double *sum, double *step)
+static void self_consistent(const struct mbar_problem *p, const double *sum, double *step)
 {
     for (int i = 0; i < p->n; i++)
         step[i] = -log(fmax(sum[i], DBL_MIN) / p->count[i]);
@@ -200,28 +83,53 @@ static void self_consistent(const struct problem *p, const double *sum, double *
         step[i] -= step[0];
 }
 
+/* Free energies with what a sweep finds of them. */
+struct mbar_point {
+    double *f, *sum, *square;
+};
+
 struct mbar_search {
-    double *f, *sum, *square, *step, *trial, *trial_sum, *better, *better_sum;
+    struct mbar_point now, trial, better;
+    double *step;
     int sweeps;
 };
 
-/* f + step into trial; swaps it into `better` when its residual is below *least (a NaN never is). */
-static void try_step(const struct problem *p, struct mbar_search *q, double *least)
+static struct mbar_point point_new(int nstates)
+{
+    size_t n = (size_t)nstates;
+    double *space = xcalloc(n * (n + 2), sizeof *space);
+    return (struct mbar_point){space, space + n, space + 2 * n};
+}
+
+static void point_free(struct mbar_point *x)
+{
+    free(x->f);
+}
+
+static void swap_points(struct mbar_point *a, struct mbar_point *b)
+{
+    struct mbar_point t = *a;
+    *a = *b;
+    *b = t;
+}
+
+static void sweep_point(const struct mbar_problem *p, struct mbar_search *q, struct mbar_point *x)
+{
+    sweep(p, x->f, x->sum, x->square);
+    q->sweeps++;
+}
+
+/* now + step into trial; swaps it into `better` when its residual is below *least (a NaN never is). */
+static void try_step(const struct mbar_problem *p, struct mbar_search *q, double *least)
 {
     for (int i = 0; i < p->n; i++)
-        q->trial[i] = q->f[i] + q->step[i];
-    sweep(p, q->trial, q->trial_sum, NULL);
-    q->sweeps++;
-    double r = residual(p, q->trial_sum);
+        q->trial.f[i] = q->now.f[i] + q->step[i];
+    sweep_point(p, q, &q->trial);
+    double r = residual(p, q->trial.sum);
     if (!(r < *least))
         return;
     *least = r;
-    double *t = q->better;
-    q->better = q->trial;
-    q->trial = t;
-    t = q->better_sum;
-    q->better_sum = q->trial_sum;
-    q->trial_sum = t;
+    swap_points(&q->better, &q->trial);
 }
 
 static double largest(const double *x, int n)
@@ -232,31 +140,30 @@ static double largest(const double *x, int n)
     return most;
 }
 
-/* Makes the table again around f where f has gone far from it. */
-static void follow_slope(const struct problem *p, const double *f, struct mbar_table *table)
+/* Makes the table again around f where f has gone far from it: true. */
+static bool follow_slope(const struct mbar_problem *p, const double *f, struct mbar_table *table)
 {
     double far = 0;
     for (int i = 0; i < p->n; i++)
         far = fmax(far, fabs(f[i] - table->base[p->state[i]]));
     if (far < FAR)
-        return;
+        return false;
     for (int i = 0; i < p->n; i++)
         table->base[p->state[i]] = f[i];
-    table_fill(table);
+    mbar_table_fill(table);
+    return true;
 }
 
 /* `table`: the problem's, where it may be made again; NULL: a part of the data, whose solution is near. */
-static int search(const struct problem *p, struct mbar_search *q, struct mbar_table *table, struct err *e)
+static int search(const struct mbar_problem *p, struct mbar_search *q, struct mbar_table *table, struct err *e)
 {
-    size_t bytes = (size_t)p->n * sizeof *q->f;
     int singular = 0; /* times in a row */
+    if (table)
+        follow_slope(p, q->now.f, table);
+    sweep_point(p, q, &q->now);
     while (q->sweeps < MAX_SWEEPS) {
-        if (table)
-            follow_slope(p, q->f, table);
-        sweep(p, q->f, q->sum, q->square);
-        q->sweeps++;
-        double now = residual(p, q->sum), least = INFINITY;
-        bool regular = newton(p, q->sum, q->square, q->step);
+        double now = residual(p, q->now.sum), least = INFINITY;
+        bool regular = newton(p, q->now.sum, q->now.square, q->step);
         bool last = regular && (largest(q->step, p->n) < (table ? TOLERANCE : PART) || now < ROUNDING);
         singular = regular ? 0 : singular + 1;
         if (singular && (now < ROUNDING || singular > PATIENCE + 10 * p->n))
@@ -268,77 +175,80 @@ static int search(const struct problem *p, struct mbar_search *q, struct mbar_ta
             try_step(p, q, &least);
         if (last) {
             if (least < now)
-                memcpy(q->f, q->better, bytes);
+                swap_points(&q->now, &q->better);
             return 0;
         }
         if (!(least < 0.5 * now)) {
-            self_consistent(p, q->sum, q->step);
+            self_consistent(p, q->now.sum, q->step);
             try_step(p, q, &least);
         }
         if (!isfinite(least))
             break;
-        memcpy(q->f, q->better, bytes);
+        swap_points(&q->now, &q->better);
+        if (table && follow_slope(p, q->now.f, table))
+            sweep_point(p, q, &q->now);
     }
     return err_set(e, ERR_ESTIMATE, "MBAR did not converge in %d passes (residual %.2g of a window's samples)",
-                   q->sweeps, residual(p, q->better_sum));
+                   q->sweeps, residual(p, q->now.sum));
 }
 
-static int solve(const struct problem *p, double *f, struct mbar_table *table, int *sweeps, struct err *e)
+/* From x->f on, to where x is the solution. */
+static int solve(const struct mbar_problem *p, struct mbar_point *x, struct mbar_table *table, int *sweeps,
+                 struct err *e)
 {
-    size_t n = (size_t)p->n;
-    double *space = xcalloc(n * (n + 7), sizeof *space);
-    struct mbar_search q = {.f = space,
-                            .sum = space + n,
-                            .step = space + 2 * n,
-                            .trial = space + 3 * n,
-                            .trial_sum = space + 4 * n,
-                            .better = space + 5 * n,
-                            .better_sum = space + 6 * n,
-                            .square = space + 7 * n};
-    memcpy(q.f, f, n * sizeof *f);
+    struct mbar_search q = {
+        .now = *x, .trial = point_new(p->n), .better = point_new(p->n), .step = xcalloc((size_t)p->n, sizeof *q.step)};
     int rc = search(p, &q, table, e);
-    memcpy(f, q.f, n * sizeof *f);
+    *x = q.now;
     *sweeps = q.sweeps;
-    free(space);
+    point_free(&q.trial);
+    point_free(&q.better);
+    free(q.step);
     return rc;
 }
 
-/* exp(f_k - base_k) of every state from f of the sampled ones (eq. 11): f_k = -ln sum_n exp(-u_nk) / denominator_n. */
-static void extend(const struct problem *p, const double *f, double *ratio)
+/* exp(f_k - base_k) of every state from f of the sampled ones (eq. 11): f_k = -ln sum_n exp(-u_nk) / mixture_n. */
+static void extend(const struct mbar_problem *p, const double *f, double *ratio)
 {
     size_t n = (size_t)p->nstates;
-    set_f(p, f);
+    mbar_set_f(p, f);
     memset(ratio, 0, n * sizeof *ratio);
     for (int w = 0; w < p->n; w++)
-        for (size_t row = p->first[w]; row < p->last[w]; row++) {
-            double denominator = mixture_weights(p, row);
-            for (size_t k = 0; k < n; k++)
-                ratio[k] += p->table->e[row * n + k] / denominator;
+        for (size_t row = p->first[w], rows; row < p->last[w]; row += rows) {
+            rows = mbar_rows_at(p, w, row);
+            mbar_mixture_weights(p, row, rows);
+            for (size_t r = 0; r < rows; r++) {
+                double share = 1 / p->mixture[r];
+                for (size_t k = 0; k < n; k++)
+                    ratio[k] += p->table->e[(row + r) * n + k] * share;
+            }
         }
     for (size_t k = 0; k < n; k++)
         ratio[k] = 1 / ratio[k];
 }
 
-/* W_nk = exp(f_k - u_nk) / denominator_n over all states. */
-static void state_weights(const struct problem *p, const double *ratio, size_t row, double *w)
+/* W_nk = exp(f_k - u_nk) / mixture_n over all states, of so many rows: w[nstates][MBAR_ROWS]. */
+static void state_weights(const struct mbar_problem *p, const double *ratio, size_t row, size_t rows, double *w)
 {
     size_t n = (size_t)p->nstates;
-    double denominator = mixture_weights(p, row);
-    for (size_t k = 0; k < n; k++)
-        w[k] = ratio[k] * p->table->e[row * n + k] / denominator;
+    mbar_mixture_weights(p, row, rows);
+    for (size_t r = 0; r < rows; r++) {
+        double share = 1 / p->mixture[r];
+        for (size_t k = 0; k < n; k++)
+            w[k * MBAR_ROWS + r] = ratio[k] * p->table->e[(row + r) * n + k] * share;
+    }
 }
 
 /* Lower triangle of W^T W, mirrored. */
-static void weight_products(const struct problem *p, const double *ratio, double *m)
+static void weight_products(const struct mbar_problem *p, const double *ratio, double *m)
 {
     size_t n = (size_t)p->nstates;
-    double *w = xcalloc(n, sizeof *w);
+    double *w = xcalloc(n * MBAR_ROWS, sizeof *w);
     for (int i = 0; i < p->n; i++)
-        for (size_t row = p->first[i]; row < p->last[i]; row++) {
-            state_weights(p, ratio, row, w);
-            for (size_t a = 0; a < n; a++)
-                for (size_t b = 0; b <= a; b++)
-                    m[a * n + b] += w[a] * w[b];
+        for (size_t row = p->first[i], rows; row < p->last[i]; row += rows) {
+            rows = mbar_rows_at(p, i, row);
+            state_weights(p, ratio, row, rows, w);
+            mbar_add_products(w, n, rows, m);
         }
     for (size_t a = 0; a < n; a++)
         for (size_t b = a + 1; b < n; b++)
@@ -351,7 +261,7 @@ static void weight_products(const struct problem *p, const double *ratio, double
  * null vector, all ones, because M N 1 = 1; adding 1 1^T N / N_total makes it regular and adds the same to every f,
  * which cancels from differences. No pseudoinverse, no cut-off to choose. For independent rows the variance that
  * follows is that of eq. 8. Into `inverse`; `overlap`, M N. */
-static bool response(const struct problem *p, const double *products, double *overlap, double *inverse)
+static bool response(const struct mbar_problem *p, const double *products, double *overlap, double *inverse)
 {
     int n = p->nstates;
     double *a = xcalloc((size_t)n * (size_t)n, sizeof *a), *count = xcalloc((size_t)n, sizeof *count), total = 0;
@@ -374,18 +284,21 @@ static bool response(const struct problem *p, const double *products, double *ov
 }
 
 /* Influences of every row on the nstates of x: state k feels -columns[k] W_n. */
-static void mbar_influences(const struct problem *p, const double *ratio, const double *columns, struct solution *x)
+static void mbar_influences(const struct mbar_problem *p, const double *ratio, const double *columns,
+                            struct solution *x)
 {
     size_t n = (size_t)p->nstates, m = (size_t)x->nstates;
-    double *w = xcalloc(n + m, sizeof *w), *value = w + n;
+    double *w = xcalloc(n * MBAR_ROWS + m, sizeof *w), *value = w + n * MBAR_ROWS;
     for (int i = 0; i < p->n; i++) {
         solution_begin(x, p->state[i], p->last[i] - p->first[i]);
         for (size_t row = p->first[i]; row < p->last[i]; row++) {
-            state_weights(p, ratio, row, w);
+            size_t r = (row - p->first[i]) % MBAR_ROWS;
+            if (r == 0)
+                state_weights(p, ratio, row, mbar_rows_at(p, i, row), w);
             for (size_t k = 0; k < m; k++) {
                 value[k] = 0;
                 for (size_t j = 0; j < n; j++)
-                    value[k] -= columns[k * n + j] * w[j];
+                    value[k] -= columns[k * n + j] * w[j * MBAR_ROWS + r];
             }
             solution_add(x, p->state[i], row - p->first[i], value);
         }
@@ -393,8 +306,22 @@ static void mbar_influences(const struct problem *p, const double *ratio, const 
     free(w);
 }
 
-/* What follows from f of the sampled states. ends NULL: g and influences of every state, else of the two ends alone. */
-static int finish(struct mbar *m, const struct problem *p, const double *f, const struct range *ends, struct err *e)
+/* Both where all states are sampled, whose last sweep has their sums: S_k = N_k exp(f_k - base_k) / ratio_k. */
+static void from_sweep(const struct mbar_problem *p, const struct mbar_point *x, double *ratio, double *products)
+{
+    int n = p->n;
+    mbar_set_f(p, x->f);
+    for (int a = 0; a < n; a++) {
+        ratio[a] = p->scale[a] / x->sum[a];
+        for (int b = 0; b <= a; b++)
+            products[a * n + b] = products[b * n + a] = x->square[a * n + b] / (x->sum[a] * x->sum[b]);
+    }
+}
+
+/* What follows from a solution for the sampled states. ends NULL: g and influences of every state, else of the two ends
+ * alone. */
+static int finish(struct mbar *m, const struct mbar_problem *p, const struct mbar_point *x, const struct range *ends,
+                  struct err *e)
 {
     size_t n = (size_t)p->nstates;
     double *space = xcalloc(n * (n + 2), sizeof *space), *products = space, *columns = space + n * n;
@@ -402,8 +329,12 @@ static int finish(struct mbar *m, const struct problem *p, const double *f, cons
     double *ratio = m->ratio = xcalloc(n, sizeof *m->ratio);
     m->overlap = xcalloc(n * n, sizeof *m->overlap);
     solution_init(&m->solution, ends ? 2 : p->nstates, p->table->s);
-    extend(p, f, ratio);
-    weight_products(p, ratio, products);
+    if (p->n == p->nstates) {
+        from_sweep(p, x, ratio, products);
+    } else {
+        extend(p, x->f, ratio);
+        weight_products(p, ratio, products);
+    }
     bool ok = response(p, products, m->overlap, inverse);
     for (size_t k = 0; k < (ends ? 2 : n); k++) {
         size_t state = !ends ? k : (size_t)(k ? ends->to : ends->from);
@@ -422,19 +353,21 @@ static int finish(struct mbar *m, const struct problem *p, const double *f, cons
 
 int mbar_solve(struct mbar *m, const struct sampling *s, const double *guess, struct err *e)
 {
-    struct problem p;
-    double *f = xcalloc((size_t)s->nstates, sizeof *f);
-    m->table = table_new(s, guess);
-    problem_init(&p, m->table, NULL, 0, 1);
+    struct mbar_problem p;
+    m->table = mbar_table_new(s, guess);
+    mbar_problem_init(&p, m->table, NULL, 0, 1);
+    struct mbar_point x = point_new(p.n);
     for (int i = 0; guess && i < p.n; i++)
-        f[i] = guess[p.state[i]] - guess[p.state[0]];
+        x.f[i] = guess[p.state[i]] - guess[p.state[0]];
     int rc = p.n ? 0 : err_set(e, ERR_ESTIMATE, "MBAR: no window has samples");
-    if (!rc && p.n > 1)
-        rc = solve(&p, f, m->table, &m->sweeps, e);
+    if (p.n > 1)
+        rc = solve(&p, &x, m->table, &m->sweeps, e);
+    else
+        sweep(&p, x.f, x.sum, x.square);
     if (!rc)
-        rc = finish(m, &p, f, NULL, e);
-    problem_close(&p);
-    free(f);
+        rc = finish(m, &p, &x, NULL, e);
+    mbar_problem_close(&p);
+    point_free(&x);
     return rc;
 }
 
@@ -453,24 +386,24 @@ void mbar_row_weights(const struct mbar *m, size_t row, double *w)
 
 void mbar_part(const struct mbar *m, const size_t *head, double from, double to, struct range *r, struct err *e)
 {
-    struct problem p;
+    struct mbar_problem p;
     struct mbar part = {0};
     struct range ends = {.from = 0, .to = 1};
-    double *f = xcalloc((size_t)m->solution.nstates, sizeof *f);
-    problem_init(&p, m->table, head, from, to);
+    mbar_problem_init(&p, m->table, head, from, to);
+    struct mbar_point x = point_new(p.n);
     for (int i = 0; i < p.n; i++)
-        f[i] = m->solution.g[p.state[i]] - m->solution.g[p.state[0]];
+        x.f[i] = m->solution.g[p.state[i]] - m->solution.g[p.state[0]];
     if (p.n < 2)
         err_set(e, ERR_ESTIMATE, "windows with samples: %d, expected 2 or more", p.n);
-    r->ok = p.n > 1 && !solve(&p, f, NULL, &part.sweeps, e) && !finish(&part, &p, f, r, e);
+    r->ok = p.n > 1 && !solve(&p, &x, NULL, &part.sweeps, e) && !finish(&part, &p, &x, r, e);
     if (r->ok) {
         solution_range(&part.solution, &ends);
         r->value = ends.value;
         r->error = ends.error;
     }
     mbar_close(&part);
-    problem_close(&p);
-    free(f);
+    mbar_problem_close(&p);
+    point_free(&x);
 }
 
 void mbar_close(struct mbar *m)

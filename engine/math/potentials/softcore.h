@@ -110,7 +110,7 @@ MATH_FN struct soft_result beutler_lj(enum vdw_modifier modifier, const struct l
 {
     struct soft_result out = {0, 0, 0};
     double r6 = r2 * r2 * r2;
-    for (int k = 0; k < 2; k++) {
+    MATH_BOTH (k) {
         double weight = k ? l : 1 - l, sign = k ? 1 : -1;
         double away = k ? 1 - l : l; /* how far from this end state */
         double ri = root_inverse_sixth(MATH_FMA(s->reach[k], soft_power(power, away), r6));
@@ -131,7 +131,7 @@ MATH_FN struct soft_result beutler_coulomb(const struct soft_rule *rule, const s
 {
     struct soft_result out = {0, 0, 0};
     double r6 = r2 * r2 * r2, lb = 1 - l;
-    for (int k = 0; k < 2; k++) {
+    MATH_BOTH (k) {
         double near = k ? l : lb, away = k ? lb : l, sign = k ? 1 : -1;
         double part = near * MATH_FMA(near, s->qq[k], away * s->cross[k]);
         double dpart = sign * MATH_FMA(2 * near, s->qq[k], (away - near) * s->cross[k]);
@@ -151,7 +151,7 @@ MATH_FN struct soft_result beutler_field_coulomb(const struct soft_rule *rule, c
 {
     struct soft_result out = {0, 0, 0};
     double r6 = r2 * r2 * r2, lb = 1 - l;
-    for (int k = 0; k < 2; k++) {
+    MATH_BOTH (k) {
         double near = k ? l : lb, away = k ? lb : l, sign = k ? 1 : -1;
         double part = near * MATH_FMA(near, s->qq[k], away * s->cross[k]);
         double dpart = sign * MATH_FMA(2 * near, s->qq[k], (away - near) * s->cross[k]);
@@ -194,7 +194,7 @@ MATH_FN struct soft_result gapsys_lj(enum vdw_modifier modifier, const struct lj
     struct soft_result out = {0, 0, 0};
     double ri = root_inverse(r2), r = r2 * ri, start2 = rule->start * rule->start;
     double in = r2 < rule->cutoff * rule->cutoff ? 1.0 : 0.0;
-    for (int k = 0; k < 2; k++) {
+    MATH_BOTH (k) {
         double weight = k ? l : 1 - l, away = k ? 1 - l : l, sign = k ? 1 : -1, v;
         struct soft_point at = soft_point_of(s->reach[k], away, start2 * start2 * start2, r2, r);
         double fr = lj_pair(modifier, rule, s->c6[k], s->c12[k], at.r * at.r, at.ri, &v);
@@ -215,7 +215,7 @@ MATH_FN struct soft_result gapsys_coulomb(const struct soft_rule *rule, const st
 {
     struct soft_result out = {0, 0, 0};
     double ri = root_inverse(r2), r = r2 * ri;
-    for (int k = 0; k < 2; k++) {
+    MATH_BOTH (k) {
         double near = k ? l : 1 - l, away = k ? 1 - l : l, sign = k ? 1 : -1;
         double part = near * MATH_FMA(near, s->qq[k], away * s->cross[k]);
         double dpart = sign * MATH_FMA(2 * near, s->qq[k], (away - near) * s->cross[k]);

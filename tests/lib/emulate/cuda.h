@@ -82,9 +82,10 @@ extern thread_local dim3_now threadIdx, blockIdx, blockDim, gridDim;
 /* ---- collectives ---- */
 
 /* Waits for the other threads of the block, or of the warp. The value of each lane, 0 for lanes that have come to their
- * end. */
+ * end; or a bit for each. */
 void emulate_block(void);
 const uint64_t *emulate_warp(uint64_t value, uint32_t *present);
+uint32_t emulate_ballot(bool on);
 int emulate_block_or(int value);
 
 static inline void __syncthreads(void)
@@ -131,11 +132,7 @@ template <class T> static inline T __shfl_down_sync(unsigned mask, T value, unsi
 
 static inline unsigned __ballot_sync(unsigned mask, int on)
 {
-    uint32_t present, bits = 0;
-    const uint64_t *all = emulate_warp(on != 0, &present);
-    for (int l = 0; l < 32; l++)
-        bits |= (present >> l & all[l] & 1u) << l;
-    return bits;
+    return emulate_ballot(on != 0);
 }
 
 static inline int __any_sync(unsigned mask, int on)

@@ -51,10 +51,10 @@ struct fiber {
     unsigned turns; /* collectives of the warp it has been in */
 };
 
-/* Two sets of values a warp: a lane may be one collective ahead of one that has yet to read. */
+/* Two sets of values a warp, and of votes: a lane may be one collective ahead of one that has yet to read. */
 struct warp {
     uint64_t values[2][32];
-    uint32_t present[2];
+    uint32_t present[2], votes[2];
 };
 
 thread_local dim3_now threadIdx, blockIdx, blockDim, gridDim;
@@ -100,7 +100,7 @@ static void arrive(struct stack *from)
 
 /* ---- fibers ---- */
 
-static void go_to(unsigned t);
+[[noreturn]] static void go_to(unsigned t);
 
 /* The next thread of the warp that runs; a multiple of 32: none. */
 static unsigned next_of_warp(unsigned t)
@@ -110,31 +110,41 @@ static unsigned next_of_warp(unsigned t)
     return t;
 }
 
-static void pause_at(enum wait wait)
+/* To the next thread of the warp, or to the scheduler. */
+[[noreturn]] static void hand_over(void)
 {
-    struct fiber *f = self();
-    f->wait = wait;
-    if (!STAY(f->at)) {
-        const unsigned next = HANDS_OVER ? next_of_warp(threadIdx.x) : 0;
-        if (next % 32)
-            go_to(next);
-        leave_for(scheduler_stack);
-        JUMP(scheduler);
-    }
+    const unsigned next = HANDS_OVER ? next_of_warp(threadIdx.x) : 0;
+    if (next % 32)
+        go_to(next);
+    leave_for(scheduler_stack);
+    JUMP(scheduler);
+}
+
+static void come_back(void)
+{
     arrive(from_scheduler ? &scheduler_stack : NULL);
     from_scheduler = false;
 }
 
+/* No function: after a jump the processor guesses wrongly where each one returns to. */
+#define PAUSE(what)                                                                                                    \
+    do {                                                                                                               \
+        self()->wait = what;                                                                                           \
+        if (!STAY(self()->at))                                                                                         \
+            hand_over();                                                                                               \
+        come_back();                                                                                                   \
+    } while (0)
+
 void emulate_block(void)
 {
-    pause_at(AT_BLOCK);
+    PAUSE(AT_BLOCK);
 }
 
 int emulate_block_or(int value)
 {
     unsigned turn = vote_turn;
     votes[turn] |= value != 0;
-    pause_at(AT_BLOCK);
+    PAUSE(AT_BLOCK);
     return (int)votes[turn];
 }
 
@@ -143,18 +153,25 @@ const uint64_t *emulate_warp(uint64_t value, uint32_t *present)
     struct warp *w = &warps[threadIdx.x / 32];
     unsigned set = self()->turns++ % 2;
     w->values[set][threadIdx.x % 32] = value;
-    pause_at(AT_WARP);
+    PAUSE(AT_WARP);
     *present = w->present[set];
     return w->values[set];
 }
 
+uint32_t emulate_ballot(bool on)
+{
+    uint32_t *votes = &warps[threadIdx.x / 32].votes[self()->turns++ % 2];
+    *votes |= (uint32_t)on << threadIdx.x % 32;
+    PAUSE(AT_WARP);
+    return *votes;
+}
+
 static void live(void)
 {
-    arrive(from_scheduler ? &scheduler_stack : NULL);
-    from_scheduler = false;
+    come_back();
     for (;;) {
         function(arguments);
-        pause_at(DONE);
+        PAUSE(DONE);
     }
 }
 
@@ -188,7 +205,7 @@ static void first_run(struct fiber *f)
     setcontext(&context);
 }
 
-static void go_to(unsigned t)
+[[noreturn]] static void go_to(unsigned t)
 {
     struct fiber *f = &fibers[t];
     threadIdx.x = t;
@@ -221,6 +238,7 @@ static bool release_warp(unsigned w, unsigned threads)
     if (!waiting || present != waiting)
         return false;
     warps[w].present[set] = present;
+    warps[w].votes[set ^ 1] = 0;
     for (unsigned t = 32 * w; t < 32 * (w + 1) && t < threads; t++)
         if (fibers[t].wait == AT_WARP)
             fibers[t].wait = RUNS;
@@ -258,6 +276,8 @@ static void run_block(unsigned threads, size_t bytes)
         fibers[t].wait = RUNS;
         fibers[t].turns = 0;
     }
+    for (unsigned w = 0; w < (threads + 31) / 32; w++)
+        warps[w].votes[0] = 0;
     while (!all_done(threads)) {
         bool moved = false;
         for (unsigned w = 0; w < (threads + 31) / 32; w++)
