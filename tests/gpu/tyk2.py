@@ -6,6 +6,7 @@ holds what came of it against the published values.
 Usage: tyk2.py write SHOAL DATA FOLDER [--complex NS] [--solvent NS] [--seed N] [--exchange] [--windows N]
                                          [--repeats N]
        tyk2.py check DATA GATHER.json...
+       tyk2.py figure DATA OUTPUT.svg GATHER.json...
 write: FOLDER/campaign.yaml, to be run by `shoal campaign run FOLDER/campaign.yaml --here RUN --for 9m`. --complex,
 --solvent: production of every window of a leg. --exchange: all windows exchange replicas at each sample. --windows: so many, at
 places of their own for both soft cores' ends, and two more in solvent, where that costs
@@ -13,6 +14,7 @@ little and neighbours of seven exchange in 2 to 5 of 100 tries; without it pilot
 check: of one or more gathered tables, each a repeat: edges within 1.0 kcal/mol or three errors of pmx' value with
 GAFF2, their mean unsigned difference at most 0.6, the loop closed within two errors, the solvent leg that has a
 published value of its own within 0.2 kcal/mol or three errors (less what masses that change add there), and the RMSE to experiment at most 0.2 above pmx' own.
+figure: of all edges of the tables, ours and pmx' beside experiment.
 DATA: the folder with reference.tsv and a folder for each edge. Exit code 1: one of these does not hold; 77: no data.
 """
 import argparse
@@ -88,7 +90,7 @@ def spec_of(o, edge, leg):
         spec, n = re.subn(r"(?m)^(    (?:coulomb|vdw|bonded): +)\[.*\]", rf"\g<1>{windows}", spec)
         assert n == 3, spec
     if o.exchange:
-        spec = re.sub(r"(?m)^# exchange: \{every: 2 ps\}", f"exchange: {{every: {SAMPLES} ps, scheme: gibbs}}", spec)
+        spec = re.sub(r"(?m)^# exchange: \{every: 1 ps, scheme: gibbs\}", f"exchange: {{every: {SAMPLES} ps, scheme: gibbs}}", spec)
         assert "\nexchange: " in spec, spec
     return spec
 
@@ -178,6 +180,60 @@ def check(o):
     return 0 if all(all_held) else 1
 
 
+# ---- figure ----
+
+SIDE, MARGIN, LEAST, MOST = 420, 52, -4.0, 4.0  # pixels; kcal/mol
+OURS, PMX, GREY = "#1f5fa8", "#b3541e", "#666"
+
+
+def place(x, y):
+    scale = (SIDE - 2 * MARGIN) / (MOST - LEAST)
+    return MARGIN + (x - LEAST) * scale, SIDE - MARGIN - (y - LEAST) * scale
+
+
+def line(a, b, style):
+    (x1, y1), (x2, y2) = place(*a), place(*b)
+    return f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" {style}/>'
+
+
+def text(x, y, words, more=""):
+    return f'<text x="{x:.1f}" y="{y:.1f}" {more}>{words}</text>'
+
+
+def axes():
+    parts = [line((LEAST + max(0, -off), LEAST + max(0, off)), (MOST - max(0, off), MOST - max(0, -off)),
+                  f'stroke="{GREY}" stroke-dasharray="{dash}"') for off, dash in ((0, "none"), (1, "2 4"), (-1, "2 4"))]
+    parts += [line((LEAST, LEAST), end, f'stroke="{GREY}"') for end in ((MOST, LEAST), (LEAST, MOST))]
+    for tick in range(int(LEAST), int(MOST) + 1, 2):
+        (x, y), (_, side) = place(tick, LEAST), place(LEAST, tick)
+        parts += [text(x, y + 16, tick, 'text-anchor="middle"'), text(MARGIN - 8, side + 4, tick, 'text-anchor="end"')]
+    parts += [text(SIDE / 2, SIDE - 14, "experiment, kcal/mol", 'text-anchor="middle"'),
+              text(0, 0, "computed, kcal/mol", f'text-anchor="middle" transform="translate(16 {SIDE / 2}) rotate(-90)"')]
+    return parts
+
+
+def mark(x, value, error, colour, filled):
+    px, py = place(x, value)
+    bar = line((x, value - error), (x, value + error), f'stroke="{colour}" stroke-width="1.5"')
+    return [bar, f'<circle cx="{px:.1f}" cy="{py:.1f}" r="4.5" stroke="{colour}" stroke-width="1.5" fill="{colour if filled else "white"}"/>']
+
+
+def figure(o):
+    ours, parts = gathered(o.gathered), axes()
+    for row in table(o.data / "reference.tsv"):
+        x = float(row["experiment (kcal/mol)"])
+        parts += mark(x, float(row["pmx_GAFF2 (kcal/mol)"]), float(row["pmx_GAFF2_error (kcal/mol)"]), PMX, False)
+        parts += mark(x, *ours[row["edge"]]["ddG"], OURS, True)
+    for n, (colour, filled, words) in enumerate(((OURS, True, "Shoal"), (PMX, False, "pmx, GAFF2"))):
+        fill = colour if filled else "white"
+        parts += [f'<circle cx="{MARGIN + 18}" cy="{MARGIN + 4 + 20 * n}" r="4.5" stroke="{colour}" stroke-width="1.5" fill="{fill}"/>',
+                  text(MARGIN + 30, MARGIN + 8 + 20 * n, words)]
+    o.output.write_text(f'<svg xmlns="http://www.w3.org/2000/svg" width="{SIDE}" height="{SIDE}" viewBox="0 0 {SIDE} {SIDE}" '
+                        'font-family="sans-serif" font-size="12"><rect width="100%" height="100%" fill="white"/>\n'
+                        + "\n".join(parts) + "\n</svg>\n", encoding="utf-8")
+    return 0
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     actions = parser.add_subparsers(required=True)
@@ -196,6 +252,11 @@ def main():
     checking.set_defaults(run=check)
     checking.add_argument("data", type=Path)
     checking.add_argument("gathered", nargs="+", metavar="GATHER.json")
+    drawing = actions.add_parser("figure")
+    drawing.set_defaults(run=figure)
+    drawing.add_argument("data", type=Path)
+    drawing.add_argument("output", type=Path)
+    drawing.add_argument("gathered", nargs="+", metavar="GATHER.json")
     o = parser.parse_args()
     if not (o.data / "reference.tsv").exists():
         print(f"no reference.tsv in {o.data}")
