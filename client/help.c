@@ -123,7 +123,7 @@ int help_command(FILE *to, const struct command *c)
 static const struct {
     const char *title, *names[10];
 } groups[] = {
-    {"Run and follow", {"up", "submit", "list", "status", "watch", "wait", "events", "top"}},
+    {"Run and follow", {"up", "submit", "list", "status", "watch", "wait", "events", "top", "web"}},
     {"Results", {"results", "report", "ladder", "reestimate"}},
     {"Steer", {"pause", "resume", "cancel", "retry", "priority", "extend", "rm", "du"}},
     {"Many at once", {"campaign"}},

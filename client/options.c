@@ -201,6 +201,10 @@ static int take_value(struct client *c, const struct command *command, enum opti
         return !number_parse(value, &c->windows) || c->windows < 2 || c->windows > SPACING_MOST
                    ? bad_usage(command, "--windows wants a whole number from 2 to 1000")
                    : 0;
+    case OPTION_PORT:
+        return !number_parse(value, &c->port) || c->port < 0 || c->port > 65535
+                   ? bad_usage(command, "--port wants a port from 1 to 65535, or 0 for any free one")
+                   : 0;
     case OPTION_OVERLAP:
         c->overlap = overlap(value);
         return isnan(c->overlap) ? bad_usage(command, "--overlap wants a number above 0, 0.2 at most") : 0;

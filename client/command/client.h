@@ -33,7 +33,7 @@ struct client {
     const char *window;                         /* lambdas or a number, as the service or the worker reads it */
     double timeout, every, older_than, run_for; /* s; 0: not given */
     double overlap;                             /* 0: not given */
-    int64_t limit, since, windows;
+    int64_t limit, since, windows, port;
     const char *includes[LISTED_MAX], *labels[LISTED_MAX], *added[LISTED_MAX]; /* labels as KEY=VALUE; windows */
     const char *heres[LISTED_MAX];                                             /* here is the first of these */
     const char *states[LISTED_MAX];                                            /* one, or several between commas */

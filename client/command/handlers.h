@@ -26,6 +26,7 @@ int reestimate_main(struct client *c, int argc, char **argv);
 int extend_main(struct client *c, int argc, char **argv);
 int rm_main(struct client *c, int argc, char **argv);
 int du_main(struct client *c, int argc, char **argv);
+int web_main(struct client *c, int argc, char **argv);
 int up_main(struct client *c, int argc, char **argv);
 int version_main(struct client *c, int argc, char **argv);
 int import_main(struct client *c, int argc, char **argv);

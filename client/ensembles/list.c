@@ -13,6 +13,7 @@
 
 #include "client/ask/answer.h"
 #include "client/ask/ensembles.h"
+#include "client/ask/http.h"
 #include "client/command/handlers.h"
 #include "client/show/show.h"
 #include "engine/base/json/text_json.h"
@@ -23,6 +24,16 @@ static void labels_cell(struct table *t, const json_t *e)
     answer_labels(&text, e);
     table_cell(t, "%s", text.data);
     buf_free(&text);
+}
+
+/* On a page it leads to the ensemble's own. */
+static void id_cell(struct table *t, const char *id)
+{
+    struct buf place = {0};
+    http_escape(&place, id);
+    table_cell(t, "%s", id);
+    table_link(t, place.len ? place.data : "");
+    buf_free(&place);
 }
 
 static void windows_cell(struct table *t, const json_t *e)
@@ -74,7 +85,7 @@ void ensembles_put(const struct client *c, const json_t *ensembles, struct table
         table_cell(t, "owner");
     table_cell(t, "so far");
     json_array_foreach (ensembles, i, e) {
-        table_cell(t, "%s", answer_text(e, "id"));
+        id_cell(t, answer_text(e, "id"));
         table_cell(t, "%s", answer_text(e, "name"));
         table_state(t, answer_text(e, "state"));
         windows_cell(t, e);

@@ -10,6 +10,7 @@
 #include "client/ask/ensembles.h"
 #include "client/command/handlers.h"
 #include "client/ensembles/list.h"
+#include "client/ensembles/status.h"
 #include "client/show/show.h"
 #include "engine/base/number.h"
 #include "engine/base/printable.h"
@@ -131,8 +132,7 @@ static void put_load(const json_t *d, struct buf *out)
         buf_printf(out, ", %.5g us per replica-step, %.5g ns/day", us, answer_number(d, "ns_per_day"));
 }
 
-/* A line each: why a GPU is not among the devices. */
-static void put_left_out(const json_t *left_out, struct buf *out)
+void status_put_left_out(const json_t *left_out, struct buf *out)
 {
     const json_t *text;
     size_t i;
@@ -153,7 +153,7 @@ static void put_devices(const json_t *state, struct buf *out)
         put_load(d, out);
         buf_printf(out, "%s%s\n", *trouble ? "; " : "", trouble);
     }
-    put_left_out(json_object_get(state, "left_out"), out);
+    status_put_left_out(json_object_get(state, "left_out"), out);
 }
 
 #define MIB (1024.0 * 1024)
@@ -176,8 +176,7 @@ static void replicas_cell(const struct client *c, struct table *t, const json_t 
         table_cell(t, "%.1f", most / MIB);
 }
 
-/* One row each, with memory: in MiB. */
-static void devices_table(const struct client *c, const json_t *devices)
+struct table status_devices(const struct client *c, const json_t *devices)
 {
     static const char *const heads[] = {"device",   "state", "running", "slots",   "busy/%", "us/step", "ns/day",
                                         "used/MiB", "free",  "total",   "replica", "model",  "trouble"};
@@ -213,7 +212,7 @@ static void devices_table(const struct client *c, const json_t *devices)
         table_cell(&t, "%s", answer_text(d, "model"));
         table_cell(&t, "%s", answer_text(d, "trouble"));
     }
-    client_table(c, &t);
+    return t;
 }
 
 /* {"devices": ..., "left_out": ..., "ensembles": those named, with their windows, or those that have not ended}, or
@@ -262,8 +261,9 @@ static int status_of_devices(const struct client *c)
         json_decref(state);
     } else {
         struct buf reasons = {0};
-        devices_table(c, json_object_get(version, "devices"));
-        put_left_out(left_out, &reasons);
+        struct table t = status_devices(c, json_object_get(version, "devices"));
+        client_table(c, &t);
+        status_put_left_out(left_out, &reasons);
         if (!c->plain && reasons.len)
             printable_text(stdout, reasons.data);
         buf_free(&reasons);

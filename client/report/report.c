@@ -38,27 +38,36 @@ static int put_page(struct buf *out, const struct client *c, const json_t *ensem
     put_methods(out, ensemble, results);
     page_element(out, "h2", "", "Numbers");
     results_put(&(struct out){out, 0, true}, results);
-    page_end(out);
     buf_free(&below);
     return rc;
+}
+
+int report_put(struct buf *out, const struct client *c, const json_t *ensemble, int *rc, struct err *e)
+{
+    const char *state = answer_text(ensemble, "state");
+    json_t *results = results_get(c, answer_text(ensemble, "id"), !ensemble_ended(state), NULL, e);
+    *rc = results_exit(state, results);
+    if (results)
+        put_page(out, c, ensemble, results, e);
+    json_decref(results);
+    return -(int)e->code;
 }
 
 int report_ensemble(struct client *c, const char *word)
 {
     struct err e = {0};
     struct buf path = {0}, out = {0};
+    int rc = EXIT_OK;
     client_path(&path, word, "");
     json_t *ensemble = client_get(c, path.data, &e);
-    const char *state = answer_text(ensemble, "state");
-    json_t *results = ensemble ? results_get(c, answer_text(ensemble, "id"), !ensemble_ended(state), NULL, &e) : NULL;
-    int rc = results_exit(state, results);
-    if (results && !put_page(&out, c, ensemble, results, &e))
+    if (ensemble && !report_put(&out, c, ensemble, &rc, &e)) {
+        page_end(&out);
         client_page(c, answer_text(ensemble, "name"), &out, &e);
+    }
     if (e.code)
         rc = client_fail(c, &e);
     buf_free(&path);
     buf_free(&out);
-    json_decref(results);
     json_decref(ensemble);
     return rc;
 }

@@ -7,6 +7,9 @@
 
 #include "client/command/client.h"
 
+/* Appends the page of an ensemble without its end (page_end); *rc as the ensemble ended (results_exit). Where it fails
+ * *out may have a part of the page. */
+int report_put(struct buf *out, const struct client *c, const json_t *ensemble, int *rc, struct err *e);
 /* The whole page, of the ensemble that `word` names, into --output, else onto standard output. The exit code. */
 int report_ensemble(struct client *c, const char *word);
 

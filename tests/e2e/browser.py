@@ -68,11 +68,11 @@ class Browser:
         return answer["result"]
 
     def open(self, path, width=1280, height=800, dark=False):
-        """Shows a file in a window of that size. What it said and asked for meanwhile, the file itself aside."""
+        """Shows a file, or an address of http, in a window of that size. What it said and asked for meanwhile, itself aside."""
         self.ask("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=width < 600)
         self.ask("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}])
         self.events.clear()
-        url = "file://" + os.path.abspath(path)
+        url = path if path.startswith("http://") else "file://" + os.path.abspath(path)
         self.ask("Page.navigate", url=url)
         while not any(e["method"] == "Page.loadEventFired" for e in self.events):
             self.events.append(self.receive())

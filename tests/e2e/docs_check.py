@@ -11,7 +11,7 @@ import tempfile
 from docs_messages import Messages
 
 # Programs that the guide's commands for root and builders may be; of those of Shoal the options are known.
-OTHERS = {"apt-get", "systemctl", "systemd-sysusers", "usermod", "loginctl", "meson", "ninja", "git", "pip", "cp", "rm", "ls", "cd"}
+OTHERS = {"apt-get", "systemctl", "systemd-sysusers", "usermod", "loginctl", "meson", "ninja", "git", "pip", "cp", "rm", "ls", "cd", "ssh"}
 MESON = {"buildtype", "b_sanitize", "b_lundef", "prefix"}
 
 

@@ -20,7 +20,7 @@ OWNERS = {
     "yaml.h": ["daemon/spec/document/node.c"],
     "ucontext.h": ["daemon/worker/threads/co.c"],
     "zlib.h": ["engine/base/gzip.c", "engine/series/xvg.c"],
-    "microhttpd.h": ["daemon/http/*.[ch]"],
+    "microhttpd.h": ["daemon/http/*.[ch]", "client/web/web.c"],
     "curl/curl.h": ["client/ask/http.c"],
     "nettle/sha2.h": ["daemon/spec/submission.c"],
     "cuda.h": ["graphs/cuda/*", "engine/cuda/*"],
