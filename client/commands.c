@@ -45,12 +45,11 @@ const struct command commands[] = {
      "Where standard output is no terminal they are printed once.", "shoal top\nshoal top --every 10\n", NEEDS_SERVICE,
      SERVICE | BIT(EVERY), 0, 0, top_main},
     {"web", "", "ensembles, devices and reports as pages for a browser on this machine, until interrupted",
-     "Prints the address. The pages are served on 127.0.0.1 alone, to those who have the address: it has a token that "
-     "is "
-     "another at each start. The service is asked as the user who runs the command, and nothing can be changed there. "
-     "The first page has what list and status --devices show, with the free energies so far, for the 100 newest "
-     "ensembles or as many as --limit says; the page of an ensemble is that of report. Pages show by themselves what "
-     "has changed. From another machine: ssh -L 8080:127.0.0.1:8080 NODE, with --port 8080 there.",
+     "Prints the address. The pages are served on 127.0.0.1 alone, and only to those who have the address: it holds a "
+     "token, another one at each start. The service is asked as the user who runs the command, and nothing can be "
+     "changed there. The first page has what list and status --devices show, with the free energies so far, of the 100 "
+     "newest ensembles or as many as --limit says; the page of an ensemble is that of report. Pages show by themselves "
+     "what has changed. From another machine: ssh -L 8080:127.0.0.1:8080 NODE, with --port 8080 there.",
      "shoal web\nshoal web --port 8080 --state running,queued\n", NEEDS_SERVICE,
      BIT(SOCKET) | BIT(QUIET) | BIT(STATE) | BIT(LABEL) | BIT(LIMIT) | BIT(PORT), 0, 0, web_main},
     {"watch", "ID", "follow an ensemble until it ends", "Exits as the ensemble did: 0 done, 1 failed or cancelled.",
