@@ -127,6 +127,7 @@ static const struct {
     {"Results", {"results", "report", "ladder", "reestimate"}},
     {"Steer", {"pause", "resume", "cancel", "retry", "priority", "extend", "rm", "du"}},
     {"Many at once", {"campaign"}},
+    {"Administer", {"drain", "undrain", "hold", "release"}},
     {"Write and check specs", {"init", "import", "validate", "suggest-restraint"}},
     {"Without a service", {"energy", "observe", "bench", "estimate"}},
     {"About", {"version", "help"}},

@@ -142,6 +142,12 @@ static int take_value(struct client *c, const struct command *command, enum opti
         return !strcmp(value, "low") || !strcmp(value, "normal") || !strcmp(value, "high")
                    ? 0
                    : bad_usage(command, "a priority is low, normal or high");
+    case OPTION_OWNER:
+        c->owner = value;
+        return 0;
+    case OPTION_REASON:
+        c->reason = value;
+        return 0;
     case OPTION_INCLUDE:
         return add(c->includes, &c->nincludes, value) ? bad_usage(command, "more than 32 --include folders") : 0;
     case OPTION_OUTPUT:
@@ -219,6 +225,7 @@ static int take_value(struct client *c, const struct command *command, enum opti
     case OPTION_EACH:
     case OPTION_PLOT:
     case OPTION_ALL:
+    case OPTION_ALL_USERS:
     case OPTION_WAIT:
     case OPTION_FOLLOW:
     case OPTION_DEVICES:
@@ -252,6 +259,7 @@ static int take(struct client *c, const struct command *command, enum option opt
     c->quiet |= option == OPTION_QUIET;
     c->wait |= option == OPTION_WAIT;
     c->all |= option == OPTION_ALL;
+    c->all_users |= option == OPTION_ALL_USERS;
     c->follow |= option == OPTION_FOLLOW;
     c->devices |= option == OPTION_DEVICES;
     c->dry_run |= option == OPTION_DRY_RUN;

@@ -289,17 +289,24 @@ static void take_over(struct options *o, const struct options *fresh, const stru
         *(bool *)field_of(r, o) = *(bool *)field_of(r, fresh);
 }
 
-/* Takes the rules over. Whether they are others. */
-static bool change_limits(struct options *o, struct options *fresh)
+/* Whether it changed; NULL is "none". */
+static bool tell_change(const char *what, const char *was, const char *is)
+{
+    was = was ? was : "none";
+    is = is ? is : "none";
+    if (same_text(was, is))
+        return false;
+    log_line(LOG_INFO, "%s were %s, are %s", what, was, is);
+    return true;
+}
+
+/* Takes the rules over. How much of them is new. */
+static int change_limits(struct options *o, struct options *fresh)
 {
     const struct limits was = o->limits;
     o->limits = fresh->limits;
     fresh->limits = was;
-    if (same_text(was.text, o->limits.text))
-        return false;
-    log_line(LOG_INFO, "limits were %s, are %s", was.text ? was.text : "none",
-             o->limits.text ? o->limits.text : "none");
-    return true;
+    return tell_change("limits", was.text, o->limits.text) + tell_change("admins", was.admins, o->limits.admins);
 }
 
 int options_reload(struct options *o, int argc, char **argv, struct err *e)

@@ -25,8 +25,8 @@ struct client {
     const struct command *command;
     const char *build;         /* what the program was built from */
     const char *socket, *here; /* here NULL: the service is somebody else's */
-    bool json, jsonl, plain, quiet, wait, all, follow, dry_run, devices, by_need, csv, yes, replace;
-    const char *key, *output, *priority;
+    bool json, jsonl, plain, quiet, wait, all, all_users, follow, dry_run, devices, by_need, csv, yes, replace;
+    const char *key, *output, *priority, *owner, *reason;
     const char *topology, *coordinates, *reference, *index, *ligand;
     const char *time, *until;                   /* of production, as the service reads them */
     const char *pilot;                          /* of its production, as the reader of campaigns reads it */

@@ -24,6 +24,13 @@ json_t *api_time_json(int64_t ms)
     return json_string(whole);
 }
 
+json_t *api_hold_json(const struct hold *h)
+{
+    if (!h->by)
+        return json_null();
+    return json_pack("{s:s,s:s?,s:o}", "by", h->by, "reason", h->reason, "since", api_time_json(h->since));
+}
+
 static double share(int64_t step, int64_t steps)
 {
     if (steps <= 0)

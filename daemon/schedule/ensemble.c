@@ -139,6 +139,7 @@ void ensemble_free(struct ensemble *e)
     free(e->spec_name);
     free(e->sizes);
     free(e->reason);
+    free(e->paused_by);
     free(e->stopped);
     free(e->shown.reason);
     free(e);

@@ -164,9 +164,10 @@ struct ensemble {
     int stopped_revision; /* the one that did; an extension goes on from there and is not asked again */
     int stop_held;        /* live estimates in a row that were good enough */
     struct allocation allocation;
-    bool looking; /* until it is known how its next steps are shared */
-    struct sm sm; /* enum ensemble_state */
-    char *reason; /* why it failed or waits, NULL: none */
+    bool looking;    /* until it is known how its next steps are shared */
+    struct sm sm;    /* enum ensemble_state */
+    char *reason;    /* why it failed or waits, NULL: none */
+    char *paused_by; /* the administrator who paused it last, and nobody has had it go on since; NULL: none */
     int64_t created, changed;
     int64_t seq;                /* of its newest event */
     int64_t nevents, row_bytes; /* that are stored: events; bytes of the spec, labels and all names */

@@ -161,7 +161,7 @@ static bool has_room(const struct sched_worker *w, const struct sched_set *set)
 /* A suspect that runs keeps its worker to itself, and so does whatever is tried on a sick device. */
 static bool takes_nothing(const struct sched_worker *w, int64_t now)
 {
-    if (w->health.life.state != LIFE_UP || w->nrunning >= w->slots)
+    if (w->health.life.state != LIFE_UP || w->nrunning >= w->slots || health_is_drained(&w->health))
         return true;
     if (health_is_sick(&w->health) && (w->nsets || w->health.probe_at > now))
         return true;
@@ -195,7 +195,8 @@ static bool deserves(const struct sched *s, const struct sched_set *next_set, co
 const struct sched_set *pack_claimant(const struct sched *s, int worker, int64_t now)
 {
     const struct sched_worker *w = &s->workers[worker];
-    if (s->draining || s->full || (health_is_sick(&w->health) && w->health.probe_at > now))
+    if (s->draining || s->full || health_is_drained(&w->health) ||
+        (health_is_sick(&w->health) && w->health.probe_at > now))
         return NULL;
     return pack_whose_turn(s, worker, now);
 }

@@ -36,6 +36,10 @@
  * 10. Windows of one ensemble take turns once they produce, so that all of them have samples early, and an ensemble
  * that ends before its time has windows that were sampled alike. A turn is long beside what a start costs (turns.c).
  *
+ * 11. On a device that an administrator has drained nothing starts, and what ran there goes on elsewhere from its
+ * checkpoints, on another model of device if there is none of its own (devices.c). An ensemble that an administrator
+ * paused goes on when an administrator says so (owners.c, api/owner.c).
+ *
  * `now` never jumps (ms of a clock that goes on in sleep); `time` is what is recorded (ms since 1970).
  */
 #ifndef SHOAL_DAEMON_SCHEDULE_SCHED_H
@@ -58,7 +62,7 @@ enum sched_kind {
     SCHED_ADD,       /* ensemble: submitted just now, or loaded from the database */
     SCHED_PREPARED,  /* ensemble: its folder is ready, ok; or not: code, message */
     SCHED_ESTIMATED, /* ensemble: results written, ok; or not: code, message */
-    SCHED_PAUSE,     /* ensemble; also RESUME and CANCEL: what its owner asks for */
+    SCHED_PAUSE, /* ensemble; also RESUME and CANCEL: what its owner asks for, or, of a pause, the administrator `by` */
     SCHED_RESUME,
     SCHED_CANCEL,
     /* likewise, of its failed and cancelled replicas; one: only of those of `window` that failed */
@@ -87,6 +91,8 @@ enum sched_kind {
     SCHED_SPACE,       /* the disk has space again */
     SCHED_STORED,      /* ensemble: its owner has more stored than they may, message; ok: they have not */
     SCHED_USER,        /* uid: has this weight, and `most` replicas at once at most */
+    SCHED_DRAINED,     /* worker: its device is out of use by `hold` */
+    SCHED_UNDRAINED,   /* worker: it is in use again, whatever it crashed */
     SCHED_DRAIN,       /* the service stops */
     SCHED_TICK,        /* time has passed */
 };
@@ -101,6 +107,8 @@ struct sched_event {
     double weight;
     int64_t most;
     const char *device, *model, *limits, *message;
+    const char *by; /* name of an administrator; NULL: the owner */
+    const struct hold *hold;
     struct room room;
     bool ok, more, one, dry; /* dry: whether it could be done */
     int window;
@@ -224,14 +232,16 @@ enum wait_kind {
     WAIT_PAUSE,  /* after a failure */
     WAIT_DEVICE, /* no device that it can run on is up */
     WAIT_SICK,   /* those that are up are put aside */
+    WAIT_DRAIN,  /* those that are up are drained */
     WAIT_ROOM,   /* its turn has come; others make room */
     WAIT_TURN,   /* for its turn */
 };
 
 struct sched_wait {
     enum wait_kind kind;
-    int place;        /* in the queue, from 1; 0: not in it */
-    int64_t expected; /* ms from now until it starts, as far as one can tell; -1: one cannot */
+    int place;                          /* in the queue, from 1; 0: not in it */
+    int64_t expected;                   /* ms from now until it starts, as far as one can tell; -1: one cannot */
+    const struct sched_worker *drained; /* WAIT_DRAIN: one of them */
 };
 
 /* What the replicas of one ensemble wait for, found once for all of them. It stays good as long as the ensemble has the

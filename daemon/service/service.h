@@ -62,8 +62,9 @@ struct service {
     struct sched sched;
     struct store *store;
     struct supervisor *supervisor;
-    json_t **loads;       /* [devices], what each does now, as its worker told; NULL: nothing */
-    void *by_id, *by_key; /* trees of ensembles; find.c */
+    struct hold admission; /* while it is held only administrators submit */
+    json_t **loads;        /* [devices], what each does now, as its worker told; NULL: nothing */
+    void *by_id, *by_key;  /* trees of ensembles; find.c */
     int64_t next_ensemble, next_replica, next_seq;
     void (*carry_out)(struct service *sv, const struct decision *d); /* set by service_open, called by service_step */
     uv_timer_t tick;
@@ -130,11 +131,13 @@ struct candidates {
 struct ensemble *service_find(struct service *sv, uint32_t uid, const char *word, struct candidates *found,
                               struct err *e);
 /* Whether the user sees it: its owner and admins do. */
-bool service_may_see(uint32_t uid, const struct ensemble *en);
+bool service_may_see(const struct service *sv, uint32_t uid, const struct ensemble *en);
 /* The owner's ensemble with this idempotency key, NULL: none. */
 struct ensemble *service_find_key(const struct service *sv, uint32_t uid, const char *key);
-/* root and the service's own user see everything. */
-bool service_is_admin(uint32_t uid);
+/* root and the service's own user, whose everything is. */
+bool service_owns(uint32_t uid);
+/* They, and the group of administrators. */
+bool service_is_admin(const struct service *sv, uint32_t uid);
 /* Whether it looks like the id of an ensemble. */
 bool service_is_id(const char *text);
 /* An id that nobody has. */

@@ -50,7 +50,7 @@
     X(REMOVAL_END, "DELETE FROM removal WHERE id = ?")                                                                 \
     X(ENSEMBLE_SAVE,                                                                                                   \
       "UPDATE ensemble SET state = ?, reason = ?, changed = ?, revision = ?, stopped = ?, stopped_revision = ?,"       \
-      " allocate_share = ?, again = ?, priority = ? WHERE number = ?")                                                 \
+      " allocate_share = ?, again = ?, priority = ?, paused_by = ? WHERE number = ?")                                  \
     X(SET_SAVE, "UPDATE replica_set SET failures = ?, crashes = ?, salt = ?, device = ?, model = ? WHERE number = ?")  \
     X(REPLICA_SAVE,                                                                                                    \
       "UPDATE replica SET steps = ?, state = ?, stage = ?, step = ?, time_ps = ?, code = ?, failed_step = ?,"          \
@@ -59,7 +59,9 @@
     X(EVENT_ADD, "INSERT INTO event (seq, ensemble, replica, time, kind, state, message) VALUES (?,?,?,?,?,?,?)")      \
     X(EVENTS_TRIM, "DELETE FROM event WHERE ensemble = ? AND seq <= ?")                                                \
     X(RAN_ADD, "UPDATE ensemble SET ran_ms = ran_ms + ? WHERE number = ?")                                             \
-    X(HISTORY_PUT, "INSERT OR REPLACE INTO history (uid, used, at) VALUES (?,?,?)")
+    X(HISTORY_PUT, "INSERT OR REPLACE INTO history (uid, used, at) VALUES (?,?,?)")                                    \
+    X(HOLD_PUT, "INSERT OR REPLACE INTO hold (what, administrator, reason, since) VALUES (?,?,?,?)")                   \
+    X(HOLD_END, "DELETE FROM hold WHERE what = ?")
 
 enum statement {
 #define X(name, sql) STATEMENT_##name,
@@ -88,9 +90,10 @@ enum statement {
       " + (SELECT coalesce(sum(length(CAST(key || value AS BLOB))), 0) FROM label"                                     \
       " WHERE label.ensemble = ensemble.number)"                                                                       \
       " + (SELECT coalesce(sum(length(CAST(name || hash AS BLOB))), 0) FROM input_file"                                \
-      " WHERE input_file.ensemble = ensemble.number), again, sizes, priority"                                          \
+      " WHERE input_file.ensemble = ensemble.number), again, sizes, priority, paused_by"                               \
       " FROM ensemble WHERE removed = 0 ORDER BY number")                                                              \
     X(HISTORIES, "SELECT uid, used, at FROM history")                                                                  \
+    X(HOLDS, "SELECT what, administrator, reason, since FROM hold")                                                    \
     X(REMOVALS, "SELECT id FROM removal")                                                                              \
     X(EVENTS,                                                                                                          \
       "SELECT seq, time, kind, event.state, message, window, repeat FROM event"                                        \

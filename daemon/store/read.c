@@ -159,6 +159,7 @@ static struct ensemble *read_ensemble(sqlite3_stmt *q, struct err *e)
     en->again = sqlite3_column_int(q, 31) != 0;
     ensemble_string(&en->sizes, column(q, 32));
     en->priority = sqlite3_column_int(q, 33);
+    ensemble_string(&en->paused_by, column(q, 34));
     return en;
 }
 
@@ -232,6 +233,29 @@ int store_load_histories(struct store *s, store_history_fn *each, void *arg, str
 {
     uv_mutex_lock(&s->read_lock);
     int rc = read_histories(s, each, arg, e);
+    uv_mutex_unlock(&s->read_lock);
+    return rc;
+}
+
+static int read_holds(struct store *s, store_hold_fn *each, void *arg, struct err *e)
+{
+    sqlite3_stmt *q;
+    if (prepare(s->reader, READ_HOLDS, &q, e))
+        return -(int)e->code;
+    int step;
+    while ((step = sqlite3_step(q)) == SQLITE_ROW)
+        each(arg, column(q, 0),
+             &(struct hold){
+                 .by = (char *)column(q, 1), .reason = (char *)column(q, 2), .since = sqlite3_column_int64(q, 3)});
+    int rc = step == SQLITE_DONE ? 0 : store_error(s->reader, e, "load holds");
+    sqlite3_finalize(q);
+    return rc;
+}
+
+int store_load_holds(struct store *s, store_hold_fn *each, void *arg, struct err *e)
+{
+    uv_mutex_lock(&s->read_lock);
+    int rc = read_holds(s, each, arg, e);
     uv_mutex_unlock(&s->read_lock);
     return rc;
 }

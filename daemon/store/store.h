@@ -19,9 +19,10 @@
 #include <uv.h>
 
 #include "daemon/schedule/ensemble.h"
+#include "daemon/schedule/health/hold.h"
 #include "engine/base/buf.h"
 
-#define STORE_SCHEMA 14 /* user_version this program knows; the number of migrations */
+#define STORE_SCHEMA 15 /* user_version this program knows; the number of migrations */
 
 struct store;
 
@@ -53,6 +54,10 @@ int store_load_removals(struct store *s, store_removal_fn *each, void *arg, stru
 /* What each user had used at a time, as it was put last. */
 typedef void store_history_fn(void *arg, uint32_t uid, double used, int64_t at);
 int store_load_histories(struct store *s, store_history_fn *each, void *arg, struct err *e);
+/* What administrators have taken out of use: devices, and STORE_ADMISSION. */
+#define STORE_ADMISSION "admission"
+typedef void store_hold_fn(void *arg, const char *what, const struct hold *hold);
+int store_load_holds(struct store *s, store_hold_fn *each, void *arg, struct err *e);
 /* The largest numbers given so far, 0: none. They must never be given twice. */
 struct store_numbers {
     int64_t ensemble, replica, event;
@@ -90,6 +95,8 @@ void store_save_replica(struct store *s, const struct sched_replica *r);
 void store_move_replicas(struct store *s, const struct ensemble *e, enum replica_state from, enum replica_state to);
 void store_put_event(struct store *s, const struct event *ev);
 void store_put_history(struct store *s, uint32_t uid, double used, int64_t at);
+void store_put_hold(struct store *s, const char *what, const struct hold *hold);
+void store_end_hold(struct store *s, const char *what);
 /* Its events up to `seq` go; by them it ran for `ms`. */
 void store_trim_events(struct store *s, const struct ensemble *e, int64_t seq, int64_t ms);
 /* Calls `fn` on the loop thread once everything put so far is durable. Where the store is closed and that cannot be,

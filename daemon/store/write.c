@@ -174,6 +174,7 @@ void store_save_ensemble(struct store *s, const struct ensemble *e)
     integer(s, e->allocation.share);
     integer(s, e->again);
     integer(s, e->priority);
+    text(s, e->paused_by);
     integer(s, e->number);
 }
 
@@ -240,6 +241,21 @@ void store_put_history(struct store *s, uint32_t uid, double used, int64_t at)
     integer(s, uid);
     real(s, used);
     integer(s, at);
+}
+
+void store_put_hold(struct store *s, const char *what, const struct hold *hold)
+{
+    op(s, STATEMENT_HOLD_PUT);
+    text(s, what);
+    text(s, hold->by);
+    text(s, hold->reason);
+    integer(s, hold->since);
+}
+
+void store_end_hold(struct store *s, const char *what)
+{
+    op(s, STATEMENT_HOLD_END);
+    text(s, what);
 }
 
 void store_after_commit(struct store *s, store_done_fn *fn, store_done_fn *forget, void *arg)

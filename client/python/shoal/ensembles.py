@@ -262,12 +262,22 @@ class Share:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Hold:
+    """Which administrator took something out of use, when and why."""
+
+    by: str
+    reason: str | None
+    since: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class Device:
-    """state: starting, up, down or sick."""
+    """state: starting, up, down, sick or drained."""
 
     device: str
     model: str | None
     state: str
+    drained: Hold | None
     trouble: str | None
     slots: int | None
     running: int | None
@@ -281,13 +291,22 @@ class Device:
 @dataclass(frozen=True, kw_only=True)
 class Version:
     """What is running. build: commit, build type, CUDA; left_out: why GPUs are not among the devices; None: a service of before does not
-    tell."""
+    tell. held: while it is, administrators alone submit."""
 
     version: str
     build: str | None
     api: int
     devices: tuple[Device, ...]
     left_out: tuple[str, ...] | None
+    held: Hold | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class OutOfUse:
+    """What administrators have taken out of use."""
+
+    devices: tuple[Device, ...]
+    held: Hold | None
 
 
 @dataclass(frozen=True, kw_only=True)
