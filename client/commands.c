@@ -89,9 +89,12 @@ const struct command commands[] = {
     {"priority", "[ID...]", "say which of your ensembles go first",
      "Slots that are yours go to your ensembles of high priority, then to those of normal, then to those of low "
      "priority. "
-     "A replica of a lower one makes room when its slice ends. Ensembles of other users get neither more nor less.",
-     "shoal priority 3f2a --to high\nshoal priority --label campaign=amines --to low\n", NEEDS_SERVICE,
-     KEPT | CHOICE | BIT(TO), 0, MANY, priority_main},
+     "A replica of a lower one makes room when its slice ends. Ensembles of other users get neither more nor less. "
+     "Administrators may give the priority urgent: such an ensemble goes before those of all users, which make room at "
+     "their next checkpoints, and its user's limit of running replicas does not hold for it.",
+     "shoal priority 3f2a --to high\nshoal priority --label campaign=amines --to low\nshoal priority 3f2a --to "
+     "urgent\n",
+     NEEDS_SERVICE, KEPT | CHOICE | OTHERS | BIT(TO), 0, MANY, priority_main},
     {"reestimate", "[ID...]", "compute the results of ended ensembles again from the samples that they have",
      "Nothing is simulated. Use it after the cause of a failed or partial estimate is gone (a full disk, a read error, "
      "too little memory for the estimator), or to have results by a newer version of Shoal. The old results are "

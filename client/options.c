@@ -139,9 +139,9 @@ static int take_value(struct client *c, const struct command *command, enum opti
     case OPTION_PRIORITY:
     case OPTION_TO:
         c->priority = value;
-        return !strcmp(value, "low") || !strcmp(value, "normal") || !strcmp(value, "high")
+        return !strcmp(value, "low") || !strcmp(value, "normal") || !strcmp(value, "high") || !strcmp(value, "urgent")
                    ? 0
-                   : bad_usage(command, "a priority is low, normal or high");
+                   : bad_usage(command, "a priority is low, normal, high or urgent");
     case OPTION_OWNER:
         c->owner = value;
         return 0;

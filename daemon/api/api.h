@@ -80,8 +80,8 @@ struct reply api_pause(struct api_call *c);
 struct reply api_resume(struct api_call *c);
 struct reply api_retry(struct api_call *c);
 struct reply api_priority(struct api_call *c);
-/* ERR_USAGE: it is none. `text` may be NULL. */
-int api_priority_of(const char *text, int *out, struct err *e);
+/* ERR_USAGE: it is none; ERR_FORBIDDEN: it is not the caller's to give. `text` may be NULL. */
+int api_priority_of(const struct api_call *c, const char *text, int *out, struct err *e);
 struct reply api_reestimate(struct api_call *c);
 struct reply api_remove(struct api_call *c);
 /* Its owner, or an administrator, has moved it ("paused"): answers with the ensemble once that is committed. */

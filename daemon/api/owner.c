@@ -107,20 +107,25 @@ struct reply api_retry(struct api_call *c)
     return wish(c, (struct sched_event){.kind = SCHED_RETRY, .one = window >= 0, .window = (int)window}, "retried");
 }
 
-int api_priority_of(const char *text, int *out, struct err *e)
+int api_priority_of(const struct api_call *c, const char *text, int *out, struct err *e)
 {
-    if (text && ensemble_find_priority(text, out))
-        return 0;
-    return err_set(e, ERR_USAGE, "priority \"%.40s\": expected low, normal or high", text ? text : "");
+    if (!text || !ensemble_find_priority(text, out))
+        return err_set(e, ERR_USAGE, "priority \"%.40s\": expected low, normal, high or, of administrators, urgent",
+                       text ? text : "");
+    if (*out == PRIORITY_URGENT && !service_is_admin(c->service, request_uid(c->request)))
+        return err_set(e, ERR_FORBIDDEN, "only administrators give the priority urgent: expected low, normal or high");
+    return 0;
 }
 
 struct reply api_priority(struct api_call *c)
 {
     struct err e = {0};
     int priority;
-    if (api_priority_of(c->text[0], &priority, &e))
+    char what[40];
+    if (api_priority_of(c, c->text[0], &priority, &e))
         return reply_error(c->request, &e);
-    return wish(c, (struct sched_event){.kind = SCHED_PRIORITY, .priority = priority}, "given its priority");
+    snprintf(what, sizeof what, "given the priority %s", c->text[0]);
+    return wish(c, (struct sched_event){.kind = SCHED_PRIORITY, .priority = priority}, what);
 }
 
 /* ---- for good ---- */

@@ -259,7 +259,7 @@ struct reply api_submit(struct api_call *c)
     if (may_admit(c->service, &e))
         return reply_error(c->request, &e);
     int priority = 0;
-    if (c->text[0] && api_priority_of(c->text[0], &priority, &e))
+    if (c->text[0] && api_priority_of(c, c->text[0], &priority, &e))
         return reply_error(c->request, &e);
     struct submit *s = xcalloc(1, sizeof *s);
     *s = (struct submit){.api = c->api, .request = c->request, .priority = priority};

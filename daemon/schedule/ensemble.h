@@ -116,6 +116,8 @@ struct ensemble_label {
     char *key, *value;
 };
 
+enum { PRIORITY_HIGH = 1, PRIORITY_URGENT };
+
 /* When it may end before its time: the spec's stop-when. */
 struct stop_rule {
     double error;   /* kJ/mol; 0: never */
@@ -156,7 +158,7 @@ struct ensemble {
     int64_t atoms;
     int windows, repeats;
     int stages, retries;
-    int priority; /* among its owner's: -1 low, 0, 1 high */
+    int priority; /* among its owner's: -1 low, 0, 1 high; PRIORITY_URGENT: before those of all users */
     int revision; /* from 1 */
     int ladder;   /* the one that made its windows what they are; files of those before are in revision_N, N one less */
     struct stop_rule stop;
@@ -225,8 +227,9 @@ void ensemble_add_windows(struct ensemble *e, int windows, const int *origin, in
 bool ensemble_wants(const struct ensemble *e);
 /* Whether its free energy is good enough: its replicas end where they are. */
 bool ensemble_stopping(const struct ensemble *e);
-/* "low", "normal" or "high". */
+/* "low", "normal", "high" or "urgent". */
 const char *ensemble_priority(const struct ensemble *e);
+bool ensemble_is_urgent(const struct ensemble *e);
 /* False: there is no priority of this name. */
 bool ensemble_find_priority(const char *name, int *out);
 struct ensemble *ensemble_hold(struct ensemble *e);

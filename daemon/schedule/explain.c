@@ -89,12 +89,19 @@ static int64_t of_user(const struct sched *s, const struct sched_user *u, const 
     return n < 0 ? 0 : n < most ? n : most;
 }
 
-/* Sets of each user that wait; the caller frees. */
-static int64_t *waiting_of_users(const struct sched *s)
+/* Sets of each user that wait and are as urgent as the ensemble; the caller frees. *first: those of other users that
+ * are more so. */
+static int64_t *waiting_of_users(const struct sched *s, const struct ensemble *e, int64_t *first)
 {
     int64_t *waiting = xcalloc((size_t)s->nusers, sizeof *waiting);
-    for (int i = 0; i < s->nactive; i++)
-        waiting[s->active[i]->user] += waiting_sets(s->active[i]);
+    *first = 0;
+    for (int i = 0; i < s->nactive; i++) {
+        const struct ensemble *o = s->active[i];
+        if (ensemble_is_urgent(o) == ensemble_is_urgent(e))
+            waiting[o->user] += waiting_sets(o);
+        else if (ensemble_is_urgent(o) && o->user != e->user)
+            *first += waiting_sets(o);
+    }
     return waiting;
 }
 
@@ -130,11 +137,11 @@ static void find_places(struct sched_queue *q)
     const struct ensemble *e = q->ensemble;
     struct waiting_ahead own = ahead_of_own(q->s, e);
     if (own.n) {
-        int64_t *waiting = waiting_of_users(q->s);
+        int64_t first, *waiting = waiting_of_users(q->s, e, &first);
         const struct sched_set **sets = in_turn(e);
         for (int64_t k = 0; k < own.n; k++) {
             int64_t mine = k + own.bend[k];
-            q->place[sets[k] - e->sets] = (int)(mine + ahead_of_user(q->s, e->user, waiting, mine) + 1);
+            q->place[sets[k] - e->sets] = (int)(first + mine + ahead_of_user(q->s, e->user, waiting, mine) + 1);
         }
         free(sets);
         free(waiting);
@@ -251,7 +258,8 @@ static enum wait_kind kind_of(const struct sched_queue *q, const struct sched_se
         return WAIT_SPACE;
     if (s->users[set->ensemble->user].over)
         return WAIT_QUOTA;
-    if (s->users[set->ensemble->user].running >= s->users[set->ensemble->user].most)
+    if (s->users[set->ensemble->user].running >= s->users[set->ensemble->user].most &&
+        !ensemble_is_urgent(set->ensemble))
         return WAIT_LIMIT;
     if (!set->ensemble->prepared)
         return WAIT_INPUT;

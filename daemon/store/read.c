@@ -158,7 +158,7 @@ static struct ensemble *read_ensemble(sqlite3_stmt *q, struct err *e)
     en->row_bytes = sqlite3_column_int64(q, 30);
     en->again = sqlite3_column_int(q, 31) != 0;
     ensemble_string(&en->sizes, column(q, 32));
-    en->priority = sqlite3_column_int(q, 33);
+    en->priority = sqlite3_column_int(q, 35) ? PRIORITY_URGENT : sqlite3_column_int(q, 33);
     ensemble_string(&en->paused_by, column(q, 34));
     return en;
 }

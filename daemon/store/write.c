@@ -60,6 +60,13 @@ static void text(struct store *s, const char *t)
         value(s, (struct value){.kind = VALUE_TEXT, .data = xstrdup(t), .len = strlen(t)});
 }
 
+/* In two columns: what is urgent is more than an owner can ask for. */
+static void priority(struct store *s, const struct ensemble *e)
+{
+    integer(s, ensemble_is_urgent(e) ? PRIORITY_HIGH : e->priority);
+    integer(s, ensemble_is_urgent(e));
+}
+
 static void add_ensemble(struct store *s, const struct ensemble *e, const char *spec)
 {
     op(s, STATEMENT_ENSEMBLE_ADD);
@@ -87,7 +94,7 @@ static void add_ensemble(struct store *s, const struct ensemble *e, const char *
     integer(s, e->allocation.before);
     integer(s, e->allocation.every);
     text(s, e->sizes);
-    integer(s, e->priority);
+    priority(s, e);
 }
 
 /* Those that are there get their windows anew. */
@@ -173,7 +180,7 @@ void store_save_ensemble(struct store *s, const struct ensemble *e)
     integer(s, e->stopped_revision);
     integer(s, e->allocation.share);
     integer(s, e->again);
-    integer(s, e->priority);
+    priority(s, e);
     text(s, e->paused_by);
     integer(s, e->number);
 }

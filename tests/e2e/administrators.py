@@ -183,8 +183,27 @@ def admission():
         assert_whole(s, ident, 300)
 
 
+def urgent():
+    """An administrator's priority: it has the slots of another user at the next checkpoint, and is an administrator's to give."""
+    with administered("urgent", "--slice-seconds", "1000", slots=2, steps=100000, per_second=100, segment=50) as s:
+        of_bob = submit(s, BOB, "bobs", windows=(0, 0.5, 1))
+        s.wait_steps(of_bob, 0, 1)
+        s.set_rules(slots=2, steps=200, per_second=100, segment=50)
+        ident = submit(s, ANN, "anns", windows=(0, 1))
+        refused(s, ANN, "POST", f"/v1/ensembles/{ident}/priority?to=urgent", 403, "only administrators give the priority urgent")
+        refused(s, ANN, "POST", "/v1/ensembles?priority=urgent", 403, "only administrators", body=body_of("more"))
+        assert "queued" in shoal(s, ADMIN, "priority", ident, "--to", "urgent") or s.get(ident)["state"] == "running"
+        assert s.get(ident)["priority"] == "urgent"
+        assert_whole(s, ident, 200)
+        told = [e["message"] for e in s.events(ident) if e["kind"] in ("priority", "administrator")]
+        assert told == ["its priority is urgent", "given the priority urgent by the administrator daemon"], told
+        status, answer = call(s, ADMIN, "POST", "/v1/ensembles?priority=urgent", body_of("first", windows=(0,)))
+        assert status == 201 and answer["priority"] == "urgent", answer
+        assert call(s, BOB, "POST", f"/v1/ensembles/{of_bob}/priority?to=high")[1]["priority"] == "high"
+
+
 if __name__ == "__main__":
     if os.geteuid() != 0:
         print("administrators: skipped, needs root to be several users")
     else:
-        run([others, pauses, drains, quarantine, admission], sys.argv[3:])
+        run([others, pauses, drains, quarantine, admission, urgent], sys.argv[3:])

@@ -151,6 +151,55 @@ static void a_pause_of_an_administrator_stays(void **state)
     play_end(&p);
 }
 
+static int checkpoint(struct play *p, const struct sched_set *set)
+{
+    return play_about(p, SCHED_SEGMENT, &set->replicas[0]);
+}
+
+/* It has the slots of another user, one after the other at their next checkpoints, and keeps them to its end; its owner
+ * may have no more than one replica running otherwise. */
+static void what_is_urgent_goes_before_all_users(void **state)
+{
+    struct play p;
+    struct sched_wait wait, after;
+    play_begin(&p, 1);
+    struct sched_event one = {.kind = SCHED_USER, .uid = 2, .weight = 1, .most = 1};
+    play_feed(&p, one);
+    play_up(&p, 0, 4, "m");
+    struct ensemble *others = add(&p, 1, 8), *own = add(&p, 2, 2), *e = add(&p, 2, 3);
+    play_until(&p, 2 * SLICE, 1);
+    assert_int_equal(own->nrunning + e->nrunning, 1);
+    play_feed(&p, (struct sched_event){.kind = SCHED_PRIORITY, .ensemble = e, .priority = PRIORITY_URGENT});
+    play_explain(&p, &e->replicas[2], &wait);
+    assert_int_not_equal(wait.kind, WAIT_LIMIT);
+    assert_in_range(wait.place, 1, 3);
+    play_explain(&p, &others->replicas[7], &after);
+    assert_in_range(after.place, wait.place + 1, 100);
+    for (int i = 0; i < 8 && e->nrunning < 3; i++) {
+        struct sched_set *set = p.s.workers[0].sets[0];
+        for (int k = 1; k < p.s.workers[0].nsets && set->ensemble == e; k++)
+            set = p.s.workers[0].sets[k];
+        checkpoint(&p, set);
+        assert_int_equal(play_count(&p, DECIDE_STOP), 1);
+        play_until(&p, p.now + 1, 1);
+    }
+    assert_int_equal(e->nrunning, 3);
+    for (int i = 0; i < p.s.workers[0].nsets; i++) {
+        const struct sched_set *set = p.s.workers[0].sets[i];
+        checkpoint(&p, set);
+        assert_int_equal(play_count(&p, DECIDE_STOP), 0);
+    }
+    play_until(&p, p.now + 20 * SLICE, 1);
+    assert_int_equal(e->nrunning, 3);
+    add(&p, 3, 1); /* who comes new has the slot that is left, not one of these */
+    play_until(&p, p.now + SLICE, 1);
+    assert_int_equal(e->nrunning, 3);
+    play_feed(&p, (struct sched_event){.kind = SCHED_PRIORITY, .ensemble = e, .priority = 0});
+    play_until(&p, p.now + 6 * SLICE, 1);
+    assert_in_range(e->nrunning, 0, 1);
+    play_end(&p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -159,6 +208,7 @@ int main(void)
         cmocka_unit_test(what_waits_says_who_drained),
         cmocka_unit_test(undraining_lifts_a_quarantine),
         cmocka_unit_test(a_pause_of_an_administrator_stays),
+        cmocka_unit_test(what_is_urgent_goes_before_all_users),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -105,7 +105,7 @@ class Ensemble:
     bytes: int | None
     owner: int | None
     revision: int | None
-    priority: str | None  # among the owner's: low, normal or high; of services that have it
+    priority: str | None  # among the owner's: low, normal or high; urgent: before all users'; None: of services of before
     state: str
     reason: str | None
     created: str

@@ -62,7 +62,7 @@ class Service:
                includes: Sequence[StrPath] = (), folder: StrPath = ".", priority: str | None = None) -> Ensemble:
         """Submits the spec of this path, or one that is a mapping, with the files it names, which are looked for beside it (beside a
         mapping: in `folder`), in the folders of `includes` and where GROMACS has its own. The same key finds the same ensemble again.
-        priority, among your own: low, normal or high."""
+        priority, among your own: low, normal or high; of administrators urgent, before all users'."""
         return decode(Ensemble, self._post("/v1/ensembles" + (f"?priority={priority}" if priority else ""), spec, includes, folder, key, labels), "Ensemble")
 
     def submit_text(self, spec: str, files: Mapping[str, str], *, key: str | None = None,
@@ -130,7 +130,7 @@ class Service:
         return self._move(which, "resume")
 
     def set_priority(self, which: str | Ensemble, priority: str) -> Ensemble:
-        """Which of your ensembles go first: those of high, then normal, then low priority."""
+        """Which of your ensembles go first: those of high, then normal, then low priority; of administrators urgent, before all users'."""
         return self._move(which, f"priority?to={priority}")
 
     def retry(self, which: str | Ensemble, window: int | None = None) -> Ensemble:
