@@ -8,14 +8,14 @@
 #include "engine/base/printable.h"
 #include "engine/base/suggest.h"
 
-#define BIT(symbol) (UINT64_C(1) << OPTION_##symbol)
+#define BIT(symbol) ((option_set)1 << OPTION_##symbol)
 #define SERVICE (BIT(SOCKET) | BIT(JSON) | BIT(QUIET))
 #define KEPT                                                                                                           \
     (SERVICE | BIT(HERE)) /* of commands that look at what a service keeps, or change it, and wait for nothing */
 #define OTHERS (BIT(OWNER) | BIT(ALL_USERS))
 #define CHOICE (BIT(ALL) | BIT(STATE) | BIT(LABEL))
 #define FILES (BIT(INCLUDE) | BIT(JSON))
-_Static_assert(OPTION_COUNT <= 64, "options are bits of a uint64_t");
+_Static_assert(OPTION_COUNT <= 128, "options are bits of an option_set");
 
 enum { MANY = 1000000 };
 
@@ -34,8 +34,7 @@ const struct command commands[] = {
      1, 1, submit_main},
     {"list", "", "your ensembles, newest first",
      "Those of all users for root, and with --all-users for other administrators, with their owners. On a terminal "
-     "columns that do not fit are left out; --plain and "
-     "--json have all.",
+     "columns that do not fit are left out; --plain and --json have all.",
      "shoal list\nshoal list --state running,queued\nshoal list --label project=hydration --limit 20 --json\n",
      NEEDS_SERVICE, KEPT | OTHERS | BIT(STATE) | BIT(LABEL) | BIT(LIMIT) | BIT(PLAIN) | BIT(JSONL), 0, 0, list_main},
     {"status", "[ID...]", "ensembles with their windows; without ID what runs now",
@@ -88,10 +87,9 @@ const struct command commands[] = {
      KEPT | CHOICE | BIT(WINDOW), 0, MANY, retry_main},
     {"priority", "[ID...]", "say which of your ensembles go first",
      "Slots that are yours go to your ensembles of high priority, then to those of normal, then to those of low "
-     "priority. "
-     "A replica of a lower one makes room when its slice ends. Ensembles of other users get neither more nor less. "
-     "Administrators may give the priority urgent: such an ensemble goes before those of all users, which make room at "
-     "their next checkpoints, and its user's limit of running replicas does not hold for it.",
+     "priority. A replica of a lower one makes room when its slice ends. Ensembles of other users get neither more "
+     "nor less. Administrators may give the priority urgent: such an ensemble goes before those of all users, "
+     "which make room at their next checkpoints, and its user's limit of running replicas does not hold for it.",
      "shoal priority 3f2a --to high\nshoal priority --label campaign=amines --to low\nshoal priority 3f2a --to "
      "urgent\n",
      NEEDS_SERVICE, KEPT | CHOICE | OTHERS | BIT(TO), 0, MANY, priority_main},
@@ -299,12 +297,17 @@ const struct command commands[] = {
      "system's, none is started.",
      "shoal up\nshoal up --device cuda:0 --device cuda:1\nshoal up --json\n", NEEDS_NOTHING, SERVICE | BIT(DEVICE), 0,
      0, up_main},
+    {"usage", "", "what was used: device time, steps and simulated time",
+     "Of your ensembles, also of removed ones; root sees the use of all users, other administrators do with "
+     "--all-users. Replicas that share a device have equal parts of its time. Steps are those that checkpoints "
+     "hold, each counted once. Days are UTC's; without --since it is the last 30 days. --csv and --plain have "
+     "times in seconds.",
+     "shoal usage\nshoal usage --since 8w --by campaign\nshoal usage --all-users --by user --csv\n", NEEDS_SERVICE,
+     KEPT | OTHERS | BIT(SINCE) | BIT(BY) | BIT(CSV) | BIT(PLAIN), 0, 0, usage_main},
     {"drain", "[DEVICE...]", "take devices out of use, until they are undrained",
-     "Of administrators. Replicas there make checkpoints and go on on other devices, also of another model where there "
-     "is "
-     "none of theirs; the worker stays. What waits says who drained the device, and so does status --devices. A "
-     "drained "
-     "device stays so when the service is restarted.",
+     "Of administrators. Replicas there make checkpoints and go on on other devices, also of another model where "
+     "there is none of theirs; the worker stays. What waits says who drained the device, and so does status "
+     "--devices. A drained device stays so when the service is restarted.",
      "shoal drain cuda:1 --reason 'the fan'\nshoal drain --all --reason 'new driver at noon'\n", NEEDS_SERVICE,
      SERVICE | BIT(ALL) | BIT(REASON), 0, MANY, drain_main},
     {"undrain", "[DEVICE...]", "put drained devices back into use",
@@ -312,8 +315,7 @@ const struct command commands[] = {
      "shoal undrain cuda:1\nshoal undrain --all\n", NEEDS_SERVICE, SERVICE | BIT(ALL), 0, MANY, undrain_main},
     {"hold", "", "take no submissions but those of administrators, until released",
      "Of administrators. What was submitted before goes on. Submissions of others are refused with the reason, and "
-     "exit "
-     "code 75.",
+     "exit code 75.",
      "shoal hold --reason 'new driver at noon'\n", NEEDS_SERVICE, SERVICE | BIT(REASON), 0, 0, hold_main},
     {"release", "", "take submissions of everybody again", "Of administrators.", "shoal release\n", NEEDS_SERVICE,
      SERVICE, 0, 0, release_main},

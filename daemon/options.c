@@ -66,6 +66,8 @@ static const struct arg rows[] = {
         .help = "a replica that makes no step for so long is stuck and starts again"),
     ARG(WHOLE, "half-life-hours", "N", struct options, half_life_hours, .least = 1, .most = MOST, .usual = 168,
         .help = "after so long what a user has used counts half in the shares of users"),
+    ARG(WHOLE, "accounting-days", "N", struct options, accounting_days, .least = 1, .most = MOST, .usual = 400,
+        .help = "days that what users have used is kept, also of ensembles that were removed"),
     ARG(TEXT, "user", "NAME", struct options, user, .fixed = true, .example = "shoal",
         .help = "started by root: become this user [shoal]; \"root\" stays root"),
     ARG(TEXT, "group", "NAME", struct options, group, .fixed = true, .example = "shoal-users",

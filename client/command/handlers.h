@@ -26,6 +26,7 @@ int reestimate_main(struct client *c, int argc, char **argv);
 int extend_main(struct client *c, int argc, char **argv);
 int rm_main(struct client *c, int argc, char **argv);
 int du_main(struct client *c, int argc, char **argv);
+int usage_main(struct client *c, int argc, char **argv);
 int drain_main(struct client *c, int argc, char **argv);
 int undrain_main(struct client *c, int argc, char **argv);
 int hold_main(struct client *c, int argc, char **argv);

@@ -40,6 +40,9 @@ enum {
     API_LIST_ALL
 };
 
+/* Where the parameters of api_accounting are. */
+enum { API_ACCOUNTING_BY, API_ACCOUNTING_SINCE, API_ACCOUNTING_OWNER, API_ACCOUNTING_ALL };
+
 struct api_call {
     struct api *api;
     struct service *service;
@@ -110,6 +113,8 @@ struct reply api_results(struct api_call *c);
 /* list.c */
 struct reply api_list(struct api_call *c);
 struct reply api_usage(struct api_call *c);
+/* accounting.c */
+struct reply api_accounting(struct api_call *c);
 /* files.c */
 struct reply api_files(struct api_call *c);
 struct reply api_file(struct api_call *c);

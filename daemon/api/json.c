@@ -107,6 +107,7 @@ json_t *api_ensemble_json(const struct ensemble *en)
     json_object_set_new(j, "allocate", allocate_json(en));
     json_object_set_new(j, "fits",
                         ensemble_shown_ended(en) || !en->sched ? json_array() : api_fits_json(en->sched, en->sizes));
+    json_object_set_new(j, "device_seconds", json_real(en->device_ms / 1000));
     json_object_set_new(j, "bytes", en->measured ? json_integer((json_int_t)en->stored.amount) : json_null());
     return j;
 }

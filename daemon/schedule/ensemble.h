@@ -75,6 +75,8 @@ struct sched_replica {
     int64_t step;
     double time_ps;
     int64_t saved_step;  /* at the last checkpoint */
+    int64_t used_step;   /* what was taken as used goes up to here (sched_take_use), */
+    double used_ps;      /* and to this time */
     int code;            /* enum err_code of the last failure */
     int64_t failed_step; /* where that was */
     bool failed_alike;   /* the failure before that was the same, from the same checkpoint */
@@ -109,6 +111,7 @@ struct sched_set {
     double turn_from;     /* the share of its production that it had made then */
     int64_t not_before;   /* earliest next start; the scheduler's clock, ms */
     char *device, *model; /* where it ran last, NULL: nowhere yet */
+    double device_ms;     /* its part of its worker's time that was not taken as used yet */
 };
 
 /* The owner's own words for an ensemble. */
@@ -192,6 +195,7 @@ struct ensemble {
     int nwaiting;                      /* sets that wait for slots */
     int64_t delayed;                   /* no set of it has a not_before that is later; the scheduler's clock, ms */
     bool crashed;                      /* a set of it may be suspect */
+    double device_ms;                  /* its part of the time of all devices, as far as that is known */
     int64_t usage;                     /* slots x ms: what its turn is measured by, among its owner's */
     int owner_acts;                    /* acts of its owner on it since it was loaded */
     int estimated;                     /* results.json is of so many acts, -1: it may be of fewer */

@@ -139,6 +139,7 @@ enum decision_kind {
     DECIDE_TARGET,   /* the replica has another target: save it */
     DECIDE_LADDER,   /* the ensemble has other windows: save them, its replicas, and text, its spec */
     DECIDE_REASON,   /* the ensemble's reason changed: save it */
+    DECIDE_ACCOUNT,  /* the set leaves `worker`: save what it used there (sched_take_use) */
     DECIDE_NOTE, /* worth an event of ensemble and replica (NULL: of none): its kind is `note`, its message `text` */
 };
 
@@ -220,6 +221,13 @@ int sched_remove(struct sched *s, struct ensemble *en, struct err *e);
 int64_t sched_wake(const struct sched *s, int64_t now);
 /* What a user had in the database: their history as of `ago` ms before now. Before anything runs. */
 void sched_remember(struct sched *s, uint32_t uid, double history, int64_t ago);
+/* What a set used on its worker since that was taken last: its part of the worker's time, shared evenly by replicas in
+ * slots; steps that its replicas' checkpoints hold, and their simulated time. Steps that are made again count once. */
+struct sched_use {
+    double device_ms, ps;
+    int64_t steps;
+};
+struct sched_use sched_take_use(struct sched_set *set);
 /* What a look is made for: windows [of the ensemble] with their steps of production and as many replicas as share them.
  * Returns what all of these are to have made after it. */
 int64_t sched_production(const struct ensemble *e, struct allocate_window *w);

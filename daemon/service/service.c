@@ -43,8 +43,12 @@ static void carry_out(struct service *sv, const struct decision *d)
     case DECIDE_LOOK:
         service_look(sv, d->ensemble);
         return;
+    case DECIDE_ACCOUNT:
+        service_account(sv, d->set, d->worker);
+        return;
     case DECIDE_REPLICA:
         store_save_replica(sv->store, d->replica);
+        service_account(sv, d->set, d->worker);
         service_put_event(sv, d->ensemble, d->replica, "replica", (int)d->state,
                           d->state == REPLICA_FAILED || d->state == REPLICA_QUEUED ? d->replica->reason : NULL);
         return;
@@ -262,7 +266,7 @@ void service_leave(struct service *sv)
 {
     log_line(LOG_WARNING, "%d %s not done after %d s: leaving without", sv->offloaded,
              number_word(sv->offloaded, "job is", "jobs are"), sv->tuning.drain_seconds);
-    service_save_histories(sv);
+    service_save_use(sv);
     store_finish(sv->store);
 }
 
@@ -275,7 +279,7 @@ void service_close(struct service *sv)
     uv_close((uv_handle_t *)&sv->space, NULL);
     uv_close((uv_handle_t *)&sv->presence, NULL);
     uv_close((uv_handle_t *)&sv->live, NULL);
-    service_save_histories(sv);
+    service_save_use(sv);
     store_close(sv->store);
     sv->store = NULL;
     for (int w = 0; w < sv->sched.nworkers; w++)

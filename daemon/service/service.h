@@ -44,6 +44,7 @@ struct service_tuning {
     int slice_seconds;                  /* how long a set of replicas runs while others wait for its slots */
     int stall_seconds;                  /* a replica that makes no step for so long is stuck */
     int half_life_hours;                /* of what users have used */
+    int accounting_days;                /* that what was used is kept */
     int estimate_seconds, estimate_mib; /* of processor time and memory, for one */
     int live_seconds; /* at least, between two live estimates of an ensemble; 0: only of those that may end by it */
 };
@@ -71,7 +72,7 @@ struct service {
     int offloaded;                /* in the thread pool */
     struct estimation *estimates; /* run or wait for their turn, oldest first */
     int64_t turns;                /* of users, at estimates */
-    int64_t histories_saved;      /* service_clock() of the last time */
+    int64_t use_saved;            /* service_clock() of the last time that all of it was */
     uv_timer_t live;              /* until it is looked who is due for a live estimate */
     bool draining, stopped;
     bool late; /* the limit of a drain has passed, and jobs are still at work: nothing waits for them any more */
@@ -109,7 +110,9 @@ int64_t service_clock(void); /* ms of a clock that never jumps and goes on in sl
 /* Steps the scheduler and carries out its decisions. */
 int service_step(struct service *sv, struct sched_event *ev, struct err *e);
 /* What users have used goes into the database: once a minute, and at the end. */
-void service_save_histories(struct service *sv);
+void service_save_use(struct service *sv);
+/* What a set used on this worker, with each checkpoint and when it leaves; worker -1: it has none. */
+void service_account(struct service *sv, struct sched_set *set, int worker);
 /* The replica that a worker knows by this number, if it has it. */
 struct sched_replica *service_running(const struct service *sv, int worker, int64_t number);
 /* One worker is up, the disk takes writes, no drain. */

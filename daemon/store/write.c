@@ -250,6 +250,34 @@ void store_put_history(struct store *s, uint32_t uid, double used, int64_t at)
     integer(s, at);
 }
 
+static const char *campaign_of(const struct ensemble *e)
+{
+    const char *campaign = ensemble_label(e, "campaign");
+    return campaign ? campaign : ensemble_label(e, "pilot");
+}
+
+void store_add_account(struct store *s, const struct ensemble *e, const char *device, int64_t day,
+                       const struct sched_use *use)
+{
+    op(s, STATEMENT_ACCOUNT_ADD);
+    integer(s, e->number);
+    integer(s, day);
+    text(s, device);
+    integer(s, e->owner);
+    text(s, e->id);
+    text(s, e->name);
+    text(s, campaign_of(e));
+    real(s, use->device_ms);
+    integer(s, use->steps);
+    real(s, use->ps);
+}
+
+void store_trim_accounts(struct store *s, int64_t day)
+{
+    op(s, STATEMENT_ACCOUNTS_TRIM);
+    integer(s, day);
+}
+
 void store_put_hold(struct store *s, const char *what, const struct hold *hold)
 {
     op(s, STATEMENT_HOLD_PUT);

@@ -6,6 +6,7 @@ Usage: administrators.py SHOALD SHOAL [SCENARIO]...
 """
 import json
 import os
+import signal
 import subprocess
 import sys
 
@@ -78,7 +79,9 @@ def others():
         assert of_ann in shoal(s, ADMIN, "list", "--owner", str(ANN)) and of_ann not in shoal(s, ADMIN, "list")
         table = shoal(s, ADMIN, "list", "--all-users")
         assert "owner" in table and of_ann in table and of_admin in table, table
-        assert of_ann in shoal(s, ADMIN, "du", "--all-users") and of_ann not in shoal(s, ADMIN, "du")
+        used = [line.split() for line in shoal(s, ADMIN, "du", "--all-users", "--plain", "-q").splitlines()]
+        assert {(row[0], row[-1]) for row in used} == {(of_ann, str(ANN)), (of_admin, "daemon")}, used
+        assert of_ann not in shoal(s, ADMIN, "du")
         assert "only administrators" in shoal(s, ANN, "list", "--all-users", code=77)
         assert shoal(s, ADMIN, "pause", "--all").split()[0] == "paused" and s.get(of_ann)["state"] != "paused"
         shoal(s, ADMIN, "cancel", "--owner", str(ANN), "-q")
@@ -183,6 +186,18 @@ def admission():
         assert_whole(s, ident, 300)
 
 
+def reload():
+    """Who administrates is read again at SIGHUP."""
+    with administered("reload") as s:
+        assert call(s, ADMIN, "POST", "/v1/hold")[0] == 200
+        with open(os.path.join(ROOT, "reload.yaml"), "w", encoding="utf-8") as f:
+            f.write("slice-seconds: 60\n")
+        s.process.send_signal(signal.SIGHUP)
+        until(lambda: "admins were daemon, are none" in s.log_text())
+        refused(s, ADMIN, "POST", "/v1/release", 403, "only administrators may release admission")
+        assert s.call("POST", "/v1/release")[0] == 200, "root administrates always"
+
+
 def urgent():
     """An administrator's priority: it has the slots of another user at the next checkpoint, and is an administrator's to give."""
     with administered("urgent", "--slice-seconds", "1000", slots=2, steps=100000, per_second=100, segment=50) as s:
@@ -206,4 +221,4 @@ if __name__ == "__main__":
     if os.geteuid() != 0:
         print("administrators: skipped, needs root to be several users")
     else:
-        run([others, pauses, drains, quarantine, admission, urgent], sys.argv[3:])
+        run([others, pauses, drains, quarantine, admission, reload, urgent], sys.argv[3:])

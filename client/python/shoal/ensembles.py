@@ -103,6 +103,7 @@ class Ensemble:
     labels: Mapping[str, str] | None
     spec_hash: str | None
     bytes: int | None
+    device_seconds: float | None
     owner: int | None
     revision: int | None
     priority: str | None  # among the owner's: low, normal or high; urgent: before all users'; None: of services of before
@@ -299,6 +300,31 @@ class Version:
     devices: tuple[Device, ...]
     left_out: tuple[str, ...] | None
     held: Hold | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Used:
+    """What was used; None is what was summed over. day as in "2026-11-20"; steps and ns of all replicas."""
+
+    owner: int | None
+    user: str | None
+    id: str | None
+    name: str | None
+    campaign: str | None
+    device: str | None
+    day: str | None
+    device_seconds: float
+    steps: int
+    ns: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Accounting:
+    """What was summed up, from which day on."""
+
+    by: str
+    since: str
+    rows: Rows[Used]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,7 +15,7 @@ from urllib.parse import quote, urlencode
 
 from shoal import frames, inputs
 from shoal.decode import decode
-from shoal.ensembles import Ensemble, Event, File, Files, Ladder, OutOfUse, Page, Removed, Summary, Usage, Users, Version, Widening
+from shoal.ensembles import Accounting, Ensemble, Event, File, Files, Ladder, OutOfUse, Page, Removed, Summary, Usage, Used, Users, Version, Widening
 from shoal.errors import OutOfTime, Unreachable, refusal
 from shoal.inputs import StrPath
 from shoal.program import FAILED, TRY_LATER, Program, options
@@ -92,6 +92,13 @@ class Service:
     def usage(self) -> tuple[Usage, ...]:
         """What is stored: the caller's first, for admins the other users' too."""
         return self._ask(Users, "GET", "/v1/usage").users
+
+    def accounting(self, by: str = "user", *, days: float = 30, owner: str | int | None = None, all_users: bool = False) -> Rows[Used]:
+        """Device time, steps and ns that were used in the last days, also by ensembles that were removed, by user, ensemble, campaign,
+        device or day. For administrators: owner, a user's name or uid, or all_users."""
+        given = {"by": by, "since": f"{days * 86400:.0f}", "owner": owner, "all_users": 1 if all_users else None}
+        query = urlencode({word: value for word, value in given.items() if value is not None})
+        return self._ask(Accounting, "GET", f"/v1/accounting?{query}").rows
 
     def ensemble(self, which: str | Ensemble) -> Ensemble:
         """As it is now, with its replicas."""
