@@ -102,6 +102,16 @@ static bool are_states(const char *text)
     return good;
 }
 
+/* Of what usage sums up. */
+static bool is_kind(const char *text)
+{
+    static const char *const kinds[] = {"user", "ensemble", "campaign", "device", "day"};
+    bool is = false;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        is |= !strcmp(text, kinds[i]);
+    return is;
+}
+
 static int add(const char **list, int *n, const char *value)
 {
     if (*n == LISTED_MAX)
@@ -131,6 +141,10 @@ static int take_value(struct client *c, const struct command *command, enum opti
                    ? bad_usage(command, "--limit wants a whole number from 1")
                    : 0;
     case OPTION_SINCE:
+        if (takes(command, OPTION_BY)) {
+            c->ago = duration(value, NAN);
+            return !(c->ago > 0) ? bad_usage(command, "--since wants an age, as in 24h, 30d or 8w") : 0;
+        }
         return !number_parse(value, &c->since) || c->since < 0 ? bad_usage(command, "--since wants the seq of an event")
                                                                : 0;
     case OPTION_KEY:
@@ -139,9 +153,18 @@ static int take_value(struct client *c, const struct command *command, enum opti
     case OPTION_PRIORITY:
     case OPTION_TO:
         c->priority = value;
-        return !strcmp(value, "low") || !strcmp(value, "normal") || !strcmp(value, "high")
+        return !strcmp(value, "low") || !strcmp(value, "normal") || !strcmp(value, "high") || !strcmp(value, "urgent")
                    ? 0
-                   : bad_usage(command, "a priority is low, normal or high");
+                   : bad_usage(command, "a priority is low, normal, high or urgent");
+    case OPTION_BY:
+        c->by = value;
+        return is_kind(value) ? 0 : bad_usage(command, "--by wants user, ensemble, campaign, device or day");
+    case OPTION_OWNER:
+        c->owner = value;
+        return 0;
+    case OPTION_REASON:
+        c->reason = value;
+        return 0;
     case OPTION_INCLUDE:
         return add(c->includes, &c->nincludes, value) ? bad_usage(command, "more than 32 --include folders") : 0;
     case OPTION_OUTPUT:
@@ -219,6 +242,7 @@ static int take_value(struct client *c, const struct command *command, enum opti
     case OPTION_EACH:
     case OPTION_PLOT:
     case OPTION_ALL:
+    case OPTION_ALL_USERS:
     case OPTION_WAIT:
     case OPTION_FOLLOW:
     case OPTION_DEVICES:
@@ -252,6 +276,7 @@ static int take(struct client *c, const struct command *command, enum option opt
     c->quiet |= option == OPTION_QUIET;
     c->wait |= option == OPTION_WAIT;
     c->all |= option == OPTION_ALL;
+    c->all_users |= option == OPTION_ALL_USERS;
     c->follow |= option == OPTION_FOLLOW;
     c->devices |= option == OPTION_DEVICES;
     c->dry_run |= option == OPTION_DRY_RUN;
@@ -357,7 +382,7 @@ int options_parse(struct client *c, const struct command *command, int argc, cha
         return wrong_words(command, "few");
     if (words > command->most)
         return wrong_words(command, "many");
-    if (c->csv && !c->output && command->needs == NEEDS_SERVICE)
+    if (c->csv && !c->output && takes(command, OPTION_OUTPUT) && command->needs == NEEDS_SERVICE)
         return bad_usage(command, "--csv goes with --output, the folder that files go to");
     return words;
 }

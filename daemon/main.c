@@ -104,7 +104,8 @@ static void tune(struct daemon *d)
                                .drain_seconds = o->drain_seconds,
                                .slice_seconds = o->slice_seconds,
                                .stall_seconds = o->stall_seconds,
-                               .half_life_hours = o->half_life_hours};
+                               .half_life_hours = o->half_life_hours,
+                               .accounting_days = o->accounting_days};
     options_limit(o, d->quota, server_connections_possible());
     service_tune(&d->service, &t);
     d->api.checks.seconds = o->check_seconds;

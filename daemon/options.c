@@ -66,6 +66,8 @@ static const struct arg rows[] = {
         .help = "a replica that makes no step for so long is stuck and starts again"),
     ARG(WHOLE, "half-life-hours", "N", struct options, half_life_hours, .least = 1, .most = MOST, .usual = 168,
         .help = "after so long what a user has used counts half in the shares of users"),
+    ARG(WHOLE, "accounting-days", "N", struct options, accounting_days, .least = 1, .most = MOST, .usual = 400,
+        .help = "days that what users have used is kept, also of ensembles that were removed"),
     ARG(TEXT, "user", "NAME", struct options, user, .fixed = true, .example = "shoal",
         .help = "started by root: become this user [shoal]; \"root\" stays root"),
     ARG(TEXT, "group", "NAME", struct options, group, .fixed = true, .example = "shoal-users",
@@ -289,17 +291,24 @@ static void take_over(struct options *o, const struct options *fresh, const stru
         *(bool *)field_of(r, o) = *(bool *)field_of(r, fresh);
 }
 
-/* Takes the rules over. Whether they are others. */
-static bool change_limits(struct options *o, struct options *fresh)
+/* Whether it changed; NULL is "none". */
+static bool tell_change(const char *what, const char *was, const char *is)
+{
+    was = was ? was : "none";
+    is = is ? is : "none";
+    if (same_text(was, is))
+        return false;
+    log_line(LOG_INFO, "%s were %s, are %s", what, was, is);
+    return true;
+}
+
+/* Takes the rules over. How much of them is new. */
+static int change_limits(struct options *o, struct options *fresh)
 {
     const struct limits was = o->limits;
     o->limits = fresh->limits;
     fresh->limits = was;
-    if (same_text(was.text, o->limits.text))
-        return false;
-    log_line(LOG_INFO, "limits were %s, are %s", was.text ? was.text : "none",
-             o->limits.text ? o->limits.text : "none");
-    return true;
+    return tell_change("limits", was.text, o->limits.text) + tell_change("admins", was.admins, o->limits.admins);
 }
 
 int options_reload(struct options *o, int argc, char **argv, struct err *e)

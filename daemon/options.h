@@ -20,7 +20,7 @@ struct options {
     char *path; /* of the file, which there need not be; NULL: it has no place */
     struct limits limits;
     struct node *file; /* texts above may be its; NULL: there is none */
-    int ndevices, slots, drain_seconds, slice_seconds, stall_seconds, half_life_hours;
+    int ndevices, slots, drain_seconds, slice_seconds, stall_seconds, half_life_hours, accounting_days;
     int64_t each[QUOTA_COUNT];            /* limits of one user */
     int64_t connections;                  /* of all users; -1: the default */
     int estimate_seconds, estimate_mib;   /* estimating one ensemble: processor time, memory */

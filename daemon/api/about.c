@@ -6,6 +6,8 @@
 
 static const char *device_state(const struct sched_worker *w)
 {
+    if (health_is_drained(&w->health))
+        return "drained";
     if (!w->model)
         return "starting";
     if (health_is_sick(&w->health))
@@ -23,7 +25,7 @@ json_t *api_replicas_on(const struct service *sv, int worker, uint32_t uid)
         if (!r) /* it has ended since */
             continue;
         json_t *j = json_pack("{s:O}", "bytes", json_array_get(told, 1));
-        const bool seen = service_may_see(uid, r->ensemble);
+        const bool seen = service_may_see(sv, uid, r->ensemble);
         json_object_set_new(j, "ensemble", seen ? json_string(r->ensemble->id) : json_null());
         json_object_set_new(j, "window", seen ? json_integer(r->window) : json_null());
         json_object_set_new(j, "repeat", seen ? json_integer(r->repeat) : json_null());
@@ -32,25 +34,32 @@ json_t *api_replicas_on(const struct service *sv, int worker, uint32_t uid)
     return list;
 }
 
-struct reply api_version(struct api_call *c)
+json_t *api_devices_json(const struct service *sv, uint32_t uid)
 {
-    const struct service *sv = c->service;
     json_t *devices = json_array();
     for (int w = 0; w < sv->sched.nworkers; w++) {
         const struct sched_worker *k = &sv->sched.workers[w];
         json_t *d = json_pack("{s:s,s:s,s:i,s:i,s:s?}", "device", supervisor_device(sv->supervisor, w), "state",
                               device_state(k), "slots", k->slots, "running", k->nrunning, "trouble", k->health.trouble);
+        json_object_set_new(d, "drained", api_hold_json(&k->health.drained));
         if (k->model)
             json_object_set_new(d, "model", json_string(k->model));
         if (sv->loads[w]) {
             json_object_update(d, sv->loads[w]);
-            json_object_set_new(d, "replicas", api_replicas_on(sv, w, request_uid(c->request)));
+            json_object_set_new(d, "replicas", api_replicas_on(sv, w, uid));
         }
         json_array_append_new(devices, d);
     }
+    return devices;
+}
+
+struct reply api_version(struct api_call *c)
+{
+    const struct service *sv = c->service;
     return reply_json(c->request, 200,
-                      json_pack("{s:s,s:s,s:i,s:o,s:O}", "version", SHOAL_VERSION, "build", c->api->build, "api", 1,
-                                "devices", devices, "left_out", sv->config.left_out));
+                      json_pack("{s:s,s:s,s:i,s:o,s:O,s:o}", "version", SHOAL_VERSION, "build", c->api->build, "api", 1,
+                                "devices", api_devices_json(sv, request_uid(c->request)), "left_out",
+                                sv->config.left_out, "held", api_hold_json(&sv->admission)));
 }
 
 struct reply api_live(struct api_call *c)

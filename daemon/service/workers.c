@@ -145,8 +145,10 @@ static int on_frame(void *arg, int worker, const json_t *m, struct err *e)
         int rc = service_step(sv, &ev, e);
         if (rc == 0 && ev.kind == SCHED_WORKER_UP)
             show_memory(sv, worker, &ev.room);
-        if (rc == 0 && ev.kind == SCHED_SEGMENT)
-            store_save_replica(sv->store, r); /* what it has reached, and that no blame is left */
+        if (rc == 0 && ev.kind == SCHED_SEGMENT) {
+            store_save_replica(sv->store, r);    /* what it has reached, and that no blame is left */
+            service_account(sv, r->set, worker); /* in the same batch: no step is counted twice or not at all */
+        }
         return rc;
     }
     return err_set(e, ERR_PROTOCOL, "unknown frame type \"%s\"", type);

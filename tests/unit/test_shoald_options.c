@@ -146,6 +146,10 @@ static void test_file(void **state)
     assert_int_equal(quota_limit_of(q, 2, QUOTA_STORED_BYTES), 2000000000);
     quota_free(q);
     options_free(&o);
+    write_file("admins: {group: daemon}\n");
+    taken("", &o);
+    assert_string_equal(o.limits.admins, "daemon");
+    options_free(&o);
     write_file("# nothing yet\n\n");
     taken("", &o);
     assert_null(o.file);
@@ -172,6 +176,7 @@ static void test_bad_file(void **state)
         {"device: [cuda:0, cuda:0]\n", ":1: --device cuda:0: that GPU is cuda:0 already: expected each once"},
         {"limits:\n  - {user: ann}\n  - {weight: 0}\n", ":3: limits[1].weight: 0: out of range; expected a number"},
         {"limits:\n  - user: ann\n    runing: 4\n", ":3: limits[0].runing: unknown key; did you mean running?"},
+        {"admins: {user: ann}\n", ":1: admins.user: unknown key; expected group"},
         {"slots: 3\nslots: 4\n", ":2: slots: duplicate key; the first is in line 1"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
