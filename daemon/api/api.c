@@ -13,6 +13,7 @@ static const struct api_command commands[] = {
     {"GET", "/v1/version", api_version, {{0}}},
     {"GET", "/healthz/live", api_live, {{0}}},
     {"GET", "/healthz/ready", api_ready, {{0}}},
+    {"GET", "/metrics", api_metrics, {{0}}},
     {"GET",
      "/v1/ensembles",
      api_list,

@@ -12,7 +12,6 @@
 
 struct api {
     struct service *service;
-    const char *build; /* what the program was built from */
     struct quota *quota;
     struct checks checks;
 };
@@ -73,6 +72,7 @@ struct reply api_validate(struct api_call *c);
 struct reply api_version(struct api_call *c);
 struct reply api_live(struct api_call *c);
 struct reply api_ready(struct api_call *c);
+struct reply api_metrics(struct api_call *c);
 /* owner.c */
 struct reply api_cancel(struct api_call *c);
 struct reply api_pause(struct api_call *c);

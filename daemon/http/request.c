@@ -163,10 +163,21 @@ int request_charge(struct request *r, size_t bytes, struct err *e)
     return rc;
 }
 
+/* Where nobody is left to hear it, the server may be gone, too. */
+static void count_answer(const struct request *r, int status)
+{
+    char code[16];
+    if (!r->connection)
+        return;
+    snprintf(code, sizeof code, "%d", status);
+    metrics_add(r->server->config.metrics, METRICS_REQUESTS, code, 1);
+}
+
 struct reply request_answer(struct request *r, int status, struct MHD_Response *response)
 {
     if (!response)
         abort(); /* out of memory */
+    count_answer(r, status);
     if (r->refused.code)
         MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close");
     if (r->allow)

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <uv.h>
 
+#include "daemon/metrics/metrics.h"
 #include "daemon/quota/quota.h"
 #include "engine/base/buf.h"
 
@@ -33,6 +34,7 @@ typedef struct reply server_handler(void *arg, struct request *r);
 struct server_config {
     int listen_fd; /* listening, not blocking; the server's own from here on */
     struct quota *quota;
+    struct metrics *metrics; /* answers are counted there */
     server_handler *handler;
     void *arg;
     unsigned idle_seconds; /* then a connection ends whose client neither asks nor reads */

@@ -26,6 +26,7 @@ void service_unwatch(struct watcher *w)
 
 /* What becomes visible with a commit. */
 struct news {
+    struct service *service;
     struct ensemble *ensemble;
     int64_t replica; /* its number; 0: of the ensemble */
     int at;          /* where it was: it may be elsewhere when this is shown */
@@ -47,6 +48,15 @@ static struct sched_replica *news_replica(const struct news *n)
     return &en->replicas[i];
 }
 
+/* Its first replica runs, and it was queued since what clients were shown last. */
+static void count_wait(const struct news *n)
+{
+    const struct ensemble_view *was = &n->ensemble->shown;
+    if (n->state == ENSEMBLE_RUNNING && was->state == ENSEMBLE_QUEUED)
+        metrics_observe(n->service->config.metrics, METRICS_WAITS,
+                        n->changed > was->changed ? (double)(n->changed - was->changed) / 1000 : 0);
+}
+
 static void show(struct news *n)
 {
     struct ensemble *en = n->ensemble;
@@ -64,6 +74,7 @@ static void show(struct news *n)
         r->shown.failures = n->failures;
         ensemble_string(&r->shown.reason, n->reason);
     } else if (n->moved) {
+        count_wait(n);
         en->shown.state = n->state;
         en->shown.changed = n->changed;
         ensemble_string(&en->shown.reason, n->reason);
@@ -92,7 +103,8 @@ static void after_commit(struct service *sv, struct ensemble *en, struct sched_r
 {
     struct news *n = xcalloc(1, sizeof *n);
     const char *reason = r ? r->reason : en->reason;
-    *n = (struct news){.ensemble = en,
+    *n = (struct news){.service = sv,
+                       .ensemble = en,
                        .replica = r ? r->number : 0,
                        .at = r ? (int)(r - en->replicas) : 0,
                        .seq = seq,

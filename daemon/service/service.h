@@ -22,6 +22,7 @@
 
 #include <uv.h>
 
+#include "daemon/metrics/metrics.h"
 #include "daemon/processes/supervisor.h"
 #include "daemon/schedule/sched.h"
 #include "daemon/store/store.h"
@@ -36,6 +37,8 @@ struct service_config {
     json_t *left_out; /* devices that it has not, a text each; its owner's */
     int slots;        /* 0: the worker's choice */
     struct quota *quota;
+    struct metrics *metrics;
+    const char *build; /* what the program was built from */
 };
 
 /* What may change while it runs. */
