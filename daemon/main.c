@@ -252,6 +252,8 @@ int main(int argc, char **argv)
     if (options_answered(o, BUILD_TEXT))
         return EXIT_OK;
     log_setup("shoald", o->verbose ? LOG_DEBUG : LOG_INFO);
+    if (o->log && !strcmp(o->log, "json"))
+        log_as(LOG_JSON);
     uv_loop_init(&d.loop);
     if (start(&d, &e)) {
         log_line(LOG_ERROR, "%s", e.msg);

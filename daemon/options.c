@@ -85,6 +85,8 @@ static const struct arg rows[] = {
                 "stop-when"),
     ARG(AMOUNT, "connections", "N", struct options, connections, .usual = -1, .fixed = true, .example = "8192",
         .help = "of all users together [8192, or what the limit of open files allows]"),
+    ARG(TEXT, "log", "FORM", struct options, log, .fixed = true, .choices = {"text", "json"}, .example = "json",
+        .help = "how lines of the log are written: text, or json, an object a line [text]"),
     ARG(FLAG, "verbose", NULL, struct options, verbose, .help = "debug messages"),
     ARG(FLAG, "check-config", NULL, struct options, check_config, .line = true,
         .help = "read options and file, say what is wrong with them, and end"),

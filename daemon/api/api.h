@@ -39,6 +39,7 @@ enum {
 };
 
 struct api_call {
+    const struct api_command *command;
     struct api *api;
     struct service *service;
     struct request *request;
@@ -64,6 +65,13 @@ struct reply api_handle(void *arg, struct request *r);
 
 /* An error with a list, "files"; NULL: without. Steals it. */
 struct reply reply_missing(struct request *r, const struct err *e, json_t *files);
+
+/* act.c: the log has one line for each command that changed something: who asked for what, of which ensemble. */
+/* Before the handler is called: keeps that with the request. */
+void act_begin(const struct api_call *c);
+/* Writes the line. A handler calls it when its change is committed, before it answers. `made`: the ensemble that it
+ * made; NULL: none. */
+void act_done(const struct request *r, const struct ensemble *made);
 
 /* submit.c */
 struct reply api_submit(struct api_call *c);

@@ -57,6 +57,8 @@ static void request_free(struct request *r)
 {
     if (r->response)
         MHD_destroy_response(r->response);
+    if (r->kept)
+        r->free_kept(r->kept);
     quota_return(&r->body_charge);
     buf_free(&r->body);
     free(r->method);
@@ -107,6 +109,17 @@ void request_on_gone(struct request *r, void (*gone)(void *arg), void *arg)
 {
     r->gone = gone;
     r->gone_arg = arg;
+}
+
+void request_keep(struct request *r, void *kept, void (*free_kept)(void *kept))
+{
+    r->kept = kept;
+    r->free_kept = free_kept;
+}
+
+void *request_kept(const struct request *r)
+{
+    return r->kept;
 }
 
 void request_allow(struct request *r, const char *methods)

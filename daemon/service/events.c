@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "daemon/service/stored.h"
+#include "engine/base/log.h"
 
 void service_watch(struct watcher *w)
 {
@@ -57,9 +58,35 @@ static void count_wait(const struct news *n)
                         n->changed > was->changed ? (double)(n->changed - was->changed) / 1000 : 0);
 }
 
+/* An event tells of it: else only its reason is another. */
+static void log_move(const struct news *n)
+{
+    const struct ensemble *en = n->ensemble;
+    struct log_fields f = {0};
+    if (!n->seq)
+        return;
+    log_add(&f, "move", ensemble_states.states[n->state].name);
+    log_add(&f, "from", en->shown.seq ? ensemble_states.states[en->shown.state].name : NULL);
+    log_add(&f, "ensemble", en->id);
+    log_add_number(&f, "owner", en->owner);
+    log_add(&f, "name", en->name);
+    log_add(&f, "reason", n->reason);
+    log_put(LOG_INFO, &f);
+    log_fields_free(&f);
+}
+
+/* Before it is shown. */
+static void tell_of_move(const struct news *n)
+{
+    count_wait(n);
+    log_move(n);
+}
+
 static void show(struct news *n)
 {
     struct ensemble *en = n->ensemble;
+    if (n->moved && !n->replica)
+        tell_of_move(n);
     if (n->seq)
         en->shown.seq = n->seq;
     if (n->revision) /* the next one may come without another state */
@@ -74,7 +101,6 @@ static void show(struct news *n)
         r->shown.failures = n->failures;
         ensemble_string(&r->shown.reason, n->reason);
     } else if (n->moved) {
-        count_wait(n);
         en->shown.state = n->state;
         en->shown.changed = n->changed;
         ensemble_string(&en->shown.reason, n->reason);
