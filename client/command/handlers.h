@@ -27,6 +27,7 @@ int extend_main(struct client *c, int argc, char **argv);
 int rm_main(struct client *c, int argc, char **argv);
 int du_main(struct client *c, int argc, char **argv);
 int up_main(struct client *c, int argc, char **argv);
+int doctor_main(struct client *c, int argc, char **argv);
 int version_main(struct client *c, int argc, char **argv);
 int import_main(struct client *c, int argc, char **argv);
 int ladder_main(struct client *c, int argc, char **argv);
