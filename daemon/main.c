@@ -15,6 +15,7 @@
 #include "daemon/host/devices.h"
 #include "daemon/host/notify.h"
 #include "daemon/host/paths.h"
+#include "daemon/monitor/on_end.h"
 #include "daemon/monitor/textfile.h"
 #include "daemon/options.h"
 #include "daemon/service/stored.h"
@@ -36,6 +37,7 @@ struct daemon {
     struct metrics *metrics;
     struct stored stored;
     struct textfile textfile;
+    struct on_end on_end;
     struct server *server;
     char *state, *socket, *worker;
     json_t *left_out;
@@ -66,6 +68,7 @@ static void close_all(struct daemon *d)
     uv_close((uv_handle_t *)&d->extend, NULL);
     stored_stop(&d->stored);
     textfile_close(&d->textfile);
+    on_end_close(&d->on_end);
     service_close(&d->service);
 }
 
@@ -219,6 +222,7 @@ static int start(struct daemon *d, struct err *e)
     start_handles(d);
     stored_start(&d->stored, &d->service);
     textfile_open(&d->textfile, &d->service, o->metrics_file, o->metrics_every);
+    on_end_open(&d->on_end, &d->service, o->on_end, d->socket);
     rc = service_start(&d->service, e);
     if (rc == 0)
         rc = start_server(d, fd, e);

@@ -85,6 +85,10 @@ static const struct arg rows[] = {
                 "stop-when"),
     ARG(AMOUNT, "connections", "N", struct options, connections, .usual = -1, .fixed = true, .example = "8192",
         .help = "of all users together [8192, or what the limit of open files allows]"),
+    ARG(TEXT, "on-end", "COMMAND", struct options, on_end, .fixed = true,
+        .example = "shoal results \"$SHOAL_ENSEMBLE\" | mail -s \"$SHOAL_NAME: $SHOAL_STATE\" ann",
+        .help = "run this with sh when an ensemble is done, failed or cancelled, as the user that shoald runs as, and "
+                "only for that user's own ensembles"),
     ARG(TEXT, "log", "FORM", struct options, log, .fixed = true, .choices = {"text", "json"}, .example = "json",
         .help = "how lines of the log are written: text, or json, an object a line [text]"),
     ARG(FLAG, "verbose", NULL, struct options, verbose, .help = "debug messages"),

@@ -13,6 +13,7 @@ struct options {
     const char *socket, *state, *worker; /* NULL: by the rules of host/paths.h */
     const char *user, *group;            /* NULL: by the rules of host/privileges.h */
     const char *log;                     /* "json"; else lines are text */
+    const char *on_end;                  /* NULL: none */
     const char *devices[DEVICES_MAX];
     bool portable, idle; /* service/service.h */
     bool verbose, version, help;

@@ -117,7 +117,10 @@ static void news_free(void *arg)
 static void spread_news(void *arg)
 {
     struct news *n = arg;
+    const struct service *sv = n->service;
     show(n);
+    if (n->moved && !n->replica && n->seq && ensemble_shown_ended(n->ensemble) && sv->on_ended)
+        sv->on_ended(sv->on_ended_arg, n->ensemble);
     for (struct watcher *w = n->seq ? n->ensemble->watchers : NULL, *next; w; w = next) {
         next = w->next; /* a watcher may leave while it is told */
         w->news(w);
@@ -165,7 +168,7 @@ void service_put_event(struct service *sv, struct ensemble *en, struct sched_rep
 void service_show_replicas(struct service *sv, struct ensemble *en, enum replica_state from, enum replica_state to)
 {
     struct news *n = xcalloc(1, sizeof *n);
-    *n = (struct news){.ensemble = en, .all = true, .from = from, .state = to};
+    *n = (struct news){.service = sv, .ensemble = en, .all = true, .from = from, .state = to};
     store_after_commit(sv->store, spread_news, news_free, n);
 }
 

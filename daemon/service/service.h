@@ -85,6 +85,9 @@ struct service {
     void (*on_stopped)(void *arg); /* drained: nothing runs any more */
     void *on_stopped_arg;
     void (*on_status)(void *arg, const char *text); /* for the service manager */
+    /* That an ensemble is done, failed or cancelled is committed; NULL: nobody wants to know. */
+    void (*on_ended)(void *arg, const struct ensemble *en);
+    void *on_ended_arg;
 };
 
 int service_open(struct service *sv, uv_loop_t *loop, const struct service_config *c, struct err *e);
