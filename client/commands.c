@@ -319,6 +319,14 @@ const struct command commands[] = {
      "shoal hold --reason 'new driver at noon'\n", NEEDS_SERVICE, SERVICE | BIT(REASON), 0, 0, hold_main},
     {"release", "", "take submissions of everybody again", "Of administrators.", "shoal release\n", NEEDS_SERVICE,
      SERVICE, 0, 0, release_main},
+    {"doctor", "[FOLDER]", "look for what may be wrong with this machine, and say what to do",
+     "A line for each thing: the versions of client, worker and service, the driver, memory errors of GPUs, GPUs that "
+     "are "
+     "not used, space and permissions of the folders that services keep their state in, and of FOLDER, which has "
+     "specs: "
+     "the current folder when not given. It works without a GPU and without a service, changes nothing, and exits 1 "
+     "where a line is a warning.",
+     "shoal doctor\nshoal doctor projects/tyk2 --json\n", NEEDS_NOTHING, BIT(SOCKET) | BIT(JSON), 0, 1, doctor_main},
     {"version", "", "versions of client and service", "", "shoal version --json\n", NEEDS_SERVICE, SERVICE, 0, 0,
      version_main},
     {"help", "[COMMAND]", "explain a command; with --json all of them", "", "shoal help submit\n", NEEDS_NOTHING,

@@ -130,7 +130,7 @@ static const struct {
     {"Administer", {"drain", "undrain", "hold", "release"}},
     {"Write and check specs", {"init", "import", "validate", "suggest-restraint"}},
     {"Without a service", {"energy", "observe", "bench", "estimate"}},
-    {"About", {"version", "help"}},
+    {"About", {"doctor", "version", "help"}},
 };
 
 static void print_group(FILE *to, const char *title, const char *const *names, const struct command *all, int n)

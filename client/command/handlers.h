@@ -32,6 +32,7 @@ int undrain_main(struct client *c, int argc, char **argv);
 int hold_main(struct client *c, int argc, char **argv);
 int release_main(struct client *c, int argc, char **argv);
 int up_main(struct client *c, int argc, char **argv);
+int doctor_main(struct client *c, int argc, char **argv);
 int version_main(struct client *c, int argc, char **argv);
 int import_main(struct client *c, int argc, char **argv);
 int ladder_main(struct client *c, int argc, char **argv);

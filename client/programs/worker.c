@@ -40,7 +40,8 @@ int offline_main(struct client *c, int argc, char **argv)
     return rc;
 }
 
-int ask_worker(const struct client *c, char **words, struct buf *text)
+/* `errors`: what it prints on standard error, too. */
+static int run_worker(const struct client *c, char **words, bool errors, struct buf *text)
 {
     int out[2], status = 0;
     char piece[65536];
@@ -51,6 +52,8 @@ int ask_worker(const struct client *c, char **words, struct buf *text)
     pid_t child = fork();
     if (child == 0) {
         dup2(out[1], STDOUT_FILENO);
+        if (errors)
+            dup2(out[1], STDERR_FILENO);
         close(out[0]);
         close(out[1]);
         _exit(become_worker(words));
@@ -63,6 +66,16 @@ int ask_worker(const struct client *c, char **words, struct buf *text)
     while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
         ;
     return child > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_INTERNAL;
+}
+
+int ask_worker(const struct client *c, char **words, struct buf *text)
+{
+    return run_worker(c, words, false, text);
+}
+
+int hear_worker(const struct client *c, char **words, struct buf *text)
+{
+    return run_worker(c, words, true, text);
 }
 
 int estimate_main(struct client *c, int argc, char **argv)

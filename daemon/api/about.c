@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the service says of itself: version, devices, whether it is ready.
+ * What the service says of itself: version, devices, whether it is ready, metrics.
  */
 #include "daemon/api/api.h"
+#include "daemon/monitor/monitor.h"
 
 static const char *device_state(const struct sched_worker *w)
 {
@@ -57,8 +58,8 @@ struct reply api_version(struct api_call *c)
 {
     const struct service *sv = c->service;
     return reply_json(c->request, 200,
-                      json_pack("{s:s,s:s,s:i,s:o,s:O,s:o}", "version", SHOAL_VERSION, "build", c->api->build, "api", 1,
-                                "devices", api_devices_json(sv, request_uid(c->request)), "left_out",
+                      json_pack("{s:s,s:s,s:i,s:o,s:O,s:o}", "version", SHOAL_VERSION, "build", sv->config.build, "api",
+                                1, "devices", api_devices_json(sv, request_uid(c->request)), "left_out",
                                 sv->config.left_out, "held", api_hold_json(&sv->admission)));
 }
 
@@ -73,4 +74,15 @@ struct reply api_ready(struct api_call *c)
     if (!service_ready(c->service, &e))
         return reply_error(c->request, &e);
     return api_live(c);
+}
+
+static void reported(void *request, const struct buf *text)
+{
+    reply_bytes(request, 200, "application/openmetrics-text; version=1.0.0; charset=utf-8", text->data, text->len);
+}
+
+struct reply api_metrics(struct api_call *c)
+{
+    monitor_report(c->service, METRICS_OPEN, reported, c->request);
+    return reply_later(c->request);
 }

@@ -7,7 +7,6 @@
 
 #include "daemon/api/api.h"
 #include "daemon/host/users.h"
-#include "engine/base/log.h"
 #include "engine/base/printable.h"
 
 #define REASON_MOST 200 /* bytes */
@@ -52,6 +51,7 @@ static void told_free(void *arg)
 static void told_committed(void *arg)
 {
     struct told *t = arg;
+    act_done(t->request, NULL);
     reply_json(t->request, 200, json_incref(t->answer));
     told_free(t);
 }
@@ -118,15 +118,11 @@ static struct reply use_devices(struct api_call *c, const struct hold *by)
     const char *device = c->text[0];
     struct service *sv = c->service;
     struct err e = {0};
-    char name[USERS_NAME];
     if (need_administrator(c, by ? "drain devices" : "undrain devices", &e) || find_device(sv, device, &e))
         return reply_error(c->request, &e);
     for (int w = 0; w < sv->sched.nworkers; w++)
         if (is_meant(sv, w, device))
             use_device(sv, w, by);
-    users_name(request_uid(c->request), name);
-    log_line(LOG_INFO, "%s devices=%s by=%s%s%s", by ? "drained" : "undrained", device ? device : "all", name,
-             by && by->reason ? " reason=" : "", by && by->reason ? by->reason : "");
     return tell_out_of_use(c);
 }
 
@@ -155,19 +151,15 @@ struct reply api_hold(struct api_call *c)
     const struct hold by = hold_of(name, reason);
     hold_set(&c->service->admission, &by);
     store_put_hold(c->service->store, STORE_ADMISSION, &by);
-    log_line(LOG_INFO, "admission held by=%s%s%s", name, by.reason ? " reason=" : "", by.reason ? by.reason : "");
     return tell_out_of_use(c);
 }
 
 struct reply api_release(struct api_call *c)
 {
     struct err e = {0};
-    char name[USERS_NAME];
     if (need_administrator(c, "release admission", &e))
         return reply_error(c->request, &e);
-    users_name(request_uid(c->request), name);
     hold_clear(&c->service->admission);
     store_end_hold(c->service->store, STORE_ADMISSION);
-    log_line(LOG_INFO, "admission released by=%s", name);
     return tell_out_of_use(c);
 }

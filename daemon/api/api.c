@@ -13,6 +13,7 @@ static const struct api_command commands[] = {
     {"GET", "/v1/version", api_version, {{0}}},
     {"GET", "/healthz/live", api_live, {{0}}},
     {"GET", "/healthz/ready", api_ready, {{0}}},
+    {"GET", "/metrics", api_metrics, {{0}}},
     {"GET",
      "/v1/ensembles",
      api_list,
@@ -182,6 +183,7 @@ static struct reply run_command(const struct api_command *command, struct api_ca
 {
     struct err e = {0};
     struct parsing p = {command, c};
+    c->command = command;
     for (int i = 0; i < API_PARAMS && command->params[i].name; i++)
         c->value[i] = -1;
     if (request_query(c->request, parse_param, &p, &e))
@@ -192,6 +194,8 @@ static struct reply run_command(const struct api_command *command, struct api_ca
         if (!c->ensemble)
             return refuse_word(c->request, &found, &e);
     }
+    if (strcmp(command->method, "GET"))
+        act_begin(c);
     return command->handler(c);
 }
 

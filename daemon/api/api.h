@@ -12,7 +12,6 @@
 
 struct api {
     struct service *service;
-    const char *build; /* what the program was built from */
     struct quota *quota;
     struct checks checks;
 };
@@ -44,6 +43,7 @@ enum {
 enum { API_ACCOUNTING_BY, API_ACCOUNTING_SINCE, API_ACCOUNTING_OWNER, API_ACCOUNTING_ALL };
 
 struct api_call {
+    const struct api_command *command;
     struct api *api;
     struct service *service;
     struct request *request;
@@ -70,6 +70,13 @@ struct reply api_handle(void *arg, struct request *r);
 /* An error with a list, "files"; NULL: without. Steals it. */
 struct reply reply_missing(struct request *r, const struct err *e, json_t *files);
 
+/* act.c: the log has one line for each command that changed something: who asked for what, of which ensemble. */
+/* Before the handler is called: keeps that with the request. */
+void act_begin(const struct api_call *c);
+/* Writes the line. A handler calls it when its change is committed, before it answers. `made`: the ensemble that it
+ * made; NULL: none. */
+void act_done(const struct request *r, const struct ensemble *made);
+
 /* submit.c */
 struct reply api_submit(struct api_call *c);
 struct reply api_validate(struct api_call *c);
@@ -77,6 +84,7 @@ struct reply api_validate(struct api_call *c);
 struct reply api_version(struct api_call *c);
 struct reply api_live(struct api_call *c);
 struct reply api_ready(struct api_call *c);
+struct reply api_metrics(struct api_call *c);
 /* owner.c */
 struct reply api_cancel(struct api_call *c);
 struct reply api_pause(struct api_call *c);

@@ -24,6 +24,7 @@ static void action_free(void *arg)
 static void action_committed(void *arg)
 {
     struct action *a = arg;
+    act_done(a->request, NULL);
     api_reply_ensemble(a->request, 200, a->ensemble, NULL);
     action_free(a);
 }
@@ -138,6 +139,7 @@ struct removing {
 static void removed(void *arg, int64_t bytes)
 {
     struct removing *r = arg;
+    act_done(r->request, NULL);
     reply_json(r->request, 200, json_pack("{s:s,s:I}", "id", r->id, "bytes", (json_int_t)bytes));
     free(r);
 }

@@ -68,6 +68,8 @@ static void committed(void *arg)
 {
     struct submit *s = arg;
     json_t *more = json_pack("{s:O}", "warnings", s->warnings);
+    if (s->status == 201) /* else it was submitted before */
+        act_done(s->request, s->ensemble);
     api_reply_ensemble(s->request, s->status, s->ensemble, more);
     json_decref(more);
     submit_free(s);

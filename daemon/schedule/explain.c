@@ -13,6 +13,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "engine/base/buf.h"
 
@@ -272,14 +273,20 @@ static enum wait_kind kind_of(const struct sched_queue *q, const struct sched_se
     return kind;
 }
 
+static void find_turns(struct sched_queue *q)
+{
+    for (int w = 0; w < q->s->nworkers; w++)
+        if (health_is_up(&q->s->workers[w].health))
+            q->turn[w] = pack_whose_turn(q->s, w, q->now);
+}
+
 void sched_queue_open(struct sched_queue *q, const struct ensemble *e, int64_t now)
 {
     const struct sched *s = e->sched;
     *q = (struct sched_queue){.s = s, .ensemble = e, .now = now};
     q->place = xcalloc((size_t)e->nsets, sizeof *q->place);
-    for (int w = 0; w < s->nworkers && e->nwaiting; w++)
-        if (health_is_up(&s->workers[w].health))
-            q->turn[w] = pack_whose_turn(s, w, now);
+    if (e->nwaiting)
+        find_turns(q);
     find_places(q);
     find_slots(q);
 }
@@ -307,10 +314,35 @@ void sched_explain(const struct sched_queue *q, const struct sched_replica *r, s
     out->expected = expected(q, place);
 }
 
+void sched_count_waiting(const struct sched *s, int64_t now, int64_t counts[WAIT_KINDS])
+{
+    struct sched_queue q = {.s = s, .now = now};
+    memset(counts, 0, WAIT_KINDS * sizeof *counts);
+    find_turns(&q);
+    for (int i = 0; i < s->nactive && !s->draining; i++) {
+        const struct ensemble *e = s->active[i];
+        for (int k = 0; k < e->nsets && e->nwaiting && ensemble_wants(e); k++)
+            if (set_waits(&e->sets[k])) {
+                const struct sched_worker *drained = NULL;
+                counts[kind_of(&q, &e->sets[k], &drained)] += e->sets[k].nqueued;
+            }
+    }
+}
+
+const char *wait_name(enum wait_kind kind)
+{
+    static const char *const names[WAIT_KINDS] = {
+        [WAIT_NOT] = "nothing",   [WAIT_INPUT] = "input", [WAIT_SPACE] = "disk",    [WAIT_QUOTA] = "quota",
+        [WAIT_LIMIT] = "limit",   [WAIT_PAUSE] = "pause", [WAIT_DEVICE] = "device", [WAIT_SICK] = "sick",
+        [WAIT_DRAIN] = "drained", [WAIT_ROOM] = "room",   [WAIT_TURN] = "turn"};
+    return names[kind];
+}
+
 const char *wait_text(enum wait_kind kind)
 {
     switch (kind) {
     case WAIT_NOT:
+    case WAIT_KINDS:
         return NULL;
     case WAIT_INPUT:
         return "its input folder";

@@ -245,6 +245,7 @@ enum wait_kind {
     WAIT_DRAIN,  /* those that are up are drained */
     WAIT_ROOM,   /* its turn has come; others make room */
     WAIT_TURN,   /* for its turn */
+    WAIT_KINDS,
 };
 
 struct sched_wait {
@@ -272,5 +273,9 @@ void sched_queue_close(struct sched_queue *q);
 void sched_explain(const struct sched_queue *q, const struct sched_replica *r, struct sched_wait *out);
 /* A few words for people: "its turn". NULL for WAIT_NOT. */
 const char *wait_text(enum wait_kind kind);
+/* One word for programs: "turn". Never another for the same kind. */
+const char *wait_name(enum wait_kind kind);
+/* How many replicas of all ensembles wait for what. A pass over the sets that wait. */
+void sched_count_waiting(const struct sched *s, int64_t now, int64_t counts[WAIT_KINDS]);
 
 #endif

@@ -156,6 +156,22 @@ bool service_ready(const struct service *sv, struct err *e)
 
 /* ---- life ---- */
 
+static void commit_took(void *arg, double seconds)
+{
+    struct service *sv = arg;
+    metrics_observe(sv->config.metrics, METRICS_COMMITS, seconds);
+}
+
+/* Counters of a device begin at 0, so that the first crash is seen as an increase. */
+static void begin_counting(struct service *sv)
+{
+    static const enum metrics_family families[] = {METRICS_DEVICE_CRASHES, METRICS_STEPS, METRICS_SIMULATED};
+    for (int w = 0; w < sv->config.ndevices; w++)
+        for (size_t f = 0; f < sizeof families / sizeof *families; f++)
+            metrics_add(sv->config.metrics, families[f], sv->config.devices[w], 0);
+    store_on_commit(sv->store, commit_took, sv);
+}
+
 int service_open(struct service *sv, uv_loop_t *loop, const struct service_config *c, struct err *e)
 {
     *sv = (struct service){.loop = loop, .config = *c, .carry_out = carry_out};
@@ -181,6 +197,7 @@ int service_open(struct service *sv, uv_loop_t *loop, const struct service_confi
     sv->next_ensemble = last.ensemble + 1;
     sv->next_replica = last.replica + 1;
     sv->next_seq = last.event + 1;
+    begin_counting(sv);
     return 0;
 }
 

@@ -22,6 +22,7 @@
 
 #include <uv.h>
 
+#include "daemon/metrics/metrics.h"
 #include "daemon/processes/supervisor.h"
 #include "daemon/schedule/sched.h"
 #include "daemon/store/store.h"
@@ -36,6 +37,8 @@ struct service_config {
     json_t *left_out; /* devices that it has not, a text each; its owner's */
     int slots;        /* 0: the worker's choice */
     struct quota *quota;
+    struct metrics *metrics;
+    const char *build; /* what the program was built from */
 };
 
 /* What may change while it runs. */
@@ -84,6 +87,9 @@ struct service {
     void (*on_stopped)(void *arg); /* drained: nothing runs any more */
     void *on_stopped_arg;
     void (*on_status)(void *arg, const char *text); /* for the service manager */
+    /* That an ensemble is done, failed or cancelled is committed; NULL: nobody wants to know. */
+    void (*on_ended)(void *arg, const struct ensemble *en);
+    void *on_ended_arg;
 };
 
 int service_open(struct service *sv, uv_loop_t *loop, const struct service_config *c, struct err *e);

@@ -167,7 +167,9 @@ struct store {
     bool sweeping;       /* under lock: ensembles may be removed whose rows are there; sweep.c */
     atomic_bool failing; /* the last commit failed and is tried again */
     uint64_t retry_ns;   /* between two tries */
-    char *reserve;       /* path of the file that keeps space, and whether it is there: reserve.c */
+    store_committed_fn *on_commit;
+    void *on_commit_arg;
+    char *reserve; /* path of the file that keeps space, and whether it is there: reserve.c */
     bool reserved;
     struct store_file files[STORE_FILES]; /* as they were opened */
 };

@@ -32,6 +32,9 @@ struct store;
  * `portable`: the folder may be on a network filesystem, and may come from another machine. One process has the
  * database then, any other is refused, and all ensembles in it become those of this process's user. */
 int store_open(struct store **out, const char *directory, bool portable, struct err *e);
+/* From here on told on the loop thread of each commit how long it took, before its callbacks run. */
+typedef void store_committed_fn(void *arg, double seconds);
+void store_on_commit(struct store *s, store_committed_fn *fn, void *arg);
 /* Starts the committing thread. */
 int store_start(struct store *s, uv_loop_t *loop, struct err *e);
 /* Commits what is pending, runs the callbacks, marks the stop as clean, closes. Blocks. NULL is fine. The loop must

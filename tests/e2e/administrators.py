@@ -150,7 +150,7 @@ def drains():
         shoal(s, ADMIN, "undrain", "--all")
         assert_whole(s, waits, 1500)
         assert device("cpu")["drained"] is None and device("cpu:1")["drained"] is None
-        assert "drained devices=cpu:1 by=daemon reason=the fan" in s.log_text()
+        assert 'act=drain uid=1 device=cpu:1 reason="the fan"' in s.log_text()
 
 
 def quarantine():
