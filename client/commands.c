@@ -153,7 +153,11 @@ const struct command commands[] = {
      "starts one of its own, which keeps everything in DIR, on the devices of --device. It stops after --for and at "
      "SIGTERM, SIGINT, SIGHUP or SIGUSR1, after every window has made a checkpoint, and exits 75: the same command "
      "goes on from there, also where DIR was copied to another machine. It exits 0 when all are done, and 1 when one "
-     "has failed.\n"
+     "has failed. With --share I/N it runs one part of N, in DIR/share-I: the first share writes to DIR/plan.json "
+     "which "
+     "ensemble is in which share, and later ones follow it. A share that finds another file or other inputs exits 3, "
+     "and another copy of a share that runs exits 75. With --here DIR of such a campaign plan, status, gather and "
+     "report show all shares, without a service and while they run; cancel has all of them stop.\n"
      "Where the campaign says ladder, submit and run hand over pilots first, which place the windows of each leg; the "
      "repeats follow once their pilots have ended, and run waits for them. At the end run adds windows where "
      "neighbours overlap too little.\n"
@@ -184,6 +188,7 @@ const struct command commands[] = {
      "shoal campaign submit campaign.yaml\n"
      "shoal campaign run campaign.yaml --output table/\n"
      "shoal campaign run campaign.yaml --here run/ --device cuda:0 --for 4h\n"
+     "shoal campaign run campaign.yaml --here run/ --share 7/64\n"
      "shoal campaign submit campaign.yaml --only ligand_7 --replace\n"
      "shoal campaign pause campaign.yaml --leg complex --skip ligand_3\n"
      "shoal campaign extend campaign.yaml --until '5 ns'\n"
@@ -192,7 +197,7 @@ const struct command commands[] = {
      "shoal campaign diff before/gather.json campaign.yaml --output diff.csv\n",
      NEEDS_SERVICE,
      KEPT | BIT(PLAIN) | BIT(INCLUDE) | BIT(TIME) | BIT(UNTIL) | BIT(BY_NEED) | BIT(OUTPUT) | BIT(TIMEOUT) | BIT(FOR) |
-         BIT(DEVICE) | BIT(ONLY) | BIT(SKIP) | BIT(LEG) | BIT(REPLACE) | BIT(DRY_RUN) | BIT(YES),
+         BIT(DEVICE) | BIT(ONLY) | BIT(SKIP) | BIT(LEG) | BIT(REPLACE) | BIT(DRY_RUN) | BIT(YES) | BIT(SHARE),
      2, 3, campaign_main},
     {"init", "[KIND]", "write a commented spec to begin with: hydration, relative or absolute",
      "With --topology the topology is read: the spec is of the one molecule that is neither solvent nor ion, and named "

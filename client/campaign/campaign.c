@@ -13,6 +13,7 @@
 #include "client/command/command.h"
 #include "client/command/handlers.h"
 #include "client/command/option_rows.h"
+#include "client/division/division.h"
 #include "client/gather/diff.h"
 #include "client/gather/gather.h"
 #include "engine/base/suggest.h"
@@ -84,9 +85,21 @@ static int extend_all(struct client *c, const char *file)
     return each(c, file, "extend", extend_main);
 }
 
+/* Shares of a campaign stop, and do not begin again. */
+static int cancel_shares(struct client *c)
+{
+    struct err e = {0};
+    if (division_cancel(c->division, &e))
+        return client_fail(c, &e);
+    client_say(c, "%s: shares that run stop within a minute, and none begins", c->division);
+    return EXIT_OK;
+}
+
 /* Of all of it pilots too, which have another label: by their ids. */
 static int cancel_all(struct client *c, const char *file)
 {
+    if (c->division)
+        return cancel_shares(c);
     struct campaign_view k;
     struct err e = {0};
     int rc = campaign_open(&k, c, file, true), n = 0;
@@ -107,6 +120,22 @@ static int cancel_all(struct client *c, const char *file)
     return rc;
 }
 
+/* Those of campaigns in shares. */
+static int check_share_options(const struct client *c, const char *action, struct err *e)
+{
+    if (c->share.of && c->nheres != 1)
+        return err_set(e, ERR_USAGE, "--share: expected --here DIR, the folder that all shares have");
+    if (c->division && !strcmp(action, "cancel") && (c->share.of || campaign_is_part(c)))
+        return err_set(e, ERR_USAGE,
+                       "%s: campaign cancel stops all of its shares; of a share it is campaign cancel "
+                       "--here %s/share-000",
+                       c->division, c->division);
+    if (c->share.of && !strcmp(action, "run") && (campaign_is_part(c) || c->output))
+        return err_set(e, ERR_USAGE, "--%s with campaign run --share: expected with campaign gather --here DIR",
+                       c->output ? "output" : "only, --skip or --leg");
+    return 0;
+}
+
 /* Options that go with some actions alone. */
 static int check_options(const struct client *c, const char *action, struct err *e)
 {
@@ -124,7 +153,7 @@ static int check_options(const struct client *c, const char *action, struct err 
         return err_set(e, ERR_USAGE, "campaign report makes a page; `shoal campaign gather --json` has its numbers");
     if (works && c->timeout > 0)
         return err_set(e, ERR_USAGE, "--timeout with --here: expected --for, after which the service of --here stops");
-    return 0;
+    return check_share_options(c, action, e);
 }
 
 static const struct {
