@@ -136,8 +136,8 @@ const struct command commands[] = {
     {"validate", "SPEC.yaml", "check a spec and its files; say what it would take and what in it is likely not meant",
      "", "shoal validate methane.yaml\nshoal validate methane.yaml --json\n", NEEDS_WORKER, FILES, 1, 1, offline_main},
     {"campaign", "ACTION FILE.yaml [FILE]",
-     "many ensembles at once: plan, submit, run, status, wait, gather, report, diff, and what can be done to one "
-     "ensemble",
+     "many ensembles at once: plan, submit, run, slurm, status, wait, gather, report, diff, and what can be done to "
+     "one ensemble",
      "FILE: systems, legs, edges between systems and repeats; shoal-campaign(5) says what they are.\nplan says what "
      "would be "
      "submitted and what is wrong with it, and submits nothing.\nsubmit hands over what the service does not have yet: "
@@ -158,6 +158,10 @@ const struct command commands[] = {
      "ensemble is in which share, and later ones follow it. A share that finds another file or other inputs exits 3, "
      "and another copy of a share that runs exits 75. With --here DIR of such a campaign plan, status, gather and "
      "report show all shares, without a service and while they run; cancel has all of them stop.\n"
+     "slurm submits a job array to Slurm with a task for each share, and prints the number of the job; words behind -- "
+     "are options for sbatch. A task that is preempted or near its time limit makes checkpoints and is put into the "
+     "queue again. Said again, slurm submits shares that have work left and no task in the queue. With --dry-run it "
+     "prints the script.\n"
      "Where the campaign says ladder, submit and run hand over pilots first, which place the windows of each leg; the "
      "repeats follow once their pilots have ended, and run waits for them. At the end run adds windows where "
      "neighbours overlap too little.\n"
@@ -189,6 +193,8 @@ const struct command commands[] = {
      "shoal campaign run campaign.yaml --output table/\n"
      "shoal campaign run campaign.yaml --here run/ --device cuda:0 --for 4h\n"
      "shoal campaign run campaign.yaml --here run/ --share 7/64\n"
+     "shoal campaign slurm campaign.yaml --here run/ --shares 64 --at-once 16 -- --partition=gpu --gpus=1 "
+     "--time=4:00:00\n"
      "shoal campaign submit campaign.yaml --only ligand_7 --replace\n"
      "shoal campaign pause campaign.yaml --leg complex --skip ligand_3\n"
      "shoal campaign extend campaign.yaml --until '5 ns'\n"
@@ -197,8 +203,9 @@ const struct command commands[] = {
      "shoal campaign diff before/gather.json campaign.yaml --output diff.csv\n",
      NEEDS_SERVICE,
      KEPT | BIT(PLAIN) | BIT(INCLUDE) | BIT(TIME) | BIT(UNTIL) | BIT(BY_NEED) | BIT(OUTPUT) | BIT(TIMEOUT) | BIT(FOR) |
-         BIT(DEVICE) | BIT(ONLY) | BIT(SKIP) | BIT(LEG) | BIT(REPLACE) | BIT(DRY_RUN) | BIT(YES) | BIT(SHARE),
-     2, 3, campaign_main},
+         BIT(DEVICE) | BIT(ONLY) | BIT(SKIP) | BIT(LEG) | BIT(REPLACE) | BIT(DRY_RUN) | BIT(YES) | BIT(SHARE) |
+         BIT(SHARES) | BIT(AT_ONCE),
+     2, MANY, campaign_main},
     {"init", "[KIND]", "write a commented spec to begin with: hydration, relative or absolute",
      "With --topology the topology is read: the spec is of the one molecule that is neither solvent nor ion, and named "
      "after it; where there are several, --ligand says which. Solvent is water, and whatever there are ten molecules "

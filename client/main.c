@@ -72,7 +72,7 @@ static int run(struct client *c, int words, char **argv)
     struct buf path = {0}, tried = {0};
     if (c->nheres > 1) /* gather opens one after the other */
         return c->command->run(c, words, argv);
-    if (reads_shares(c, words, argv)) {
+    if (is_campaign(c, words, argv, "slurm") || reads_shares(c, words, argv)) {
         c->division = c->here;
         return c->command->run(c, words, argv);
     }

@@ -206,6 +206,14 @@ static int take_value(struct client *c, const struct command *command, enum opti
     case OPTION_SHARE:
         return !share(value, c) ? bad_usage(command, "--share wants I/N, from 0/N to N-1/N, as in 7/64; N at most 1000")
                                 : 0;
+    case OPTION_SHARES:
+        return !number_parse(value, &c->shares) || c->shares < 1 || c->shares > SHARES_MOST
+                   ? bad_usage(command, "--shares wants a whole number from 1 to 1000")
+                   : 0;
+    case OPTION_AT_ONCE:
+        return !number_parse(value, &c->at_once) || c->at_once < 1
+                   ? bad_usage(command, "--at-once wants a whole number from 1")
+                   : 0;
     case OPTION_HERE:
         c->here = c->here ? c->here : value;
         return add(c->heres, &c->nheres, value) ? bad_usage(command, "more than 32 --here") : 0;

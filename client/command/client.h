@@ -28,7 +28,8 @@ struct client {
     const char *division;      /* folder of a campaign in shares; NULL: nothing is asked of one */
     struct {
         int64_t at, of;
-    } share; /* of a division, from 0; of 0: it is not meant */
+    } share;                 /* of a division, from 0; of 0: it is not meant */
+    int64_t shares, at_once; /* 0: not given */
     bool json, jsonl, plain, quiet, wait, all, follow, dry_run, devices, by_need, csv, yes, replace;
     const char *key, *output, *priority;
     const char *topology, *coordinates, *reference, *index, *ligand;

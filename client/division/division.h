@@ -6,6 +6,7 @@
  *   DIR/share-007/     all that one share has, as campaign run --here keeps it (programs/here.h), and what it says of
  *                      itself: status.json, results/KEY.json, results/KEY.yaml (kept.h)
  *   DIR/cancelled      is there: shares stop, and none begins
+ *   DIR/slurm.sh, DIR/log/   the script of campaign slurm, and what its tasks print
  *
  * 1. Every share is as if it were alone: shares read plan.json, and nothing of each other.
  * 2. plan.json never changes. Whoever comes with another file, or another number of shares, is refused.

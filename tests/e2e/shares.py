@@ -1,16 +1,28 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A campaign in shares: campaign run --here DIR --share I/N and the commands that read DIR without a service. Files of all shares are those of a run in one piece, byte for byte.
+"""A campaign in shares: campaign run --here DIR --share I/N, the commands that read DIR without a service, and the script of campaign
+slurm, whose queue is of a few lines of shell here. Files of all shares are those of a run in one piece, byte for byte.
 
 Usage: shares.py SHOAL SHOALD SHOAL_WORKER EXAMPLES
 """
 import json
 import os
 import signal
+import stat
+import subprocess
 import sys
+import time
 import unittest
 
 from parts import BOTH, CAMPAIGN, EXAMPLES, FIRST, VACUUM, WATER, Parts
+
+QUEUE = {  # what of Slurm the script and the commands need; its state is in files beside these
+    "sbatch": 'cp "$2" "$QUEUE/script"; echo 77',
+    "squeue": '[ -e "$QUEUE/down" ] && exit 1; cat "$QUEUE/tasks" 2>/dev/null; true',
+    "scancel": 'echo "$1" >>"$QUEUE/taken"',
+    "scontrol": 'echo "$@" >>"$QUEUE/requeued"',
+    "srun": 'echo "$1 $2" >>"$QUEUE/steps"; while [ "${1#-}" != "$1" ]; do shift; done; exec "$@"',
+}
 
 
 class Shares(Parts):
@@ -135,6 +147,82 @@ class Shares(Parts):
         self.assertIn(f"share 0 has failed on {os.uname().nodename}: after the mend `shoal campaign retry", said)
         self.shoal("campaign", "retry", self.file, "--here", self.at("d"), "--share", "0/1")
         self.run_part("d", "--share", "0/1", code=0)
+
+    def queue(self):
+        """A folder with programs, which `shoal` and the script find first."""
+        folder = self.at("queue")
+        os.mkdir(folder)
+        for name, text in QUEUE.items():
+            path = os.path.join(folder, name)
+            with open(path, "w", encoding="utf-8") as f:
+                f.write(f"#!/bin/sh\n{text}\n")
+            os.chmod(path, stat.S_IRWXU)
+        self.environment |= {"PATH": f"{folder}:{os.environ['PATH']}", "QUEUE": folder}
+
+    def slurm(self, *words, code=0):
+        return self.shoal("campaign", "slurm", self.file, "--here", self.at("d"), "--device", "cpu:1", *words, code=code)
+
+    def task(self, share):
+        environment = {**self.environment, "SLURM_ARRAY_TASK_ID": str(share), "SLURM_ARRAY_JOB_ID": "77",
+                       "SLURM_JOB_ID": str(78 + share), "SLURM_CPUS_PER_TASK": "1"}
+        return subprocess.Popen(["sh", self.at("queue/script")], env=environment, stdout=subprocess.PIPE,
+                                stderr=subprocess.STDOUT, text=True)
+
+    def test_slurm(self):
+        self.queue()
+        self.divide(legs=VACUUM)
+        options = ("--shares", "2", "--at-once", "1", "--", "--partition=gpu", "--constraint=a&b", "-t", "60")
+        script = self.slurm("--dry-run", *options).stdout
+        self.assertFalse(os.path.exists(self.at("d")))
+        self.assertEqual(script.splitlines(), [
+            "#!/bin/sh",
+            "#SBATCH --job-name=shoal-parts --array=0-1%1 --requeue --signal=TERM@120 --open-mode=append "
+            f"--output={self.at('d')}/log/%a.out",
+            "#SBATCH --partition=gpu '--constraint=a&b' -t 60",
+            "srun --ntasks=1 ${SLURM_CPUS_PER_TASK:+--cpus-per-task=$SLURM_CPUS_PER_TASK} "
+            f"{os.path.realpath(sys.argv[1])} campaign run {self.file} --here {self.at('d')} --device cpu:1 "
+            '--share "$SLURM_ARRAY_TASK_ID/2"',
+            "rc=$?",
+            '[ $rc = 75 ] && exec scontrol requeue "${SLURM_ARRAY_JOB_ID}_${SLURM_ARRAY_TASK_ID}"',
+            "exit $rc"])
+        done = self.slurm(*options)
+        self.assertEqual(done.stdout, "77\n")
+        self.assertIn("2 of 2 shares are submitted, 0 are in the queue, 0 ended", done.stderr)
+        self.assertEqual(self.text("queue/script"), script)
+        self.assertTrue(os.path.isdir(self.at("d/log")))
+
+        with self.task(0) as run:
+            deadline = time.monotonic() + 60
+            while not os.path.exists(self.at("d/share-000/status.json")):
+                self.assertLess(time.monotonic(), deadline)
+                time.sleep(0.05)
+            with self.task(0) as copy:
+                said, _ = copy.communicate(timeout=60)
+            self.assertIn("(job 78) works on this folder", said)
+            holder = int(self.text("d/share-000/lock").split()[1])
+            os.kill(holder, signal.SIGTERM)
+            said, _ = run.communicate(timeout=60)
+        self.assertEqual(self.text("queue/requeued"), "requeue 77_0\n" * 2, said)
+        self.assertEqual(self.text("queue/steps").splitlines()[0], "--ntasks=1 --cpus-per-task=1")
+
+        self.write("queue/tasks", f"0 77_0 PENDING {self.at('d/slurm.sh')}\n1 76_1 RUNNING /another/slurm.sh\n")
+        self.assertIn("1 of 2 shares are submitted, 1 is in the queue, 0 ended", self.slurm(*options[2:]).stderr)
+        self.assertIn("--array=1%1 ", self.text("queue/script"))
+        with self.task(1) as run:
+            said, _ = run.communicate(timeout=120)
+        self.assertEqual(run.returncode, 0, said)
+        done = self.slurm("--json", *options[2:])
+        self.assertIn("0 of 2 shares are submitted, 1 is in the queue, 1 ended", done.stderr)
+        self.assertEqual(json.loads(done.stdout), {"job": None, "shares": []})
+        self.assertIn("and not in 3", self.slurm("--shares", "3", code=2).stderr)
+        self.shoal("campaign", "cancel", self.file, "--here", self.at("d"))
+        self.assertEqual(self.text("queue/taken"), "77_0\n")
+        os.remove(self.at("d/cancelled"))
+        self.write("queue/down", "")
+        self.assertIn("squeue ended with status 1", self.slurm(code=69).stderr)
+        self.environment["PATH"] = self.folder
+        self.assertIn("squeue: No such file", self.slurm(code=69).stderr)
+        self.assertIn("expected --here DIR", self.shoal("campaign", "slurm", self.file, code=2).stderr)
 
 
 if __name__ == "__main__":
