@@ -73,18 +73,18 @@ static int check_file(const json_t *division, const char *file, const struct buf
     const char *there = json_string_value(json_object_get(division, "file"));
     json_t *now = text_json(text->data ? text->data : "", text->len);
     const char *here = json_string_value(now);
-    struct buf out = {0};
+    struct buf before = {0}, after = {0};
     const int line = 1 + lines_same(&there, &here);
     if (*there || *here) {
-        lines_quote(&out, there);
-        buf_printf(&out, " was divided, ");
-        lines_quote(&out, here);
+        lines_quote(&before, there);
+        lines_quote(&after, here);
         err_set(e, ERR_CONFLICT,
-                "%s:%d: %s is there now; %s/plan.json has the file as it was: expected that, or another "
-                "folder",
-                file, line, out.data, folder);
+                "%s:%d: %s was divided, %s is there now; %s/plan.json has the file as it was: expected that, or "
+                "another folder",
+                file, line, before.data, after.data, folder);
     }
-    buf_free(&out);
+    buf_free(&before);
+    buf_free(&after);
     json_decref(now);
     return -(int)e->code;
 }
