@@ -140,8 +140,8 @@ const struct command commands[] = {
     {"validate", "SPEC.yaml", "check a spec and its files; say what it would take and what in it is likely not meant",
      "", "shoal validate methane.yaml\nshoal validate methane.yaml --json\n", NEEDS_WORKER, FILES, 1, 1, offline_main},
     {"campaign", "ACTION FILE.yaml [FILE]",
-     "many ensembles at once: plan, submit, run, status, wait, gather, report, diff, and what can be done to one "
-     "ensemble",
+     "many ensembles at once: plan, submit, run, slurm, status, wait, gather, report, diff, and what can be done to "
+     "one ensemble",
      "FILE: systems, legs, edges between systems and repeats; shoal-campaign(5) says what they are.\nplan says what "
      "would be "
      "submitted and what is wrong with it, and submits nothing.\nsubmit hands over what the service does not have yet: "
@@ -157,7 +157,15 @@ const struct command commands[] = {
      "starts one of its own, which keeps everything in DIR, on the devices of --device. It stops after --for and at "
      "SIGTERM, SIGINT, SIGHUP or SIGUSR1, after every window has made a checkpoint, and exits 75: the same command "
      "goes on from there, also where DIR was copied to another machine. It exits 0 when all are done, and 1 when one "
-     "has failed.\n"
+     "has failed. With --share I/N it runs one part of N, in DIR/share-I: the first share writes to DIR/plan.json "
+     "which "
+     "ensemble is in which share, and later ones follow it. A share that finds another file or other inputs exits 3, "
+     "and another copy of a share that runs exits 75. With --here DIR of such a campaign plan, status, gather and "
+     "report show all shares, without a service and while they run; cancel has all of them stop.\n"
+     "slurm submits a job array to Slurm with a task for each share, and prints the number of the job; words behind -- "
+     "are options for sbatch. A task that is preempted or near its time limit makes checkpoints and is put into the "
+     "queue again. Said again, slurm submits shares that have work left and no task in the queue. With --dry-run it "
+     "prints the script.\n"
      "Where the campaign says ladder, submit and run hand over pilots first, which place the windows of each leg; the "
      "repeats follow once their pilots have ended, and run waits for them. At the end run adds windows where "
      "neighbours overlap too little.\n"
@@ -188,6 +196,9 @@ const struct command commands[] = {
      "shoal campaign submit campaign.yaml\n"
      "shoal campaign run campaign.yaml --output table/\n"
      "shoal campaign run campaign.yaml --here run/ --device cuda:0 --for 4h\n"
+     "shoal campaign run campaign.yaml --here run/ --share 7/64\n"
+     "shoal campaign slurm campaign.yaml --here run/ --shares 64 --at-once 16 -- --partition=gpu --gpus=1 "
+     "--time=4:00:00\n"
      "shoal campaign submit campaign.yaml --only ligand_7 --replace\n"
      "shoal campaign pause campaign.yaml --leg complex --skip ligand_3\n"
      "shoal campaign extend campaign.yaml --until '5 ns'\n"
@@ -196,8 +207,9 @@ const struct command commands[] = {
      "shoal campaign diff before/gather.json campaign.yaml --output diff.csv\n",
      NEEDS_SERVICE,
      KEPT | BIT(PLAIN) | BIT(INCLUDE) | BIT(TIME) | BIT(UNTIL) | BIT(BY_NEED) | BIT(OUTPUT) | BIT(TIMEOUT) | BIT(FOR) |
-         BIT(DEVICE) | BIT(ONLY) | BIT(SKIP) | BIT(LEG) | BIT(REPLACE) | BIT(DRY_RUN) | BIT(YES),
-     2, 3, campaign_main},
+         BIT(DEVICE) | BIT(ONLY) | BIT(SKIP) | BIT(LEG) | BIT(REPLACE) | BIT(DRY_RUN) | BIT(YES) | BIT(SHARE) |
+         BIT(SHARES) | BIT(AT_ONCE),
+     2, MANY, campaign_main},
     {"init", "[KIND]", "write a commented spec to begin with: hydration, relative or absolute",
      "With --topology the topology is read: the spec is of the one molecule that is neither solvent nor ion, and named "
      "after it; where there are several, --ligand says which. Solvent is water, and whatever there are ten molecules "
@@ -321,10 +333,9 @@ const struct command commands[] = {
      SERVICE, 0, 0, release_main},
     {"doctor", "[FOLDER]", "look for what may be wrong with this machine, and say what to do",
      "A line for each thing: the versions of client, worker and service, the driver, memory errors of GPUs, GPUs that "
-     "are "
-     "not used, space and permissions of the folders that services keep their state in, and of FOLDER, which has "
-     "specs: "
-     "the current folder when not given. It works without a GPU and without a service, changes nothing, and exits 1 "
+     "are not used, space and permissions of the folders that services keep their state in, and of FOLDER, which has "
+     "specs: the current folder when not given. It works without a GPU and without a service, changes nothing, and "
+     "exits 1 "
      "where a line is a warning.",
      "shoal doctor\nshoal doctor projects/tyk2 --json\n", NEEDS_NOTHING, BIT(SOCKET) | BIT(JSON), 0, 1, doctor_main},
     {"version", "", "versions of client and service", "", "shoal version --json\n", NEEDS_SERVICE, SERVICE, 0, 0,

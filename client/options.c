@@ -9,6 +9,7 @@
 
 #include "client/command/option_rows.h"
 #include "client/commands.h"
+#include "client/division/divide.h"
 #include "client/propose/spacing.h"
 #include "engine/base/number.h"
 #include "engine/base/printable.h"
@@ -77,6 +78,20 @@ static double overlap(const char *text)
     char *end;
     double x = strtod(text, &end);
     return end == text || *end || !(x > 0) || x > SPACING_AIM_MOST ? NAN : x;
+}
+
+/* "7/64" */
+static bool share(const char *text, struct client *c)
+{
+    char first[24];
+    const char *slash = strchr(text, '/');
+    const size_t n = slash ? (size_t)(slash - text) : sizeof first;
+    if (n >= sizeof first)
+        return false;
+    memcpy(first, text, n);
+    first[n] = '\0';
+    return number_parse(first, &c->share.at) && number_parse(slash + 1, &c->share.of) && c->share.at >= 0 &&
+           c->share.at < c->share.of && c->share.of <= SHARES_MOST;
 }
 
 static bool is_state(const char *text, size_t len)
@@ -211,6 +226,17 @@ static int take_value(struct client *c, const struct command *command, enum opti
     case OPTION_FOR:
         c->run_for = duration(value, NAN);
         return !(c->run_for > 0) ? bad_usage(command, "--for wants a time, as in 90s, 9m or 4h") : 0;
+    case OPTION_SHARE:
+        return !share(value, c) ? bad_usage(command, "--share wants I/N, from 0/N to N-1/N, as in 7/64; N at most 1000")
+                                : 0;
+    case OPTION_SHARES:
+        return !number_parse(value, &c->shares) || c->shares < 1 || c->shares > SHARES_MOST
+                   ? bad_usage(command, "--shares wants a whole number from 1 to 1000")
+                   : 0;
+    case OPTION_AT_ONCE:
+        return !number_parse(value, &c->at_once) || c->at_once < 1
+                   ? bad_usage(command, "--at-once wants a whole number from 1")
+                   : 0;
     case OPTION_HERE:
         c->here = c->here ? c->here : value;
         return add(c->heres, &c->nheres, value) ? bad_usage(command, "more than 32 --here") : 0;

@@ -25,6 +25,11 @@ struct client {
     const struct command *command;
     const char *build;         /* what the program was built from */
     const char *socket, *here; /* here NULL: the service is somebody else's */
+    const char *division;      /* folder of a campaign in shares; NULL: nothing is asked of one */
+    struct {
+        int64_t at, of;
+    } share;                 /* of a division, from 0; of 0: it is not meant */
+    int64_t shares, at_once; /* 0: not given */
     bool json, jsonl, plain, quiet, wait, all, all_users, follow, dry_run, devices, by_need, csv, yes, replace;
     const char *key, *output, *priority, *owner, *reason, *by;
     const char *topology, *coordinates, *reference, *index, *ligand;

@@ -2,18 +2,23 @@
  *
  * GPUs, as nvidia-smi and the worker see them. A machine may have none.
  */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
+#include <unistd.h>
 
 #include "client/doctor/doctor.h"
+#include "client/programs/become.h"
+#include "client/programs/output.h"
 #include "client/programs/worker.h"
 
 /* A driver that hangs is a finding, too. */
-#define QUERY                                                                                                          \
-    "timeout 20 nvidia-smi --query-gpu=index,name,driver_version,ecc.mode.current,"                                    \
-    "ecc.errors.uncorrected.volatile.total --format=csv,noheader 2>&1"
+static char *const query[] = {
+    "timeout",
+    "20",
+    "nvidia-smi",
+    "--query-gpu=index,name,driver_version,ecc.mode.current,ecc.errors.uncorrected.volatile.total",
+    "--format=csv,noheader",
+    NULL};
 
 enum { INDEX, NAME, DRIVER, ECC, ERRORS, FIELDS };
 
@@ -57,15 +62,17 @@ static int take_lines(struct doctor *d, char *text)
     return gpus;
 }
 
+static void heard(char **words)
+{
+    dup2(STDOUT_FILENO, STDERR_FILENO);
+    program_become_named(words);
+}
+
 static void check_driver(struct doctor *d)
 {
     struct buf text = {0};
     struct err e = {0};
-    FILE *smi = popen(QUERY, "r");
-    int status = -1;
-    if (smi && !buf_read_stream(&text, smi, "nvidia-smi", &e))
-        status = pclose(smi);
-    const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+    const int code = program_output(heard, (char **)query, &text, &e);
     buf_add(&text, "", 1);
     if (code == 127) /* there is no such program */
         doctor_say(d, "driver", NULL, "nvidia-smi is not there: this machine has no NVIDIA driver, or not all of it");
