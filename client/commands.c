@@ -335,8 +335,7 @@ const struct command commands[] = {
      "A line for each thing: the versions of client, worker and service, the driver, memory errors of GPUs, GPUs that "
      "are not used, space and permissions of the folders that services keep their state in, and of FOLDER, which has "
      "specs: the current folder when not given. It works without a GPU and without a service, changes nothing, and "
-     "exits 1 "
-     "where a line is a warning.",
+     "exits 1 where a line is a warning.",
      "shoal doctor\nshoal doctor projects/tyk2 --json\n", NEEDS_NOTHING, BIT(SOCKET) | BIT(JSON), 0, 1, doctor_main},
     {"version", "", "versions of client and service", "", "shoal version --json\n", NEEDS_SERVICE, SERVICE, 0, 0,
      version_main},
