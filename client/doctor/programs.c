@@ -31,7 +31,7 @@ static void check_worker(struct doctor *d)
     buf_free(&said);
 }
 
-/* Devices of the service that take no work. */
+/* Devices of the service that are in trouble; drained ones are not. */
 static void check_devices_of(struct doctor *d, const json_t *version)
 {
     const json_t *device;
