@@ -8,13 +8,14 @@
 #include "engine/base/printable.h"
 #include "engine/base/suggest.h"
 
-#define BIT(symbol) (UINT64_C(1) << OPTION_##symbol)
+#define BIT(symbol) ((option_set)1 << OPTION_##symbol)
 #define SERVICE (BIT(SOCKET) | BIT(JSON) | BIT(QUIET))
 #define KEPT                                                                                                           \
     (SERVICE | BIT(HERE)) /* of commands that look at what a service keeps, or change it, and wait for nothing */
+#define OTHERS (BIT(OWNER) | BIT(ALL_USERS))
 #define CHOICE (BIT(ALL) | BIT(STATE) | BIT(LABEL))
 #define FILES (BIT(INCLUDE) | BIT(JSON))
-_Static_assert(OPTION_COUNT <= 64, "options are bits of a uint64_t");
+_Static_assert(OPTION_COUNT <= 128, "options are bits of an option_set");
 
 enum { MANY = 1000000 };
 
@@ -32,10 +33,10 @@ const struct command commands[] = {
      SERVICE | BIT(WAIT) | BIT(KEY) | BIT(LABEL) | BIT(PRIORITY) | BIT(OUTPUT) | BIT(CSV) | BIT(TIMEOUT) | BIT(INCLUDE),
      1, 1, submit_main},
     {"list", "", "your ensembles, newest first",
-     "Those of all users for root, with their owners. On a terminal columns that do not fit are left out; --plain and "
-     "--json have all.",
+     "Those of all users for root, and with --all-users for other administrators, with their owners. On a terminal "
+     "columns that do not fit are left out; --plain and --json have all.",
      "shoal list\nshoal list --state running,queued\nshoal list --label project=hydration --limit 20 --json\n",
-     NEEDS_SERVICE, KEPT | BIT(STATE) | BIT(LABEL) | BIT(LIMIT) | BIT(PLAIN) | BIT(JSONL), 0, 0, list_main},
+     NEEDS_SERVICE, KEPT | OTHERS | BIT(STATE) | BIT(LABEL) | BIT(LIMIT) | BIT(PLAIN) | BIT(JSONL), 0, 0, list_main},
     {"status", "[ID...]", "ensembles with their windows; without ID what runs now",
      "For an ensemble that runs it shows the free energy so far, with its error and verdict, from all rows that "
      "checkpoints vouch for. It is computed again whenever checkpoints hold a tenth more.",
@@ -79,13 +80,14 @@ const struct command commands[] = {
      "does, of a campaign as campaign gather does.",
      "shoal report 3f2a --output methane.html\nshoal report campaign.yaml --output campaign.html\n", NEEDS_SERVICE,
      (KEPT & ~BIT(JSON)) | BIT(OUTPUT) | BIT(INCLUDE), 1, 1, report_main},
-    {"pause", "[ID...]", "checkpoint ensembles and stop them until resumed", "",
-     "shoal pause 3f2a\nshoal pause --all\nshoal pause --label project=hydration\n", NEEDS_SERVICE, KEPT | CHOICE, 0,
-     MANY, pause_main},
+    {"pause", "[ID...]", "checkpoint ensembles and stop them until resumed",
+     "What an administrator paused only an administrator resumes.",
+     "shoal pause 3f2a\nshoal pause --all\nshoal pause --label project=hydration\nshoal pause --owner ann\n",
+     NEEDS_SERVICE, KEPT | CHOICE | OTHERS, 0, MANY, pause_main},
     {"resume", "[ID...]", "go on with paused ensembles", "", "shoal resume 3f2a\nshoal resume --all\n", NEEDS_SERVICE,
-     KEPT | CHOICE, 0, MANY, resume_main},
+     KEPT | CHOICE | OTHERS, 0, MANY, resume_main},
     {"cancel", "[ID...]", "stop ensembles; finished windows keep their files", "retry goes on with them.",
-     "shoal cancel 3f2a\nshoal cancel --state queued\n", NEEDS_SERVICE, KEPT | CHOICE, 0, MANY, cancel_main},
+     "shoal cancel 3f2a\nshoal cancel --state queued\n", NEEDS_SERVICE, KEPT | CHOICE | OTHERS, 0, MANY, cancel_main},
     {"retry", "[ID...]", "run failed and cancelled windows again from their last good checkpoints",
      "Windows that are done stay so. An ensemble that still runs can have its failed windows retried meanwhile; "
      "--window retries one failed window, and where windows exchange replicas all that failed with it.",
@@ -93,10 +95,12 @@ const struct command commands[] = {
      KEPT | CHOICE | BIT(WINDOW), 0, MANY, retry_main},
     {"priority", "[ID...]", "say which of your ensembles go first",
      "Slots that are yours go to your ensembles of high priority, then to those of normal, then to those of low "
-     "priority. "
-     "A replica of a lower one makes room when its slice ends. Ensembles of other users get neither more nor less.",
-     "shoal priority 3f2a --to high\nshoal priority --label campaign=amines --to low\n", NEEDS_SERVICE,
-     KEPT | CHOICE | BIT(TO), 0, MANY, priority_main},
+     "priority. A replica of a lower one makes room when its slice ends. Ensembles of other users get neither more "
+     "nor less. Administrators may give the priority urgent: such an ensemble goes before those of all users, "
+     "which make room at their next checkpoints, and its user's limit of running replicas does not hold for it.",
+     "shoal priority 3f2a --to high\nshoal priority --label campaign=amines --to low\nshoal priority 3f2a --to "
+     "urgent\n",
+     NEEDS_SERVICE, KEPT | CHOICE | OTHERS | BIT(TO), 0, MANY, priority_main},
     {"reestimate", "[ID...]", "compute the results of ended ensembles again from the samples that they have",
      "Nothing is simulated. Use it after the cause of a failed or partial estimate is gone (a full disk, a read error, "
      "too little memory for the estimator), or to have results by a newer version of Shoal. The old results are "
@@ -139,13 +143,13 @@ const struct command commands[] = {
      "shoal rm 3f2a\nshoal rm --state done,failed --older-than 30d --dry-run\n", NEEDS_SERVICE,
      KEPT | CHOICE | BIT(OLDER_THAN) | BIT(DRY_RUN) | BIT(YES), 0, MANY, rm_main},
     {"du", "[ID...]", "disk space that ensembles use, the largest first", "",
-     "shoal du\nshoal du --label project=hydration\n", NEEDS_SERVICE, KEPT | BIT(STATE) | BIT(LABEL) | BIT(PLAIN), 0,
-     MANY, du_main},
+     "shoal du\nshoal du --label project=hydration\nshoal du --all-users\n", NEEDS_SERVICE,
+     KEPT | OTHERS | BIT(STATE) | BIT(LABEL) | BIT(PLAIN), 0, MANY, du_main},
     {"validate", "SPEC.yaml", "check a spec and its files; say what it would take and what in it is likely not meant",
      "", "shoal validate methane.yaml\nshoal validate methane.yaml --json\n", NEEDS_WORKER, FILES, 1, 1, offline_main},
     {"campaign", "ACTION FILE.yaml [FILE]",
-     "many ensembles at once: plan, submit, run, status, wait, gather, report, diff, and what can be done to one "
-     "ensemble",
+     "many ensembles at once: plan, submit, run, slurm, status, wait, gather, report, diff, and what can be done to "
+     "one ensemble",
      "FILE: systems, legs, edges between systems and repeats; shoal-campaign(5) says what they are.\nplan says what "
      "would be "
      "submitted and what is wrong with it, and submits nothing.\nsubmit hands over what the service does not have yet: "
@@ -161,7 +165,15 @@ const struct command commands[] = {
      "starts one of its own, which keeps everything in DIR, on the devices of --device. It stops after --for and at "
      "SIGTERM, SIGINT, SIGHUP or SIGUSR1, after every window has made a checkpoint, and exits 75: the same command "
      "goes on from there, also where DIR was copied to another machine. It exits 0 when all are done, and 1 when one "
-     "has failed.\n"
+     "has failed. With --share I/N it runs one part of N, in DIR/share-I: the first share writes to DIR/plan.json "
+     "which "
+     "ensemble is in which share, and later ones follow it. A share that finds another file or other inputs exits 3, "
+     "and another copy of a share that runs exits 75. With --here DIR of such a campaign plan, status, gather and "
+     "report show all shares, without a service and while they run; cancel has all of them stop.\n"
+     "slurm submits a job array to Slurm with a task for each share, and prints the number of the job; words behind -- "
+     "are options for sbatch. A task that is preempted or near its time limit makes checkpoints and is put into the "
+     "queue again. Said again, slurm submits shares that have work left and no task in the queue. With --dry-run it "
+     "prints the script.\n"
      "Where the campaign says ladder, submit and run hand over pilots first, which place the windows of each leg; the "
      "repeats follow once their pilots have ended, and run waits for them. At the end run adds windows where "
      "neighbours overlap too little.\n"
@@ -192,6 +204,9 @@ const struct command commands[] = {
      "shoal campaign submit campaign.yaml\n"
      "shoal campaign run campaign.yaml --output table/\n"
      "shoal campaign run campaign.yaml --here run/ --device cuda:0 --for 4h\n"
+     "shoal campaign run campaign.yaml --here run/ --share 7/64\n"
+     "shoal campaign slurm campaign.yaml --here run/ --shares 64 --at-once 16 -- --partition=gpu --gpus=1 "
+     "--time=4:00:00\n"
      "shoal campaign submit campaign.yaml --only ligand_7 --replace\n"
      "shoal campaign pause campaign.yaml --leg complex --skip ligand_3\n"
      "shoal campaign extend campaign.yaml --until '5 ns'\n"
@@ -200,8 +215,9 @@ const struct command commands[] = {
      "shoal campaign diff before/gather.json campaign.yaml --output diff.csv\n",
      NEEDS_SERVICE,
      KEPT | BIT(PLAIN) | BIT(INCLUDE) | BIT(TIME) | BIT(UNTIL) | BIT(BY_NEED) | BIT(OUTPUT) | BIT(TIMEOUT) | BIT(FOR) |
-         BIT(DEVICE) | BIT(ONLY) | BIT(SKIP) | BIT(LEG) | BIT(REPLACE) | BIT(DRY_RUN) | BIT(YES),
-     2, 3, campaign_main},
+         BIT(DEVICE) | BIT(ONLY) | BIT(SKIP) | BIT(LEG) | BIT(REPLACE) | BIT(DRY_RUN) | BIT(YES) | BIT(SHARE) |
+         BIT(SHARES) | BIT(AT_ONCE),
+     2, MANY, campaign_main},
     {"init", "[KIND]", "write a commented spec to begin with: hydration, relative or absolute",
      "With --topology the topology is read: the spec is of the one molecule that is neither solvent nor ion, and named "
      "after it; where there are several, --ligand says which. Solvent is water, and whatever there are ten molecules "
@@ -301,6 +317,34 @@ const struct command commands[] = {
      "system's, none is started.",
      "shoal up\nshoal up --device cuda:0 --device cuda:1\nshoal up --json\n", NEEDS_NOTHING, SERVICE | BIT(DEVICE), 0,
      0, up_main},
+    {"usage", "", "what was used: device time, steps and simulated time",
+     "Of your ensembles, also of removed ones; root sees the use of all users, other administrators do with "
+     "--all-users. Replicas that share a device have equal parts of its time. Steps are those that checkpoints "
+     "hold, each counted once. Days are UTC's; without --since it is the last 30 days. --csv and --plain have "
+     "times in seconds.",
+     "shoal usage\nshoal usage --since 8w --by campaign\nshoal usage --all-users --by user --csv\n", NEEDS_SERVICE,
+     KEPT | OTHERS | BIT(SINCE) | BIT(BY) | BIT(CSV) | BIT(PLAIN), 0, 0, usage_main},
+    {"drain", "[DEVICE...]", "take devices out of use, until they are undrained",
+     "Of administrators. Replicas there make checkpoints and go on on other devices, also of another model where "
+     "there is none of theirs; the worker stays. What waits says who drained the device, and so does status "
+     "--devices. A drained device stays so when the service is restarted.",
+     "shoal drain cuda:1 --reason 'the fan'\nshoal drain --all --reason 'new driver at noon'\n", NEEDS_SERVICE,
+     SERVICE | BIT(ALL) | BIT(REASON), 0, MANY, drain_main},
+    {"undrain", "[DEVICE...]", "put drained devices back into use",
+     "Of administrators. A device that was put aside after crashes is tried again at once, too.",
+     "shoal undrain cuda:1\nshoal undrain --all\n", NEEDS_SERVICE, SERVICE | BIT(ALL), 0, MANY, undrain_main},
+    {"hold", "", "take no submissions but those of administrators, until released",
+     "Of administrators. What was submitted before goes on. Submissions of others are refused with the reason, and "
+     "exit code 75.",
+     "shoal hold --reason 'new driver at noon'\n", NEEDS_SERVICE, SERVICE | BIT(REASON), 0, 0, hold_main},
+    {"release", "", "take submissions of everybody again", "Of administrators.", "shoal release\n", NEEDS_SERVICE,
+     SERVICE, 0, 0, release_main},
+    {"doctor", "[FOLDER]", "look for what may be wrong with this machine, and say what to do",
+     "A line for each thing: the versions of client, worker and service, the driver, memory errors of GPUs, GPUs that "
+     "are not used, space and permissions of the folders that services keep their state in, and of FOLDER, which has "
+     "specs: the current folder when not given. It works without a GPU and without a service, changes nothing, and "
+     "exits 1 where a line is a warning.",
+     "shoal doctor\nshoal doctor projects/tyk2 --json\n", NEEDS_NOTHING, BIT(SOCKET) | BIT(JSON), 0, 1, doctor_main},
     {"version", "", "versions of client and service", "", "shoal version --json\n", NEEDS_SERVICE, SERVICE, 0, 0,
      version_main},
     {"help", "[COMMAND]", "explain a command; with --json all of them", "", "shoal help submit\n", NEEDS_NOTHING,

@@ -76,7 +76,7 @@ static void entry(FILE *to, int indent, const char *name, const char *text)
 
 /* ---- one command ---- */
 
-static void print_options(FILE *to, uint64_t options)
+static void print_options(FILE *to, option_set options)
 {
     enum { INDENT = 26 };
     for (int i = 0; i < OPTION_COUNT; i++) {
@@ -125,11 +125,12 @@ static const struct {
 } groups[] = {
     {"Run and follow", {"up", "submit", "list", "status", "watch", "wait", "events", "top", "web"}},
     {"Results", {"results", "report", "ladder", "reestimate"}},
-    {"Steer", {"pause", "resume", "cancel", "retry", "priority", "extend", "rm", "du"}},
+    {"Steer", {"pause", "resume", "cancel", "retry", "priority", "extend", "rm", "du", "usage"}},
     {"Many at once", {"campaign"}},
+    {"Administer", {"drain", "undrain", "hold", "release"}},
     {"Write and check specs", {"init", "import", "validate", "suggest-restraint"}},
     {"Without a service", {"energy", "observe", "bench", "estimate"}},
-    {"About", {"version", "help"}},
+    {"About", {"doctor", "version", "help"}},
 };
 
 static void print_group(FILE *to, const char *title, const char *const *names, const struct command *all, int n)

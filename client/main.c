@@ -10,29 +10,46 @@
 #include "client/ask/socket_path.h"
 #include "client/campaign/campaign.h"
 #include "client/commands.h"
+#include "client/division/division.h"
 #include "client/programs/here.h"
 #include "schemas/build.h"
+
+static bool is_campaign(const struct client *c, int words, char **argv, const char *action)
+{
+    return words && !strcmp(c->command->name, "campaign") && !strcmp(argv[0], action);
+}
 
 /* With --here: campaign run has work done, all other commands look at it. */
 static bool works(const struct client *c, char **argv)
 {
-    return !strcmp(c->command->name, "campaign") && !strcmp(argv[0], "run");
+    return is_campaign(c, 1, argv, "run");
 }
 
 /* Several folders with parts of a campaign. */
 static bool takes_folders(const struct client *c, int words, char **argv)
 {
-    return (words && !strcmp(c->command->name, "campaign") && !strcmp(argv[0], "gather")) ||
+    return is_campaign(c, words, argv, "gather") ||
            (words && !strcmp(c->command->name, "report") && campaign_is_file(argv[0]));
+}
+
+/* What reads the folder of a division, where no service has to be for it. */
+static bool reads_shares(const struct client *c, int words, char **argv)
+{
+    static const char *const actions[] = {"plan", "status", "gather", "report", "cancel"};
+    bool reads = words && !strcmp(c->command->name, "report") && campaign_is_file(argv[0]);
+    for (size_t i = 0; i < sizeof actions / sizeof *actions; i++)
+        reads |= is_campaign(c, words, argv, actions[i]);
+    return c->nheres == 1 && reads && division_is(c->here);
 }
 
 /* With a service of its own, which has stopped before the exit code says how it went. */
 static int run_here(struct client *c, int words, char **argv)
 {
-    struct here h;
+    struct here h = {.lock = -1};
+    struct buf folder = {0};
     struct err e = {0};
     int rc;
-    if (here_open(&h, c, works(c, argv), &e)) {
+    if (division_enter(c, &folder, &e) || here_open(&h, c, works(c, argv), &e)) {
         rc = client_fail(c, &e);
     } else {
         c->socket = h.socket.data;
@@ -46,6 +63,7 @@ static int run_here(struct client *c, int words, char **argv)
         int bad = client_fail(c, &e);
         rc = rc == EXIT_OK ? bad : rc;
     }
+    buf_free(&folder);
     return rc;
 }
 
@@ -54,6 +72,10 @@ static int run(struct client *c, int words, char **argv)
     struct buf path = {0}, tried = {0};
     if (c->nheres > 1) /* gather opens one after the other */
         return c->command->run(c, words, argv);
+    if (is_campaign(c, words, argv, "slurm") || reads_shares(c, words, argv)) {
+        c->division = c->here;
+        return c->command->run(c, words, argv);
+    }
     if (c->here)
         return run_here(c, words, argv);
     if (c->command->needs == NEEDS_SERVICE) {

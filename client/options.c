@@ -9,6 +9,7 @@
 
 #include "client/command/option_rows.h"
 #include "client/commands.h"
+#include "client/division/divide.h"
 #include "client/propose/spacing.h"
 #include "engine/base/number.h"
 #include "engine/base/printable.h"
@@ -79,6 +80,20 @@ static double overlap(const char *text)
     return end == text || *end || !(x > 0) || x > SPACING_AIM_MOST ? NAN : x;
 }
 
+/* "7/64" */
+static bool share(const char *text, struct client *c)
+{
+    char first[24];
+    const char *slash = strchr(text, '/');
+    const size_t n = slash ? (size_t)(slash - text) : sizeof first;
+    if (n >= sizeof first)
+        return false;
+    memcpy(first, text, n);
+    first[n] = '\0';
+    return number_parse(first, &c->share.at) && number_parse(slash + 1, &c->share.of) && c->share.at >= 0 &&
+           c->share.at < c->share.of && c->share.of <= SHARES_MOST;
+}
+
 static bool is_state(const char *text, size_t len)
 {
 #define ENSEMBLE_STATE(symbol, number, name)                                                                           \
@@ -100,6 +115,16 @@ static bool are_states(const char *text)
             break;
     }
     return good;
+}
+
+/* Of what usage sums up. */
+static bool is_kind(const char *text)
+{
+    static const char *const kinds[] = {"user", "ensemble", "campaign", "device", "day"};
+    bool is = false;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        is |= !strcmp(text, kinds[i]);
+    return is;
 }
 
 static int add(const char **list, int *n, const char *value)
@@ -131,6 +156,10 @@ static int take_value(struct client *c, const struct command *command, enum opti
                    ? bad_usage(command, "--limit wants a whole number from 1")
                    : 0;
     case OPTION_SINCE:
+        if (takes(command, OPTION_BY)) {
+            c->ago = duration(value, NAN);
+            return !(c->ago > 0) ? bad_usage(command, "--since wants an age, as in 24h, 30d or 8w") : 0;
+        }
         return !number_parse(value, &c->since) || c->since < 0 ? bad_usage(command, "--since wants the seq of an event")
                                                                : 0;
     case OPTION_KEY:
@@ -139,9 +168,18 @@ static int take_value(struct client *c, const struct command *command, enum opti
     case OPTION_PRIORITY:
     case OPTION_TO:
         c->priority = value;
-        return !strcmp(value, "low") || !strcmp(value, "normal") || !strcmp(value, "high")
+        return !strcmp(value, "low") || !strcmp(value, "normal") || !strcmp(value, "high") || !strcmp(value, "urgent")
                    ? 0
-                   : bad_usage(command, "a priority is low, normal or high");
+                   : bad_usage(command, "a priority is low, normal, high or urgent");
+    case OPTION_BY:
+        c->by = value;
+        return is_kind(value) ? 0 : bad_usage(command, "--by wants user, ensemble, campaign, device or day");
+    case OPTION_OWNER:
+        c->owner = value;
+        return 0;
+    case OPTION_REASON:
+        c->reason = value;
+        return 0;
     case OPTION_INCLUDE:
         return add(c->includes, &c->nincludes, value) ? bad_usage(command, "more than 32 --include folders") : 0;
     case OPTION_OUTPUT:
@@ -188,6 +226,17 @@ static int take_value(struct client *c, const struct command *command, enum opti
     case OPTION_FOR:
         c->run_for = duration(value, NAN);
         return !(c->run_for > 0) ? bad_usage(command, "--for wants a time, as in 90s, 9m or 4h") : 0;
+    case OPTION_SHARE:
+        return !share(value, c) ? bad_usage(command, "--share wants I/N, from 0/N to N-1/N, as in 7/64; N at most 1000")
+                                : 0;
+    case OPTION_SHARES:
+        return !number_parse(value, &c->shares) || c->shares < 1 || c->shares > SHARES_MOST
+                   ? bad_usage(command, "--shares wants a whole number from 1 to 1000")
+                   : 0;
+    case OPTION_AT_ONCE:
+        return !number_parse(value, &c->at_once) || c->at_once < 1
+                   ? bad_usage(command, "--at-once wants a whole number from 1")
+                   : 0;
     case OPTION_HERE:
         c->here = c->here ? c->here : value;
         return add(c->heres, &c->nheres, value) ? bad_usage(command, "more than 32 --here") : 0;
@@ -223,6 +272,7 @@ static int take_value(struct client *c, const struct command *command, enum opti
     case OPTION_EACH:
     case OPTION_PLOT:
     case OPTION_ALL:
+    case OPTION_ALL_USERS:
     case OPTION_WAIT:
     case OPTION_FOLLOW:
     case OPTION_DEVICES:
@@ -256,6 +306,7 @@ static int take(struct client *c, const struct command *command, enum option opt
     c->quiet |= option == OPTION_QUIET;
     c->wait |= option == OPTION_WAIT;
     c->all |= option == OPTION_ALL;
+    c->all_users |= option == OPTION_ALL_USERS;
     c->follow |= option == OPTION_FOLLOW;
     c->devices |= option == OPTION_DEVICES;
     c->dry_run |= option == OPTION_DRY_RUN;
@@ -361,7 +412,7 @@ int options_parse(struct client *c, const struct command *command, int argc, cha
         return wrong_words(command, "few");
     if (words > command->most)
         return wrong_words(command, "many");
-    if (c->csv && !c->output && command->needs == NEEDS_SERVICE)
+    if (c->csv && !c->output && takes(command, OPTION_OUTPUT) && command->needs == NEEDS_SERVICE)
         return bad_usage(command, "--csv goes with --output, the folder that files go to");
     return words;
 }

@@ -60,9 +60,21 @@ static int read_rule(struct quota_rule *r, const struct node *n, const char *pat
     return rc;
 }
 
+/* The group of administrators; NULL: there is none. */
+static const char *read_admins(const struct node *file, const char *path)
+{
+    const struct node *admins = node_get(file, "admins"), *group = admins ? node_get(admins, "group") : NULL;
+    const struct quota_rule like = {.group = group ? group->text : NULL};
+    if (rules_unknown(&like))
+        log_line(LOG_WARNING, "%s:%d: admins: no group %s is known here: nobody but root administrates", path,
+                 group->line, like.group);
+    return like.group;
+}
+
 int limits_read(struct limits *l, const struct node *file, const char *path, struct err *e)
 {
     const struct node *list = node_get(file, "limits");
+    const char *admins = read_admins(file, path);
     int n = list ? list->n : 0, rc = 0;
     struct quota_rule *rules = xcalloc((size_t)n + 1, sizeof *rules);
     struct buf text = {0};
@@ -72,7 +84,8 @@ int limits_read(struct limits *l, const struct node *file, const char *path, str
     }
     if (!n)
         buf_printf(&text, "none");
-    *l = (struct limits){.text = text.data, .rules = rules_new(rules, rc ? 0 : n)};
+    *l = (struct limits){
+        .text = text.data, .admins = xstrdup(admins ? admins : "none"), .rules = rules_new(rules, rc ? 0 : n, admins)};
     if (rc)
         limits_free(l);
     free(rules);
@@ -82,6 +95,7 @@ int limits_read(struct limits *l, const struct node *file, const char *path, str
 void limits_free(struct limits *l)
 {
     free(l->text);
+    free(l->admins);
     rules_free(l->rules);
     *l = (struct limits){0};
 }

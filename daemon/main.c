@@ -15,6 +15,8 @@
 #include "daemon/host/devices.h"
 #include "daemon/host/notify.h"
 #include "daemon/host/paths.h"
+#include "daemon/monitor/on_end.h"
+#include "daemon/monitor/textfile.h"
 #include "daemon/options.h"
 #include "daemon/service/stored.h"
 #include "engine/base/log.h"
@@ -32,7 +34,10 @@ struct daemon {
     struct service service;
     struct api api;
     struct quota *quota;
+    struct metrics *metrics;
     struct stored stored;
+    struct textfile textfile;
+    struct on_end on_end;
     struct server *server;
     char *state, *socket, *worker;
     json_t *left_out;
@@ -62,6 +67,8 @@ static void close_all(struct daemon *d)
     uv_close((uv_handle_t *)&d->watchdog, NULL);
     uv_close((uv_handle_t *)&d->extend, NULL);
     stored_stop(&d->stored);
+    textfile_close(&d->textfile);
+    on_end_close(&d->on_end);
     service_close(&d->service);
 }
 
@@ -104,12 +111,14 @@ static void tune(struct daemon *d)
                                .drain_seconds = o->drain_seconds,
                                .slice_seconds = o->slice_seconds,
                                .stall_seconds = o->stall_seconds,
-                               .half_life_hours = o->half_life_hours};
+                               .half_life_hours = o->half_life_hours,
+                               .accounting_days = o->accounting_days};
     options_limit(o, d->quota, server_connections_possible());
     service_tune(&d->service, &t);
     d->api.checks.seconds = o->check_seconds;
     d->api.checks.mib = o->check_mib;
     d->api.checks.at_once = o->checks;
+    d->textfile.every = o->metrics_every;
     log_setup("shoald", o->verbose ? LOG_DEBUG : LOG_INFO);
 }
 
@@ -176,7 +185,7 @@ static int find_places(struct daemon *d, const struct options *o, int *fd, struc
 
 static int start_server(struct daemon *d, int fd, struct err *e)
 {
-    struct server_config c = {fd, d->quota, api_handle, &d->api, SERVER_IDLE_SECONDS};
+    struct server_config c = {fd, d->quota, d->metrics, api_handle, &d->api, SERVER_IDLE_SECONDS};
     return server_new(&d->server, &d->loop, &c, e);
 }
 
@@ -188,6 +197,7 @@ static int start(struct daemon *d, struct err *e)
         return -(int)e->code;
     d->left_out = devices_choose(d->worker, o->devices, &o->ndevices);
     d->quota = quota_new();
+    d->metrics = metrics_new();
     struct service_config c = {.state = d->state,
                                .worker = d->worker,
                                .portable = o->portable,
@@ -196,7 +206,9 @@ static int start(struct daemon *d, struct err *e)
                                .devices = o->devices,
                                .left_out = d->left_out,
                                .slots = o->slots,
-                               .quota = d->quota};
+                               .quota = d->quota,
+                               .metrics = d->metrics,
+                               .build = BUILD_TEXT};
     int rc = service_open(&d->service, &d->loop, &c, e);
     if (rc)
         return rc;
@@ -204,13 +216,14 @@ static int start(struct daemon *d, struct err *e)
     d->service.on_stopped_arg = d;
     d->service.on_status = on_status;
     d->api.service = &d->service;
-    d->api.build = BUILD_TEXT;
     d->api.quota = d->quota;
     d->api.checks =
         (struct checks){.loop = &d->loop, .worker = d->worker, .quota = d->quota, .sched = &d->service.sched};
     tune(d);
     start_handles(d);
     stored_start(&d->stored, &d->service);
+    textfile_open(&d->textfile, &d->service, o->metrics_file, o->metrics_every);
+    on_end_open(&d->on_end, &d->service, o->on_end, d->socket);
     rc = service_start(&d->service, e);
     if (rc == 0)
         rc = start_server(d, fd, e);
@@ -244,6 +257,8 @@ int main(int argc, char **argv)
     if (options_answered(o, BUILD_TEXT))
         return EXIT_OK;
     log_setup("shoald", o->verbose ? LOG_DEBUG : LOG_INFO);
+    if (o->log && !strcmp(o->log, "json"))
+        log_as(LOG_JSON);
     uv_loop_init(&d.loop);
     if (start(&d, &e)) {
         log_line(LOG_ERROR, "%s", e.msg);
@@ -266,6 +281,7 @@ int main(int argc, char **argv)
     uv_run(&d.loop, UV_RUN_DEFAULT);
     uv_loop_close(&d.loop);
     quota_free(d.quota);
+    metrics_free(d.metrics);
     json_decref(d.left_out);
     free(d.state);
     free(d.socket);

@@ -66,6 +66,8 @@ static const struct arg rows[] = {
         .help = "a replica that makes no step for so long is stuck and starts again"),
     ARG(WHOLE, "half-life-hours", "N", struct options, half_life_hours, .least = 1, .most = MOST, .usual = 168,
         .help = "after so long what a user has used counts half in the shares of users"),
+    ARG(WHOLE, "accounting-days", "N", struct options, accounting_days, .least = 1, .most = MOST, .usual = 400,
+        .help = "days that what users have used is kept, also of ensembles that were removed"),
     ARG(TEXT, "user", "NAME", struct options, user, .fixed = true, .example = "shoal",
         .help = "started by root: become this user [shoal]; \"root\" stays root"),
     ARG(TEXT, "group", "NAME", struct options, group, .fixed = true, .example = "shoal-users",
@@ -85,6 +87,12 @@ static const struct arg rows[] = {
                 "stop-when"),
     ARG(AMOUNT, "connections", "N", struct options, connections, .usual = -1, .fixed = true, .example = "8192",
         .help = "of all users together [8192, or what the limit of open files allows]"),
+    ARG(TEXT, "on-end", "COMMAND", struct options, on_end, .fixed = true,
+        .example = "shoal results \"$SHOAL_ENSEMBLE\" | mail -s \"$SHOAL_NAME: $SHOAL_STATE\" ann",
+        .help = "run this with sh when an ensemble is done, failed or cancelled, as the user that shoald runs as, and "
+                "only for that user's own ensembles"),
+    ARG(TEXT, "log", "FORM", struct options, log, .fixed = true, .choices = {"text", "json"}, .example = "json",
+        .help = "how lines of the log are written: text, or json, an object a line [text]"),
     ARG(FLAG, "verbose", NULL, struct options, verbose, .help = "debug messages"),
     ARG(FLAG, "check-config", NULL, struct options, check_config, .line = true,
         .help = "read options and file, say what is wrong with them, and end"),
@@ -97,7 +105,18 @@ static const struct arg rows[] = {
 #undef X
 };
 
+/* Of the mapping "metrics" in the file. */
+static const struct arg metrics_rows[] = {
+    ARG(TEXT, "file", "FILE", struct options, metrics_file, .fixed = true,
+        .example = "/var/lib/prometheus/node-exporter/shoal.prom",
+        .help = "the file, which is replaced as a whole and is readable to all; its name has to end in .prom. The user "
+                "that shoald runs as must be able to make files in its folder"),
+    ARG(WHOLE, "every", "SECONDS", struct options, metrics_every, .least = 1, .most = 86400, .usual = 15,
+        .help = "seconds from one to the next"),
+};
+
 #define ROWS (sizeof rows / sizeof *rows)
+#define METRICS_ROWS (sizeof metrics_rows / sizeof *metrics_rows)
 #define OPTIONS (ROWS - QUOTA_COUNT) /* limits of one user are the last rows */
 
 static const char usage[] =
@@ -124,6 +143,7 @@ static json_t *schema_of_file(struct err *e)
     if (!schema)
         return NULL;
     limits_schema(schema);
+    args_schema(json_object_get(json_object_get(schema, "properties"), "metrics"), metrics_rows, METRICS_ROWS);
     args_schema(schema, rows, ROWS);
     return schema;
 }
@@ -168,6 +188,8 @@ static int read_file(struct options *o, bool must, struct err *e)
     if (rc == 0)
         rc = args_file_take(o->file, o->path, rows, ROWS, o, e);
     if (rc == 0)
+        rc = args_file_take(node_get(o->file, "metrics"), o->path, metrics_rows, METRICS_ROWS, o, e);
+    if (rc == 0)
         rc = limits_read(&o->limits, o->file, o->path, e);
     json_decref(schema);
     return rc;
@@ -179,6 +201,7 @@ int options_parse(struct options *o, const char *path, int argc, char **argv, st
     struct options given = {0};
     *o = (struct options){0};
     args_usual(rows, ROWS, o);
+    args_usual(metrics_rows, METRICS_ROWS, o);
     int rc = read_line(&given, argc, argv, e);
     o->help = given.help;
     if (rc || o->help)
@@ -289,41 +312,58 @@ static void take_over(struct options *o, const struct options *fresh, const stru
         *(bool *)field_of(r, o) = *(bool *)field_of(r, fresh);
 }
 
-/* Takes the rules over. Whether they are others. */
-static bool change_limits(struct options *o, struct options *fresh)
+/* Whether it changed; NULL is "none". */
+static bool tell_change(const char *what, const char *was, const char *is)
+{
+    was = was ? was : "none";
+    is = is ? is : "none";
+    if (same_text(was, is))
+        return false;
+    log_line(LOG_INFO, "%s were %s, are %s", what, was, is);
+    return true;
+}
+
+/* Takes the rules over. How much of them is new. */
+static int change_limits(struct options *o, struct options *fresh)
 {
     const struct limits was = o->limits;
     o->limits = fresh->limits;
     fresh->limits = was;
-    if (same_text(was.text, o->limits.text))
-        return false;
-    log_line(LOG_INFO, "limits were %s, are %s", was.text ? was.text : "none",
-             o->limits.text ? o->limits.text : "none");
-    return true;
+    return tell_change("limits", was.text, o->limits.text) + tell_change("admins", was.admins, o->limits.admins);
+}
+
+/* Takes over what may change of these rows. How many are others; `of` stands before their names. */
+static int change_rows(struct options *o, const struct options *fresh, const struct arg *first, size_t n,
+                       const char *of)
+{
+    int changes = 0;
+    for (const struct arg *r = first; r < first + n; r++) {
+        struct buf was = {0}, is = {0};
+        if (r->line || same(r, o, fresh))
+            continue;
+        put_value(&was, r, o);
+        put_value(&is, r, fresh);
+        if (r->fixed)
+            log_line(LOG_WARNING, "%s%s stays %s; %s is used from the next start on", of, r->name, was.data, is.data);
+        else
+            log_line(LOG_INFO, "%s%s was %s, is %s", of, r->name, was.data, is.data);
+        changes++;
+        if (!r->fixed)
+            take_over(o, fresh, r);
+        buf_free(&was);
+        buf_free(&is);
+    }
+    return changes;
 }
 
 int options_reload(struct options *o, int argc, char **argv, struct err *e)
 {
     struct options fresh;
-    int changes = 0, rc = options_parse(&fresh, o->path, argc, argv, e);
+    int rc = options_parse(&fresh, o->path, argc, argv, e);
     if (rc)
         return rc;
-    for (const struct arg *r = rows; r < rows + ROWS; r++) {
-        struct buf was = {0}, is = {0};
-        if (r->line || same(r, o, &fresh))
-            continue;
-        put_value(&was, r, o);
-        put_value(&is, r, &fresh);
-        if (r->fixed)
-            log_line(LOG_WARNING, "%s stays %s; %s is used from the next start on", r->name, was.data, is.data);
-        else
-            log_line(LOG_INFO, "%s was %s, is %s", r->name, was.data, is.data);
-        changes++;
-        if (!r->fixed)
-            take_over(o, &fresh, r);
-        buf_free(&was);
-        buf_free(&is);
-    }
+    int changes = change_rows(o, &fresh, rows, ROWS, "");
+    changes += change_rows(o, &fresh, metrics_rows, METRICS_ROWS, "metrics: ");
     changes += change_limits(o, &fresh);
     log_line(LOG_INFO, "%s was read again: %d %s", o->path ? o->path : "the command line", changes,
              number_word(changes, "change", "changes"));

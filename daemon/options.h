@@ -12,6 +12,8 @@
 struct options {
     const char *socket, *state, *worker; /* NULL: by the rules of host/paths.h */
     const char *user, *group;            /* NULL: by the rules of host/privileges.h */
+    const char *log;                     /* "json"; else lines are text */
+    const char *on_end;                  /* NULL: none */
     const char *devices[DEVICES_MAX];
     bool portable, idle; /* service/service.h */
     bool verbose, version, help;
@@ -19,8 +21,10 @@ struct options {
     bool check_config, schema;
     char *path; /* of the file, which there need not be; NULL: it has no place */
     struct limits limits;
-    struct node *file; /* texts above may be its; NULL: there is none */
-    int ndevices, slots, drain_seconds, slice_seconds, stall_seconds, half_life_hours;
+    const char *metrics_file; /* for the node exporter; NULL: none is written */
+    int metrics_every;        /* seconds */
+    struct node *file;        /* texts above may be its; NULL: there is none */
+    int ndevices, slots, drain_seconds, slice_seconds, stall_seconds, half_life_hours, accounting_days;
     int64_t each[QUOTA_COUNT];            /* limits of one user */
     int64_t connections;                  /* of all users; -1: the default */
     int estimate_seconds, estimate_mib;   /* estimating one ensemble: processor time, memory */

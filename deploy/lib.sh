@@ -44,6 +44,23 @@ need_packages() {
     rm -f "$log"
 }
 
+# need_promtool FOLDER: Prometheus' checker of metrics, into FOLDER, out of Debian's package `prometheus`. The package is not installed: that
+# would start a server. Without it a test is skipped.
+need_promtool() {
+    ! command -v promtool >/dev/null && [ ! -x "$1/promtool" ] || return 0
+    say "deploy: fetching promtool"
+    local scratch
+    scratch=$(mktemp -d)
+    mkdir -p "$1"
+    if (cd "$scratch" && apt-get download -q prometheus >/dev/null 2>&1 &&
+        dpkg-deb --fsys-tarfile prometheus_*.deb | tar -xO ./usr/bin/promtool >promtool); then
+        install -m 755 "$scratch/promtool" "$1/promtool"
+    else
+        say "deploy: no promtool: metrics are not checked by it"
+    fi
+    rm -rf "$scratch"
+}
+
 # build_tree FOLDER [meson options]: configures it, by what the machine has now (an nvcc may have come since), and brings it up to date.
 build_tree() {
     local folder=$1 again=()

@@ -35,6 +35,10 @@ static json_t *get_page(const struct client *c, int64_t limit, struct buf *next,
         add_parameter(&path, "limit", number);
     if (next->len)
         add_parameter(&path, "after", next->data);
+    if (c->owner)
+        add_parameter(&path, "owner", c->owner);
+    if (c->all_users)
+        add_parameter(&path, "all_users", "1");
     for (int i = 0; i < c->nstates; i++)
         add_parameter(&path, "state", c->states[i]);
     snprintf(number, sizeof number, "%.0f", c->older_than);
@@ -82,7 +86,7 @@ static bool lists(const char *list, const char *word)
 static bool is_chosen(const struct client *c, const json_t *ensemble, const char *states)
 {
     const json_t *owner = json_object_get(ensemble, "owner");
-    if (json_is_integer(owner) && json_integer_value(owner) != (json_int_t)geteuid())
+    if (!c->owner && !c->all_users && json_is_integer(owner) && json_integer_value(owner) != (json_int_t)geteuid())
         return false;
     if (c->among && !json_object_get(c->among, answer_text(ensemble, "key")))
         return false;
@@ -91,7 +95,7 @@ static bool is_chosen(const struct client *c, const json_t *ensemble, const char
 
 json_t *ensembles_chosen(const struct client *c, int argc, char **argv, const char *states, struct err *e)
 {
-    bool choice = c->all || c->nstates || c->nlabels || c->older_than > 0;
+    bool choice = c->all || c->owner || c->all_users || c->nstates || c->nlabels || c->older_than > 0;
     json_t *chosen = json_array(), *all, *ensemble;
     size_t i;
     if (choice == (argc > 0)) {

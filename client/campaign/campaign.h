@@ -42,5 +42,9 @@ int campaign_status(struct client *c, const char *file);
 /* The table of campaign status, of what was seen at the last look. */
 void campaign_status_print(const struct client *c, const struct campaign_view *k);
 int campaign_run(struct client *c, const char *file);
+/* slurm.c: prints or submits the script that runs a campaign in shares; nwords words are for sbatch. */
+int campaign_slurm(struct client *c, const char *file, int nwords, char **words);
+/* Shares of c's division stop and do not begin again; those that wait in a queue of Slurm are taken out of it. */
+int campaign_cancel_shares(struct client *c);
 
 #endif

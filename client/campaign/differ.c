@@ -8,6 +8,7 @@
 #include "client/ask/answer.h"
 #include "client/ask/http.h"
 #include "client/campaign/campaign.h"
+#include "client/division/lines.h"
 #include "engine/base/gzip.h"
 #include "engine/base/number.h"
 #include "engine/base/printable.h"
@@ -66,35 +67,26 @@ static void put_keys(struct buf *out, const char *text, const char *line)
     buf_free(&keys);
 }
 
-/* A line without its indentation, in quotes. */
-static void put_line(struct buf *out, const char *line)
-{
-    const char *text = line + strspn(line, " ");
-    const size_t n = strcspn(text, "\n");
-    buf_printf(out, "\"%.*s\"", (int)(n < 100 ? n : 100), text);
-}
-
 /* Appends the first line in which two texts differ. False: they do not. name NULL: they are specs, and may differ in a
  * seed that the service has drawn (but_drawn). */
 static bool first_difference(const char *there, const char *here, const char *name, bool but_drawn, struct buf *out)
 {
     const char *text = here;
-    for (int line = 1; *there || *here; line++) {
-        size_t a = strcspn(there, "\n"), b = strcspn(here, "\n");
-        bool drawn = but_drawn && strstr(here, "seed: random") && strstr(here, "seed: random") < here + b;
-        if ((a != b || memcmp(there, here, a) != 0) && !drawn) {
+    for (int line = 1; line += lines_same(&there, &here), *there || *here; line++) {
+        const char *drawn = strstr(here, "seed: random");
+        if (!but_drawn || !drawn || drawn >= here + strcspn(here, "\n")) {
             if (name)
                 buf_printf(out, "%s, line %d: ", name, line);
             else
                 put_keys(out, text, here);
-            put_line(out, there);
+            lines_quote(out, there);
             buf_printf(out, " was submitted, ");
-            put_line(out, here);
+            lines_quote(out, here);
             buf_printf(out, " is planned");
             return true;
         }
-        there += a + (there[a] == '\n');
-        here += b + (here[b] == '\n');
+        there = lines_next(there);
+        here = lines_next(here);
     }
     return false;
 }

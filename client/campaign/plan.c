@@ -7,6 +7,7 @@
 #include "client/ask/answer.h"
 #include "client/ask/ensembles.h"
 #include "client/campaign/campaign.h"
+#include "client/division/kept.h"
 #include "client/show/show.h"
 #include "engine/base/number.h"
 #include "engine/base/printable.h"
@@ -245,6 +246,8 @@ int campaign_status(struct client *c, const char *file)
         rc = client_fail(c, &e);
     else if (rc == EXIT_OK)
         campaign_status_print(c, &k);
+    if (rc == EXIT_OK && c->division)
+        kept_say(c, file);
     say_pilots(c, &k);
     campaign_close(&k);
     return rc;

@@ -14,6 +14,8 @@
 #include "client/ask/http.h"
 #include "client/ask/results.h"
 #include "client/campaign/campaign.h"
+#include "client/division/division.h"
+#include "client/division/kept.h"
 #include "client/ensembles/watch.h"
 #include "client/gather/gather.h"
 #include "client/need/shares.h"
@@ -30,7 +32,8 @@
 struct running {
     const struct client *c;
     struct campaign_view *k;
-    double deadline; /* 0: none */
+    double deadline;       /* 0: none */
+    struct keeper *keeper; /* of a share; NULL: none */
 };
 
 /* ---- waiting ---- */
@@ -60,9 +63,11 @@ static struct states states_of(const struct campaign_view *k)
     return s;
 }
 
-/* A service of our own is to stop, has ended, or has no device that works. */
+/* A service of our own is to stop, has ended, or has no device that works; the campaign of a share was cancelled. */
 static int is_over(const struct running *r, struct err *e)
 {
+    if (r->keeper && division_cancelled(r->c->division, e))
+        return -(int)e->code;
     return !r->c->own ? 0 : here_over(r->c->own, e) ? -(int)e->code : here_works(r->c->own, r->c, e);
 }
 
@@ -78,6 +83,8 @@ static int look_again(struct running *r, struct err *e)
             r->k->present = before;
         } else {
             json_decref(before);
+            if (r->keeper)
+                keeper_look(r->keeper, r->c, r->k->present);
             return 0;
         }
         if (is_over(r, e))
@@ -386,21 +393,34 @@ int campaign_prove(struct campaign_view *k, struct client *c, const char *file)
     }
 }
 
+/* Up to the end of all; the exit code. */
+static int run_all(struct running *r, const char *file)
+{
+    struct err e = {0}, over = {0};
+    int rc = send_all(r, file, &e);
+    if (rc == EXIT_OK && spend(r, &e))
+        rc = say_end(r, &e);
+    else if (rc != EXIT_OK && !e.code && is_over(r, &over)) /* a signal to all of a job ends what reads the file, too */
+        rc = say_stop(r, &over);
+    return r->deadline && e.code == ERR_BUSY && client_now() >= r->deadline ? EXIT_TIMEOUT : rc;
+}
+
 int campaign_run(struct client *c, const char *file)
 {
     struct campaign_view k;
-    struct err e = {0};
-    struct running r = {.c = c, .k = &k, .deadline = client_deadline(c)};
-    struct err over = {0};
+    struct keeper keeper;
+    struct running r = {.c = c, .k = &k, .deadline = client_deadline(c), .keeper = c->share.of ? &keeper : NULL};
     if (!c->here)
         watch_interruptible_run(file);
-    int rc = send_all(&r, file, &e);
-    if (rc == EXIT_OK && spend(&r, &e))
-        rc = say_end(&r, &e);
-    else if (rc != EXIT_OK && !e.code &&
-             is_over(&r, &over)) /* a signal to all of a job ends what reads the file, too */
-        rc = say_stop(&r, &over);
-    const bool late = r.deadline && e.code == ERR_BUSY && client_now() >= r.deadline;
+    if (r.keeper)
+        keeper_open(&keeper);
+    int rc = run_all(&r, file);
+    json_t *present = json_incref(k.present);
     campaign_close(&k);
-    return late ? EXIT_TIMEOUT : rc == EXIT_OK ? campaign_gather(c, file) : rc;
+    if (rc == EXIT_OK)
+        rc = campaign_gather(c, file);
+    if (r.keeper)
+        keeper_close(&keeper, c, present, rc);
+    json_decref(present);
+    return rc;
 }

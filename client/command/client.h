@@ -25,14 +25,19 @@ struct client {
     const struct command *command;
     const char *build;         /* what the program was built from */
     const char *socket, *here; /* here NULL: the service is somebody else's */
-    bool json, jsonl, plain, quiet, wait, all, follow, dry_run, devices, by_need, csv, yes, replace;
-    const char *key, *output, *priority;
+    const char *division;      /* folder of a campaign in shares; NULL: nothing is asked of one */
+    struct {
+        int64_t at, of;
+    } share;                 /* of a division, from 0; of 0: it is not meant */
+    int64_t shares, at_once; /* 0: not given */
+    bool json, jsonl, plain, quiet, wait, all, all_users, follow, dry_run, devices, by_need, csv, yes, replace;
+    const char *key, *output, *priority, *owner, *reason, *by;
     const char *topology, *coordinates, *reference, *index, *ligand;
-    const char *time, *until;                   /* of production, as the service reads them */
-    const char *pilot;                          /* of its production, as the reader of campaigns reads it */
-    const char *window;                         /* lambdas or a number, as the service or the worker reads it */
-    double timeout, every, older_than, run_for; /* s; 0: not given */
-    double overlap;                             /* 0: not given */
+    const char *time, *until;                        /* of production, as the service reads them */
+    const char *pilot;                               /* of its production, as the reader of campaigns reads it */
+    const char *window;                              /* lambdas or a number, as the service or the worker reads it */
+    double timeout, every, older_than, ago, run_for; /* s; 0: not given */
+    double overlap;                                  /* 0: not given */
     int64_t limit, since, windows, port;
     const char *includes[LISTED_MAX], *labels[LISTED_MAX], *added[LISTED_MAX]; /* labels as KEY=VALUE; windows */
     const char *heres[LISTED_MAX];                                             /* here is the first of these */

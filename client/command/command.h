@@ -5,9 +5,10 @@
 #ifndef SHOAL_CLIENT_COMMAND_COMMAND_H
 #define SHOAL_CLIENT_COMMAND_COMMAND_H
 
-#include <stdint.h>
-
 #include "client/command/client.h"
+
+/* A bit for each option (option_rows.h). */
+typedef unsigned __int128 option_set;
 
 enum needs { NEEDS_NOTHING, NEEDS_SERVICE, NEEDS_WORKER /* shoal-worker does it, in the foreground */ };
 
@@ -16,7 +17,7 @@ struct command {
     const char *details;  /* sentences, paragraphs between line ends; "" where the summary says all */
     const char *examples; /* lines */
     enum needs needs;
-    uint64_t options;
+    option_set options;
     int least, most; /* words */
     int (*run)(struct client *c, int argc, char **argv);
 };

@@ -54,8 +54,9 @@ static void time_cell(struct table *t, const char *time)
     buf_free(&text);
 }
 
-static void owner_cell(struct table *t, const json_t *owner)
+void ensembles_owner(struct table *t, const json_t *ensemble)
 {
+    const json_t *owner = json_object_get(ensemble, "owner");
     const struct passwd *user = json_is_integer(owner) ? getpwuid((uid_t)json_integer_value(owner)) : NULL;
     if (user)
         table_cell(t, "%s", user->pw_name);
@@ -73,7 +74,7 @@ static void estimate_cell(struct table *t, const json_t *e)
 
 void ensembles_put(const struct client *c, const json_t *ensembles, struct table *t)
 {
-    bool admin = geteuid() == 0;
+    bool admin = geteuid() == 0 || c->owner || c->all_users;
     static const char *const heads[] = {"id",      "name", "state",  "windows", "progress",
                                         "created", "key",  "labels", "reason"};
     const json_t *e;
@@ -95,7 +96,7 @@ void ensembles_put(const struct client *c, const json_t *ensembles, struct table
         labels_cell(t, e);
         table_cell(t, "%s", answer_text(e, "reason"));
         if (admin)
-            owner_cell(t, json_object_get(e, "owner"));
+            ensembles_owner(t, e);
         estimate_cell(t, e);
     }
 }

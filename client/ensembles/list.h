@@ -9,5 +9,7 @@
 
 /* The first row of the table of ensembles, and one row of it. */
 void ensembles_put(const struct client *c, const json_t *ensembles, struct table *t);
+/* A cell with the name of an ensemble's owner. */
+void ensembles_owner(struct table *t, const json_t *ensemble);
 
 #endif

@@ -172,7 +172,7 @@ int priority_main(struct client *c, int argc, char **argv)
     struct err e = {0};
     if (c->priority)
         return on_each(c, argc, argv, "queued,running,paused", post_action, &m);
-    err_set(&e, ERR_USAGE, "priority wants --to LEVEL: low, normal or high");
+    err_set(&e, ERR_USAGE, "priority wants --to LEVEL: low, normal or high; of administrators urgent");
     return client_fail(c, &e);
 }
 

@@ -9,6 +9,7 @@
 #include "client/ask/ensembles.h"
 #include "client/command/handlers.h"
 #include "client/ensembles/confirm.h"
+#include "client/ensembles/list.h"
 #include "client/ensembles/on_each.h"
 #include "client/show/show.h"
 #include "engine/base/number.h"
@@ -112,12 +113,15 @@ static json_t *sorted(const json_t *ensembles)
 static void print_space(const struct client *c, const json_t *ensembles)
 {
     static const char *const heads[] = {"id", "name", "state", "bytes", "size"};
+    const bool others = c->owner || c->all_users;
     struct table t;
     const json_t *e;
     size_t i;
-    table_setup(&t, "l l= l r2 r");
+    table_setup(&t, others ? "l l= l r2 r l" : "l l= l r2 r");
     for (size_t h = 0; h < sizeof heads / sizeof *heads; h++)
         table_cell(&t, "%s", heads[h]);
+    if (others)
+        table_cell(&t, "owner");
     json_array_foreach (ensembles, i, e) {
         const json_t *bytes = json_object_get(e, "bytes");
         struct buf size = {0};
@@ -130,6 +134,8 @@ static void print_space(const struct client *c, const json_t *ensembles)
         else
             table_cell(&t, "-");
         table_cell(&t, "%s", size.data);
+        if (others)
+            ensembles_owner(&t, e);
         buf_free(&size);
     }
     client_table(c, &t);

@@ -9,6 +9,7 @@
 #include "client/ask/answer.h"
 #include "client/ask/ensembles.h"
 #include "client/command/handlers.h"
+#include "client/ensembles/administer.h"
 #include "client/ensembles/list.h"
 #include "client/ensembles/status.h"
 #include "client/show/show.h"
@@ -132,12 +133,40 @@ static void put_load(const json_t *d, struct buf *out)
         buf_printf(out, ", %.5g us per replica-step, %.5g ns/day", us, answer_number(d, "ns_per_day"));
 }
 
-void status_put_left_out(const json_t *left_out, struct buf *out)
+/* A line each: why a GPU is not among the devices. */
+static void put_left_out(const json_t *left_out, struct buf *out)
 {
     const json_t *text;
     size_t i;
     json_array_foreach (left_out, i, text)
         buf_printf(out, "%s\n", json_string_value(text));
+}
+
+/* "; drained by ann since 2026-11-20T10:00:00Z: fan" */
+static void put_drained(const json_t *d, const char *before, struct buf *out)
+{
+    const json_t *hold = json_object_get(d, "drained");
+    buf_add(out, "", 0);
+    if (!json_is_object(hold))
+        return;
+    buf_printf(out, "%sdrained ", before);
+    administer_put_hold(out, hold);
+}
+
+/* A line, where administrators alone submit. */
+static void put_held(const json_t *hold, struct buf *out)
+{
+    if (!json_is_object(hold))
+        return;
+    buf_printf(out, "admission is held ");
+    administer_put_hold(out, hold);
+    buf_printf(out, "\n");
+}
+
+void status_put_remarks(const json_t *version, struct buf *out)
+{
+    put_held(json_object_get(version, "held"), out);
+    put_left_out(json_object_get(version, "left_out"), out);
 }
 
 /* Lines about devices. */
@@ -151,9 +180,10 @@ static void put_devices(const json_t *state, struct buf *out)
         buf_printf(out, "%s  %s%s%s  %lld of %lld %s taken", answer_text(d, "device"), answer_text(d, "state"),
                    *model ? ", " : "", model, answer_whole(d, "running"), slots, number_word(slots, "slot", "slots"));
         put_load(d, out);
+        put_drained(d, "; ", out);
         buf_printf(out, "%s%s\n", *trouble ? "; " : "", trouble);
     }
-    status_put_left_out(json_object_get(state, "left_out"), out);
+    status_put_remarks(state, out);
 }
 
 #define MIB (1024.0 * 1024)
@@ -174,6 +204,17 @@ static void replicas_cell(const struct client *c, struct table *t, const json_t 
         table_cell(t, "%.1f..%.1f", least / MIB, most / MIB);
     else
         table_cell(t, "%.1f", most / MIB);
+}
+
+/* Why it is not to be counted on. */
+static void trouble_cell(struct table *t, const json_t *d)
+{
+    const char *trouble = answer_text(d, "trouble");
+    struct buf text = {0};
+    put_drained(d, "", &text);
+    buf_printf(&text, "%s%s", text.len && *trouble ? "; " : "", trouble);
+    table_cell(t, "%s", text.data);
+    buf_free(&text);
 }
 
 struct table status_devices(const struct client *c, const json_t *devices)
@@ -210,7 +251,7 @@ struct table status_devices(const struct client *c, const json_t *devices)
         else
             table_cell(&t, "-");
         table_cell(&t, "%s", answer_text(d, "model"));
-        table_cell(&t, "%s", answer_text(d, "trouble"));
+        trouble_cell(&t, d);
     }
     return t;
 }
@@ -241,8 +282,9 @@ static json_t *state_get(const struct client *c, int argc, char **argv, struct e
         }
         json_array_append_new(ensembles, item);
     }
-    json_t *state = ensembles ? json_pack("{s:O?,s:O*,s:o}", "devices", json_object_get(version, "devices"), "left_out",
-                                          json_object_get(version, "left_out"), "ensembles", ensembles)
+    json_t *state = ensembles ? json_pack("{s:O?,s:O*,s:O*,s:o}", "devices", json_object_get(version, "devices"),
+                                          "left_out", json_object_get(version, "left_out"), "held",
+                                          json_object_get(version, "held"), "ensembles", ensembles)
                               : NULL;
     json_decref(version);
     return state;
@@ -256,14 +298,15 @@ static int status_of_devices(const struct client *c)
         return client_fail(c, &e);
     json_t *left_out = json_object_get(version, "left_out");
     if (c->json) {
-        json_t *state = json_pack("{s:O,s:O*}", "devices", json_object_get(version, "devices"), "left_out", left_out);
+        json_t *state = json_pack("{s:O,s:O*,s:O*}", "devices", json_object_get(version, "devices"), "left_out",
+                                  left_out, "held", json_object_get(version, "held"));
         client_print(state);
         json_decref(state);
     } else {
         struct buf reasons = {0};
         struct table t = status_devices(c, json_object_get(version, "devices"));
         client_table(c, &t);
-        status_put_left_out(left_out, &reasons);
+        status_put_remarks(version, &reasons);
         if (!c->plain && reasons.len)
             printable_text(stdout, reasons.data);
         buf_free(&reasons);

@@ -7,6 +7,8 @@
 
 #include "client/ask/answer.h"
 #include "client/gather/diff.h"
+
+#include "client/show/show.h"
 #include "engine/base/json/number_json.h"
 
 static const char *const sides[] = {"A", "B"};
@@ -51,17 +53,10 @@ json_t *diff_json(const struct diff *d)
 
 /* ---- CSV ---- */
 
-/* In quotes where it has what separates cells. */
 static void text_cell(struct buf *out, const char *text)
 {
-    if (!strpbrk(text, ",\"\n\r")) {
-        buf_printf(out, "%s,", text);
-        return;
-    }
-    buf_add(out, "\"", 1);
-    for (const char *p = text; *p; p++)
-        buf_printf(out, *p == '"' ? "\"\"" : "%c", *p);
-    buf_printf(out, "\",");
+    show_csv(out, text);
+    buf_printf(out, ",");
 }
 
 /* Empty where it is not known. */

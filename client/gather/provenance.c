@@ -9,6 +9,7 @@
 
 #include "client/ask/answer.h"
 #include "client/ask/http.h"
+#include "client/division/kept.h"
 #include "client/gather/gather.h"
 #include "client/results/methods.h"
 #include "client/show/page.h"
@@ -24,15 +25,23 @@ static bool has_spec(const struct gathered *g, const char *leg)
     return any;
 }
 
-static char *get_spec(const struct client *c, const char *id)
+static bool ask_spec(const struct client *c, const json_t *present, struct buf *reply)
 {
-    struct buf path = {0}, reply = {0};
+    struct buf path = {0};
     struct err e = {0};
     long status = 0;
-    client_path(&path, id, "/files/input/spec.yaml");
-    bool got = !http_request(c->http, "GET", path.data, NULL, &status, &reply, &e) && status == 200;
-    char *spec = got ? xstrdup(reply.data) : NULL;
+    client_path(&path, answer_text(present, "id"), "/files/input/spec.yaml");
+    const bool got = !http_request(c->http, "GET", path.data, NULL, &status, reply, &e) && status == 200;
     buf_free(&path);
+    return got;
+}
+
+static char *get_spec(const struct client *c, const json_t *present)
+{
+    struct buf reply = {0};
+    struct err e = {0};
+    const bool got = c->http ? ask_spec(c, present, &reply) : !kept_file(&reply, c->division, present, ".yaml", &e);
+    char *spec = got ? xstrdup(reply.data) : NULL;
     buf_free(&reply);
     return spec;
 }
@@ -43,7 +52,7 @@ void gather_specs(struct gathered *g, const struct client *c)
         struct gathered_ensemble *r = &g->rows[i];
         bool here = r->present && campaign_present(g->campaign, r->planned) == r->present;
         if (here && !has_spec(g, answer_text(r->planned, "leg")))
-            r->spec = get_spec(c, answer_text(r->present, "id"));
+            r->spec = get_spec(c, r->present);
     }
 }
 

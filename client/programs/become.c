@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "engine/base/err.h"
+
 /* Where each may be, from the folder of this program: installed beside it or in libexec, or in the build tree. */
 static const struct {
     const char *name, *variable, *places[3];
@@ -43,4 +45,11 @@ void program_become(const char *name, char **words)
             break;
     }
     fprintf(stderr, "shoal: %s: %s; $%s names another\n", path, strerror(errno), programs[p].variable);
+}
+
+void program_become_named(char **words)
+{
+    execvp(words[0], words);
+    fprintf(stderr, "shoal: %s: %s\n", words[0], strerror(errno));
+    _exit(EXIT_UNREACHABLE);
 }

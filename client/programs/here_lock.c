@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <unistd.h>
@@ -17,7 +18,7 @@
 
 struct holder {
     long pid;
-    char host[256], socket[256];
+    char host[256], job[64] /* of Slurm; "-": none */, socket[256];
 };
 
 static void this_host(char out[256])
@@ -28,10 +29,11 @@ static void this_host(char out[256])
 
 static bool read_holder(int fd, struct holder *h)
 {
-    char text[800] = "";
+    char text[900] = "";
     ssize_t n = pread(fd, text, sizeof text - 1, 0);
     *h = (struct holder){0};
-    return n > 0 && sscanf(text, "process %ld of %255s socket %255[^\n]", &h->pid, h->host, h->socket) == 3;
+    return n > 0 &&
+           sscanf(text, "process %ld of %255s job %63s socket %255[^\n]", &h->pid, h->host, h->job, h->socket) == 4;
 }
 
 static bool is_here(const struct holder *h)
@@ -48,9 +50,11 @@ static bool lives(const struct holder *h)
 
 int here_sign(int fd, const char *folder, const char *socket, struct err *e)
 {
-    char host[256], text[800];
+    char host[256], text[900];
+    const char *job = getenv("SLURM_JOB_ID");
     this_host(host);
-    int n = snprintf(text, sizeof text, "process %ld of %s socket %s\n", (long)getpid(), host, socket);
+    int n = snprintf(text, sizeof text, "process %ld of %s job %.63s socket %s\n", (long)getpid(), host,
+                     job && *job ? job : "-", socket);
     if (ftruncate(fd, 0) || pwrite(fd, text, (size_t)n, 0) != n)
         return err_errno(e, "write %s/lock", folder);
     return 0;
@@ -99,7 +103,9 @@ static int refuse(const char *folder, const struct holder *h, struct err *e)
     struct buf who = {0};
     if (h->pid)
         buf_printf(&who, "process %ld on %s", h->pid, h->host);
-    else
+    if (h->pid && strcmp(h->job, "-") != 0)
+        buf_printf(&who, " (job %s)", h->job);
+    if (!h->pid)
         buf_printf(&who, "another command");
     err_set(e, ERR_BUSY,
             "%s: %s works on this folder, and one command at a time can: stop it, or try again when it has ended",

@@ -5,17 +5,15 @@
  */
 #include "client/programs/worker.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "client/command/command.h"
 #include "client/command/handlers.h"
 #include "client/command/option_rows.h"
 #include "client/programs/become.h"
+#include "client/programs/output.h"
 #include "client/results/results.h"
 
 /* Becomes shoal-worker; returns only when that fails, which is said. */
@@ -40,29 +38,32 @@ int offline_main(struct client *c, int argc, char **argv)
     return rc;
 }
 
+static void worker_or_end(char **words)
+{
+    _exit(become_worker(words));
+}
+
+static void heard_or_end(char **words)
+{
+    dup2(STDOUT_FILENO, STDERR_FILENO);
+    worker_or_end(words);
+}
+
+static int run_worker(const struct client *c, void (*become)(char **words), char **words, struct buf *text)
+{
+    struct err e = {0};
+    const int rc = program_output(become, words, text, &e);
+    return e.code ? client_fail(c, &e) : rc;
+}
+
 int ask_worker(const struct client *c, char **words, struct buf *text)
 {
-    int out[2], status = 0;
-    char piece[65536];
-    if (pipe(out)) {
-        fprintf(stderr, "shoal %s: %s\n", c->command->name, strerror(errno));
-        return EXIT_INTERNAL;
-    }
-    pid_t child = fork();
-    if (child == 0) {
-        dup2(out[1], STDOUT_FILENO);
-        close(out[0]);
-        close(out[1]);
-        _exit(become_worker(words));
-    }
-    close(out[1]);
-    for (ssize_t n; child > 0 && ((n = read(out[0], piece, sizeof piece)) > 0 || (n < 0 && errno == EINTR));)
-        if (n > 0)
-            buf_add(text, piece, (size_t)n);
-    close(out[0]);
-    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
-        ;
-    return child > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_INTERNAL;
+    return run_worker(c, worker_or_end, words, text);
+}
+
+int hear_worker(const struct client *c, char **words, struct buf *text)
+{
+    return run_worker(c, heard_or_end, words, text);
 }
 
 int estimate_main(struct client *c, int argc, char **argv)

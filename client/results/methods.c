@@ -55,11 +55,12 @@ static void put_seeds(struct buf *out, const json_t *windows)
     buf_printf(out, "%s", n ? "\n" : "");
 }
 
-static void put_device(struct buf *out, const json_t *origin)
+static void put_device(struct buf *out, const json_t *origin, const json_t *ensemble)
 {
     const json_t *devices = json_object_get(origin, "devices"), *device;
     const double seconds = answer_magnitude(json_object_get(origin, "running")),
-                 speed = answer_magnitude(json_object_get(origin, "speed"));
+                 speed = answer_magnitude(json_object_get(origin, "speed")),
+                 used = answer_number(ensemble, "device_seconds");
     size_t i;
     json_array_foreach (devices, i, device)
         buf_printf(out, "%s%s", i ? "; " : "Device: ", json_string_value(device));
@@ -71,6 +72,11 @@ static void put_device(struct buf *out, const json_t *origin)
     if (speed > 0)
         buf_printf(out, ", %.4g ns/day of all windows together", speed);
     buf_printf(out, "\n");
+    if (!(used > 0))
+        return;
+    buf_printf(out, "Device time: ");
+    show_duration(out, used);
+    buf_printf(out, " (of a shared device its part)\n");
 }
 
 static void put_dates(struct buf *out, const json_t *ensemble)
@@ -106,7 +112,7 @@ void methods_put(struct buf *page, const json_t *results, const json_t *ensemble
     put_sampled(&text, windows);
     put_seeds(&text, windows);
     put_program(&text, results);
-    put_device(&text, json_object_get(results, "ensemble"));
+    put_device(&text, json_object_get(results, "ensemble"), ensemble);
     put_dates(&text, ensemble);
     page_element(page, "pre", "prose", text.data);
     buf_free(&text);

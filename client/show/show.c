@@ -220,6 +220,27 @@ void table_put_plain(struct table *t, struct buf *out)
     table_free(t);
 }
 
+void show_csv(struct buf *out, const char *text)
+{
+    if (!strpbrk(text, ",\"\n\r")) {
+        buf_printf(out, "%s", text);
+        return;
+    }
+    buf_add(out, "\"", 1);
+    for (const char *p = text; *p; p++)
+        buf_printf(out, *p == '"' ? "\"\"" : "%c", *p);
+    buf_add(out, "\"", 1);
+}
+
+void table_put_csv(struct table *t, struct buf *out)
+{
+    for (int i = 0; i < t->count; i++) {
+        show_csv(out, t->cells[i]);
+        buf_printf(out, (i + 1) % t->columns ? "," : "\n");
+    }
+    table_free(t);
+}
+
 void show_duration(struct buf *out, double seconds)
 {
     long s = lrint(seconds < 0 ? 0 : seconds > 1e9 ? 1e9 : seconds);

@@ -54,6 +54,11 @@ void table_free(struct table *t);
 /* Appends all cells but the headings, between tabs, and frees them. */
 void table_put_plain(struct table *t, struct buf *out);
 
+/* Appends all cells as CSV, the headings too, and frees them. */
+void table_put_csv(struct table *t, struct buf *out);
+/* Appends a cell of CSV: in quotes where it has what separates cells. */
+void show_csv(struct buf *out, const char *text);
+
 /* "45 s", "3 min 20 s", "2 h 05 min", "3 d 04 h". */
 void show_duration(struct buf *out, double seconds);
 /* "2026-11-20T10:00:00.000Z" without its fraction. */

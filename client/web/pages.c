@@ -32,17 +32,17 @@ static int put_ensembles(struct buf *out, const struct client *c, struct err *e)
 static int put_devices(struct buf *out, const struct client *c, struct err *e)
 {
     const struct out page = {out, 0, true};
-    struct buf reasons = {0};
+    struct buf remarks = {0};
     json_t *version = client_get(c, "/v1/version", e);
     if (!version)
         return -(int)e->code;
     struct table t = status_devices(c, json_object_get(version, "devices"));
     page_element(out, "h2", "", "Devices");
     out_table(&page, &t);
-    status_put_left_out(json_object_get(version, "left_out"), &reasons);
-    if (reasons.len)
-        out_put(&page, "%s", reasons.data);
-    buf_free(&reasons);
+    status_put_remarks(version, &remarks);
+    if (remarks.len)
+        out_put(&page, "%s", remarks.data);
+    buf_free(&remarks);
     json_decref(version);
     return 0;
 }

@@ -13,18 +13,31 @@ static const struct api_command commands[] = {
     {"GET", "/v1/version", api_version, {{0}}},
     {"GET", "/healthz/live", api_live, {{0}}},
     {"GET", "/healthz/ready", api_ready, {{0}}},
+    {"GET", "/metrics", api_metrics, {{0}}},
     {"GET",
      "/v1/ensembles",
      api_list,
      {[API_LIST_STATE] = {"state", API_STATES},
       [API_LIST_LIMIT] = {"limit", API_NUMBER},
       [API_LIST_AFTER] = {"after", API_NUMBER},
-      [API_LIST_OWNER] = {"owner", API_NUMBER},
+      [API_LIST_OWNER] = {"owner", API_TEXT},
       [API_LIST_NAME] = {"name", API_TEXT},
       [API_LIST_KEY] = {"key", API_TEXT},
       [API_LIST_OLDER] = {"older_than", API_NUMBER},
-      [API_LIST_LABEL] = {"label", API_LABEL}}},
+      [API_LIST_LABEL] = {"label", API_LABEL},
+      [API_LIST_ALL] = {"all_users", API_FLAG}}},
     {"GET", "/v1/usage", api_usage, {{0}}},
+    {"GET",
+     "/v1/accounting",
+     api_accounting,
+     {[API_ACCOUNTING_BY] = {"by", API_TEXT},
+      [API_ACCOUNTING_SINCE] = {"since", API_NUMBER},
+      [API_ACCOUNTING_OWNER] = {"owner", API_TEXT},
+      [API_ACCOUNTING_ALL] = {"all_users", API_FLAG}}},
+    {"POST", "/v1/drain", api_drain, {{"device", API_TEXT}, {"reason", API_TEXT}}},
+    {"POST", "/v1/undrain", api_undrain, {{"device", API_TEXT}}},
+    {"POST", "/v1/hold", api_hold, {{"reason", API_TEXT}}},
+    {"POST", "/v1/release", api_release, {{0}}},
     {"POST", "/v1/ensembles", api_submit, {{"priority", API_TEXT}}},
     {"POST", "/v1/validate", api_validate, {{0}}},
     {"GET", "/v1/ensembles/{id}", api_status, {{0}}},
@@ -170,6 +183,7 @@ static struct reply run_command(const struct api_command *command, struct api_ca
 {
     struct err e = {0};
     struct parsing p = {command, c};
+    c->command = command;
     for (int i = 0; i < API_PARAMS && command->params[i].name; i++)
         c->value[i] = -1;
     if (request_query(c->request, parse_param, &p, &e))
@@ -180,6 +194,8 @@ static struct reply run_command(const struct api_command *command, struct api_ca
         if (!c->ensemble)
             return refuse_word(c->request, &found, &e);
     }
+    if (strcmp(command->method, "GET"))
+        act_begin(c);
     return command->handler(c);
 }
 

@@ -12,7 +12,6 @@
 
 struct api {
     struct service *service;
-    const char *build; /* what the program was built from */
     struct quota *quota;
     struct checks checks;
 };
@@ -24,7 +23,7 @@ struct api_param {
     enum api_param_kind kind;
 };
 
-#define API_PARAMS 8
+#define API_PARAMS 9
 #define API_LABELS 8
 
 /* Where the parameters of api_list are. */
@@ -36,10 +35,15 @@ enum {
     API_LIST_NAME,
     API_LIST_KEY,
     API_LIST_OLDER,
-    API_LIST_LABEL
+    API_LIST_LABEL,
+    API_LIST_ALL
 };
 
+/* Where the parameters of api_accounting are. */
+enum { API_ACCOUNTING_BY, API_ACCOUNTING_SINCE, API_ACCOUNTING_OWNER, API_ACCOUNTING_ALL };
+
 struct api_call {
+    const struct api_command *command;
     struct api *api;
     struct service *service;
     struct request *request;
@@ -66,6 +70,13 @@ struct reply api_handle(void *arg, struct request *r);
 /* An error with a list, "files"; NULL: without. Steals it. */
 struct reply reply_missing(struct request *r, const struct err *e, json_t *files);
 
+/* act.c: the log has one line for each command that changed something: who asked for what, of which ensemble. */
+/* Before the handler is called: keeps that with the request. */
+void act_begin(const struct api_call *c);
+/* Writes the line. A handler calls it when its change is committed, before it answers. `made`: the ensemble that it
+ * made; NULL: none. */
+void act_done(const struct request *r, const struct ensemble *made);
+
 /* submit.c */
 struct reply api_submit(struct api_call *c);
 struct reply api_validate(struct api_call *c);
@@ -73,18 +84,27 @@ struct reply api_validate(struct api_call *c);
 struct reply api_version(struct api_call *c);
 struct reply api_live(struct api_call *c);
 struct reply api_ready(struct api_call *c);
+struct reply api_metrics(struct api_call *c);
 /* owner.c */
 struct reply api_cancel(struct api_call *c);
 struct reply api_pause(struct api_call *c);
 struct reply api_resume(struct api_call *c);
 struct reply api_retry(struct api_call *c);
 struct reply api_priority(struct api_call *c);
-/* ERR_USAGE: it is none. `text` may be NULL. */
-int api_priority_of(const char *text, int *out, struct err *e);
+/* ERR_USAGE: it is none; ERR_FORBIDDEN: it is not the caller's to give. `text` may be NULL. */
+int api_priority_of(const struct api_call *c, const char *text, int *out, struct err *e);
 struct reply api_reestimate(struct api_call *c);
 struct reply api_remove(struct api_call *c);
-/* Its owner has moved it: answers with the ensemble once that is committed. */
-void api_moved(struct service *sv, struct request *r, struct ensemble *en);
+/* Its owner, or an administrator, has moved it ("paused"): answers with the ensemble once that is committed. */
+void api_moved(struct service *sv, struct request *r, struct ensemble *en, const char *what);
+/* administrators.c */
+struct reply api_drain(struct api_call *c);
+struct reply api_undrain(struct api_call *c);
+struct reply api_hold(struct api_call *c);
+struct reply api_release(struct api_call *c);
+/* Whose things a call is about: of the user `owner`, or of all; when neither is said the caller's, of root and the
+ * service's own user all. *uid: -1: all. ERR_NOT_FOUND, ERR_FORBIDDEN. */
+int api_whose(const struct api_call *c, const char *owner, bool all, int64_t *uid, struct err *e);
 /* status.c */
 struct reply api_status(struct api_call *c);
 /* An answer with the ensemble, `more` members (NULL: none; borrowed), and all its replicas. */
@@ -101,6 +121,8 @@ struct reply api_results(struct api_call *c);
 /* list.c */
 struct reply api_list(struct api_call *c);
 struct reply api_usage(struct api_call *c);
+/* accounting.c */
+struct reply api_accounting(struct api_call *c);
 /* files.c */
 struct reply api_files(struct api_call *c);
 struct reply api_file(struct api_call *c);
@@ -108,6 +130,9 @@ struct reply api_file(struct api_call *c);
 /* How things look in answers (json.c). New references. An ensemble is without its replicas. */
 json_t *api_ensemble_json(const struct ensemble *en);
 json_t *api_time_json(int64_t ms);
+json_t *api_hold_json(const struct hold *h);
+/* As the user sees them. */
+json_t *api_devices_json(const struct service *sv, uint32_t uid);
 /* The same as text, which the ensemble keeps: it may be a little late of one that has not ended. */
 const char *api_ensemble_text(struct ensemble *en);
 /* Appends the object with one more member, whose value is a text. Steals it. */

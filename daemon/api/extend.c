@@ -47,7 +47,7 @@ static void answer(struct extension *x, struct sched_event *ev)
     if (!x->err.code && !service_step(x->api->service, ev, &x->err)) {
         if (x->estimate.number)
             x->ensemble->estimate = x->estimate;
-        api_moved(x->api->service, x->request, x->ensemble);
+        api_moved(x->api->service, x->request, x->ensemble, "extended");
     } else {
         reply_error(x->request, &x->err);
     }

@@ -24,6 +24,13 @@ json_t *api_time_json(int64_t ms)
     return json_string(whole);
 }
 
+json_t *api_hold_json(const struct hold *h)
+{
+    if (!h->by)
+        return json_null();
+    return json_pack("{s:s,s:s?,s:o}", "by", h->by, "reason", h->reason, "since", api_time_json(h->since));
+}
+
 static double share(int64_t step, int64_t steps)
 {
     if (steps <= 0)
@@ -100,6 +107,7 @@ json_t *api_ensemble_json(const struct ensemble *en)
     json_object_set_new(j, "allocate", allocate_json(en));
     json_object_set_new(j, "fits",
                         ensemble_shown_ended(en) || !en->sched ? json_array() : api_fits_json(en->sched, en->sizes));
+    json_object_set_new(j, "device_seconds", json_real(en->device_ms / 1000));
     json_object_set_new(j, "bytes", en->measured ? json_integer((json_int_t)en->stored.amount) : json_null());
     return j;
 }

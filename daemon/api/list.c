@@ -11,7 +11,6 @@
 #define PAGE_MAX 500
 
 struct filter {
-    uint32_t uid;
     int64_t after, older_than, now;
     int64_t states, owner; /* a bit for each state; -1: any */
     const char *name, *key;
@@ -35,21 +34,19 @@ static bool has_labels(const struct ensemble *en, const struct api_call *c)
 
 static bool passes(const struct filter *f, const struct ensemble *en)
 {
-    return en->shown.seq && en->number < f->after && service_may_see(f->uid, en) &&
-           (f->states >> en->shown.state & 1) && (f->owner < 0 || f->owner == (int64_t)en->owner) &&
-           (!f->name || strcmp(f->name, en->name) == 0) && (!f->key || (en->key && strcmp(f->key, en->key) == 0)) &&
+    return en->shown.seq && en->number < f->after && (f->states >> en->shown.state & 1) &&
+           (f->owner < 0 || f->owner == (int64_t)en->owner) && (!f->name || strcmp(f->name, en->name) == 0) &&
+           (!f->key || (en->key && strcmp(f->key, en->key) == 0)) &&
            (!f->older_than || (ensemble_shown_ended(en) && f->now - en->shown.changed > f->older_than)) &&
            has_labels(en, f->call);
 }
 
 static struct filter filter_of(const struct api_call *c)
 {
-    return (struct filter){.uid = request_uid(c->request),
-                           .after = c->value[API_LIST_AFTER] > 0 ? c->value[API_LIST_AFTER] : INT64_MAX,
+    return (struct filter){.after = c->value[API_LIST_AFTER] > 0 ? c->value[API_LIST_AFTER] : INT64_MAX,
                            .older_than = c->value[API_LIST_OLDER] > 0 ? c->value[API_LIST_OLDER] * 1000 : 0,
                            .now = service_now(),
                            .states = c->value[API_LIST_STATE],
-                           .owner = c->value[API_LIST_OWNER],
                            .name = c->text[API_LIST_NAME],
                            .key = c->text[API_LIST_KEY],
                            .call = c};
@@ -59,6 +56,9 @@ struct reply api_list(struct api_call *c)
 {
     const struct sched *s = &c->service->sched;
     struct filter f = filter_of(c);
+    struct err e = {0};
+    if (api_whose(c, c->text[API_LIST_OWNER], c->value[API_LIST_ALL] > 0, &f.owner, &e))
+        return reply_error(c->request, &e);
     int64_t wanted = c->value[API_LIST_LIMIT], limit = wanted < 1 ? PAGE : wanted > PAGE_MAX ? PAGE_MAX : wanted, n = 0;
     struct buf out = {0};
     char next[32] = "null";
@@ -105,7 +105,7 @@ struct reply api_usage(struct api_call *c)
     const struct sched *s = &c->service->sched;
     uint32_t uid = request_uid(c->request);
     json_t *users = json_pack("[o]", user_json(c->api->quota, uid));
-    for (int i = 0; i < s->nusers && service_is_admin(uid); i++)
+    for (int i = 0; i < s->nusers && service_is_admin(c->service, uid); i++)
         if (s->users[i].uid != uid && quota_held(c->api->quota, s->users[i].uid, QUOTA_ENSEMBLES))
             json_array_append_new(users, user_json(c->api->quota, s->users[i].uid));
     return reply_json(c->request, 200, json_pack("{s:o}", "users", users));

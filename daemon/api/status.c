@@ -14,13 +14,20 @@
 
 /* ---- one replica, as text: building an object of each would take most of the time ---- */
 
-static void add_text(struct buf *out, const char *key, const char *text)
+/* The first member of an object. */
+static void begin_text(struct buf *out, const char *key, const char *text)
 {
     json_t *value = text ? json_string(text) : NULL;
     char *quoted = value ? json_dumps(value, JSON_ENCODE_ANY) : NULL;
-    buf_printf(out, ",\"%s\":%s", key, quoted ? quoted : "null");
+    buf_printf(out, "\"%s\":%s", key, quoted ? quoted : "null");
     free(quoted);
     json_decref(value);
+}
+
+static void add_text(struct buf *out, const char *key, const char *text)
+{
+    buf_printf(out, ",");
+    begin_text(out, key, text);
 }
 
 /* A number that readers take for a real one. */
@@ -39,6 +46,19 @@ static void add_whole(struct buf *out, const char *key, bool known, int64_t n)
         buf_printf(out, ",\"%s\":null", key);
 }
 
+static void add_cause(struct buf *out, const struct sched_wait *w)
+{
+    struct buf text = {0};
+    buf_printf(&text, "%s", wait_text(w->kind));
+    if (w->drained) {
+        const struct hold *by = &w->drained->health.drained;
+        buf_printf(&text, ": %s is drained (%s%s%s)", w->drained->device, by->by, by->reason ? ": " : "",
+                   by->reason ? by->reason : "");
+    }
+    begin_text(out, "for", text.data);
+    buf_free(&text);
+}
+
 /* What it waits for, its place in the queue and when it may start. */
 static void add_waits(struct buf *out, const struct sched_queue *q, const struct sched_replica *r)
 {
@@ -48,7 +68,8 @@ static void add_waits(struct buf *out, const struct sched_queue *q, const struct
         buf_printf(out, ",\"waits\":null");
         return;
     }
-    buf_printf(out, ",\"waits\":{\"for\":\"%s\"", wait_text(w.kind));
+    buf_printf(out, ",\"waits\":{");
+    add_cause(out, &w);
     add_whole(out, "place", w.place > 0, w.place);
     add_real(out, "expected_seconds", w.expected >= 0, (double)w.expected / 1000);
     buf_printf(out, "}");

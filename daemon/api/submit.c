@@ -29,6 +29,19 @@ static int may_admit(const struct service *sv, struct err *e)
     return 0;
 }
 
+/* Whether new ensembles are taken of the user. */
+static int is_open(const struct service *sv, uint32_t uid, struct err *e)
+{
+    const struct hold *held = &sv->admission;
+    if (!held->by || service_is_admin(sv, uid))
+        return 0;
+    return err_set(
+        e, ERR_BUSY,
+        "admission is held by the administrator %s%s%s: ensembles that were submitted go on; submit again once "
+        "it is released",
+        held->by, held->reason ? ": " : "", held->reason ? held->reason : "");
+}
+
 /* NULL: not known. The caller frees. */
 static char *sizes_of(const json_t *facts)
 {
@@ -55,6 +68,8 @@ static void committed(void *arg)
 {
     struct submit *s = arg;
     json_t *more = json_pack("{s:O}", "warnings", s->warnings);
+    if (s->status == 201) /* else it was submitted before */
+        act_done(s->request, s->ensemble);
     api_reply_ensemble(s->request, s->status, s->ensemble, more);
     json_decref(more);
     submit_free(s);
@@ -205,7 +220,7 @@ static void submit_checked(void *arg, const struct err *err, const json_t *head,
         reply_missing(s->request, err, json_incref(json_object_get(json_object_get(head, "error"), "files")));
     } else {
         if (!find_earlier(s, facts, &e) && may_admit(s->api->service, &e) == 0 &&
-            may_fit(s->api->service, facts, &e) == 0)
+            is_open(s->api->service, request_uid(s->request), &e) == 0 && may_fit(s->api->service, facts, &e) == 0)
             store_submission(s, facts, texts, len, &e);
         if (!e.code) {
             s->warnings = json_incref(json_object_get(json_object_get(head, "summary"), "warnings"));
@@ -246,7 +261,7 @@ struct reply api_submit(struct api_call *c)
     if (may_admit(c->service, &e))
         return reply_error(c->request, &e);
     int priority = 0;
-    if (c->text[0] && api_priority_of(c->text[0], &priority, &e))
+    if (c->text[0] && api_priority_of(c, c->text[0], &priority, &e))
         return reply_error(c->request, &e);
     struct submit *s = xcalloc(1, sizeof *s);
     *s = (struct submit){.api = c->api, .request = c->request, .priority = priority};

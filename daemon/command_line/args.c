@@ -64,13 +64,27 @@ static int listed(const struct arg *r, const char *value, struct args_list *list
     return 0;
 }
 
+static int text(const struct arg *r, const char *value, const char **out, struct err *e)
+{
+    struct buf words = {0};
+    int n = 0, rc = 0;
+    bool known = !r->choices[0];
+    for (; r->choices[n]; n++)
+        known |= !strcmp(value, r->choices[n]);
+    buf_words(&words, r->choices, n, "or");
+    if (!known)
+        rc = err_set(e, ERR_USAGE, "--%s %s: expected %s", r->name, value, words.data);
+    buf_free(&words);
+    *out = value;
+    return rc;
+}
+
 int args_take(const struct arg *r, void *fields, const char *value, struct err *e)
 {
     char *field = (char *)fields + r->field;
     switch (r->kind) {
     case ARG_TEXT:
-        *(const char **)field = value;
-        return 0;
+        return text(r, value, (const char **)field, e);
     case ARG_WHOLE:
         return whole(r, value, (int *)field, e);
     case ARG_AMOUNT:

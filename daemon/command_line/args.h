@@ -12,7 +12,7 @@
 
 #include "engine/base/err.h"
 
-enum { ARGS_LISTED = 32, ARGS_HELP = 1 };
+enum { ARGS_LISTED = 32, ARGS_CHOICES = 3, ARGS_HELP = 1 };
 
 /* What an option sets: a const char *; an int; an int64_t, whose text may be 100G; a bool, without a value; a struct
  * args_list, which gets one more; or what its function does. */
@@ -35,6 +35,7 @@ struct arg {
     bool line;           /* on command lines only, not in a file (file.h) */
     bool fixed;          /* a program that reads its file again takes the option from its next start on */
     int (*take)(void *fields, const char *value, struct err *e); /* of an ARG_OTHER */
+    const char *choices[ARGS_CHOICES + 1]; /* of an ARG_TEXT: what it may be, NULL behind them; none: anything */
 };
 
 /* A row: ARG(WHOLE, "slots", "N", struct options, slots, .least = 1, .most = 64). */

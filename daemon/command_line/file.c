@@ -34,8 +34,18 @@ static json_t *description(const struct arg *r)
     return j;
 }
 
+static json_t *choices(const struct arg *r)
+{
+    json_t *words = json_array();
+    for (int i = 0; r->choices[i]; i++)
+        json_array_append_new(words, json_string(r->choices[i]));
+    return json_pack("{s:o}", "enum", words);
+}
+
 static json_t *kind_of(const struct arg *r)
 {
+    if (r->choices[0])
+        return choices(r);
     switch (r->kind) {
     case ARG_WHOLE:
         return json_pack("{s:s,s:I,s:I}", "type", "integer", "minimum", (json_int_t)r->least, "maximum",

@@ -85,6 +85,8 @@ struct request {
     const char *allow;
     void (*gone)(void *arg);
     void *gone_arg;
+    void *kept; /* the handler's; NULL: nothing */
+    void (*free_kept)(void *kept);
     struct request *next, **link; /* all of the server's whose connection lives */
 };
 

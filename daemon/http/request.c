@@ -57,6 +57,8 @@ static void request_free(struct request *r)
 {
     if (r->response)
         MHD_destroy_response(r->response);
+    if (r->kept)
+        r->free_kept(r->kept);
     quota_return(&r->body_charge);
     buf_free(&r->body);
     free(r->method);
@@ -107,6 +109,17 @@ void request_on_gone(struct request *r, void (*gone)(void *arg), void *arg)
 {
     r->gone = gone;
     r->gone_arg = arg;
+}
+
+void request_keep(struct request *r, void *kept, void (*free_kept)(void *kept))
+{
+    r->kept = kept;
+    r->free_kept = free_kept;
+}
+
+void *request_kept(const struct request *r)
+{
+    return r->kept;
 }
 
 void request_allow(struct request *r, const char *methods)
@@ -163,10 +176,21 @@ int request_charge(struct request *r, size_t bytes, struct err *e)
     return rc;
 }
 
+/* Where nobody is left to hear it, the server may be gone, too. */
+static void count_answer(const struct request *r, int status)
+{
+    char code[16];
+    if (!r->connection)
+        return;
+    snprintf(code, sizeof code, "%d", status);
+    metrics_add(r->server->config.metrics, METRICS_REQUESTS, code, 1);
+}
+
 struct reply request_answer(struct request *r, int status, struct MHD_Response *response)
 {
     if (!response)
         abort(); /* out of memory */
+    count_answer(r, status);
     if (r->refused.code)
         MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close");
     if (r->allow)

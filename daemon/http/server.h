@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <uv.h>
 
+#include "daemon/metrics/metrics.h"
 #include "daemon/quota/quota.h"
 #include "engine/base/buf.h"
 
@@ -33,6 +34,7 @@ typedef struct reply server_handler(void *arg, struct request *r);
 struct server_config {
     int listen_fd; /* listening, not blocking; the server's own from here on */
     struct quota *quota;
+    struct metrics *metrics; /* answers are counted there */
     server_handler *handler;
     void *arg;
     unsigned idle_seconds; /* then a connection ends whose client neither asks nor reads */
@@ -55,6 +57,9 @@ int request_query(struct request *r, request_query_fn *each, void *arg, struct e
 /* Of a request that is answered later: `gone` is called when its client has left, at most once, and never after the
  * answer. The request is to be answered all the same. */
 void request_on_gone(struct request *r, void (*gone)(void *arg), void *arg);
+/* What a handler keeps with its request, freed with it; once. */
+void request_keep(struct request *r, void *kept, void (*free_kept)(void *kept));
+void *request_kept(const struct request *r);
 /* The methods that the answer shall name in its Allow header; a string that lives on. */
 void request_allow(struct request *r, const char *methods);
 

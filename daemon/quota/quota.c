@@ -80,6 +80,11 @@ double quota_weight(const struct quota *q, uint32_t uid)
     return r ? r->weight : 1;
 }
 
+bool quota_administrates(const struct quota *q, uint32_t uid)
+{
+    return rules_administrate(q->rules, uid);
+}
+
 int64_t quota_limit_all(const struct quota *q, enum quota_kind kind)
 {
     return q->all[kind];

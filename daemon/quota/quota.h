@@ -60,6 +60,8 @@ void quota_take_rules(struct quota *q, struct quota_rules *rules);
 /* The limit of one user, and the weight of their part of the slots. */
 int64_t quota_limit_of(const struct quota *q, uint32_t uid, enum quota_kind kind);
 double quota_weight(const struct quota *q, uint32_t uid);
+/* Whether the rules make the user an administrator. */
+bool quota_administrates(const struct quota *q, uint32_t uid);
 int64_t quota_limit_all(const struct quota *q, enum quota_kind kind);
 
 /* Fills *c, which must hold nothing. ERR_LIMIT: the user's own limit; ERR_BUSY: that of all. Nothing is held then. */

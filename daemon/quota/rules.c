@@ -10,22 +10,25 @@
 
 #define GROUPS_MOST 4096 /* of one user */
 
-/* Which rule fits a user who was met; -1: none. */
+/* A user who was met, and which rule fits; -1: none. */
 struct rules_known {
     uint32_t uid;
     int rule;
+    bool administrates;
 };
 
 struct quota_rules {
     int n, nknown;
     struct quota_rule *rules;
+    char *admins; /* a group; NULL: none */
     struct rules_known *known;
 };
 
-struct quota_rules *rules_new(const struct quota_rule *rules, int n)
+struct quota_rules *rules_new(const struct quota_rule *rules, int n, const char *admins)
 {
     struct quota_rules *r = xcalloc(1, sizeof *r);
     r->n = n;
+    r->admins = admins ? xstrdup(admins) : NULL;
     r->rules = xcalloc((size_t)n + 1, sizeof *r->rules);
     for (int i = 0; i < n; i++) {
         r->rules[i] = rules[i];
@@ -44,6 +47,7 @@ void rules_free(struct quota_rules *r)
     if (r) {
         free(r->rules);
         free(r->known);
+        free(r->admins);
     }
     free(r);
 }
@@ -85,16 +89,26 @@ static int first_that_fits(const struct quota_rules *r, uint32_t uid)
     return -1;
 }
 
-const struct quota_rule *rules_find(struct quota_rules *r, uint32_t uid)
+static const struct rules_known *know(struct quota_rules *r, uint32_t uid)
 {
     int at = 0;
-    if (!r || !r->n)
-        return NULL;
     while (at < r->nknown && r->known[at].uid != uid)
         at++;
     if (at == r->nknown) {
         r->known = xrealloc(r->known, (size_t)r->nknown + 1, sizeof *r->known);
-        r->known[r->nknown++] = (struct rules_known){uid, first_that_fits(r, uid)};
+        r->known[r->nknown++] =
+            (struct rules_known){uid, first_that_fits(r, uid), r->admins && is_member(r->admins, uid)};
     }
-    return r->known[at].rule < 0 ? NULL : &r->rules[r->known[at].rule];
+    return &r->known[at];
+}
+
+const struct quota_rule *rules_find(struct quota_rules *r, uint32_t uid)
+{
+    int rule = r && r->n ? know(r, uid)->rule : -1;
+    return rule < 0 ? NULL : &r->rules[rule];
+}
+
+bool rules_administrate(struct quota_rules *r, uint32_t uid)
+{
+    return r && r->admins && know(r, uid)->administrates;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Workers come and go; health/device_health.h draws when their devices are up, and when they can be trusted. Sets that
+ * Workers come and go; health/device_health.h draws when their devices are up, and when they can be trusted.
+ * Administrators take devices out of use; sets there stop as at the end of their slices. Sets that
  * crashed there are tried elsewhere first (pack.c), so a sick device takes no retries from anybody while there is a
  * healthy one.
  */
@@ -44,6 +45,23 @@ int on_worker_up(struct step *st, const struct sched_event *ev, struct err *err)
     if (st->s->draining)
         decide(st, (struct decision){.kind = DECIDE_DRAIN, .worker = ev->worker});
     return 0;
+}
+
+void on_device_drained(struct step *st, const struct sched_event *ev)
+{
+    struct sched_worker *w = &st->s->workers[ev->worker];
+    const char *reason = ev->hold->reason;
+    health_drain(&w->health, ev->hold);
+    for (int i = 0; i < w->nsets; i++) {
+        note(st, w->sets[i]->replicas, "device", "%s is drained by the administrator %s%s%s", w->device, ev->hold->by,
+             reason ? ": " : "", reason ? reason : "");
+        stop_set(st, w->sets[i]);
+    }
+}
+
+void on_device_undrained(struct step *st, const struct sched_event *ev)
+{
+    health_undrain(&st->s->workers[ev->worker].health);
 }
 
 static bool any_stuck(const struct sched_worker *w, bool *all)

@@ -43,16 +43,21 @@ static bool replica_holds(const void *owner, uint32_t state)
 const struct sm_kind ensemble_states = {"ensemble", ensemble_table, 7, NULL};
 const struct sm_kind replica_states = {"replica", replica_table, 7, replica_holds};
 
-static const char *const priorities[] = {"low", "normal", "high"};
+static const char *const priorities[] = {"low", "normal", "high", "urgent"};
 
 const char *ensemble_priority(const struct ensemble *e)
 {
     return priorities[e->priority + 1];
 }
 
+bool ensemble_is_urgent(const struct ensemble *e)
+{
+    return e->priority == PRIORITY_URGENT;
+}
+
 bool ensemble_find_priority(const char *name, int *out)
 {
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 4; i++)
         if (!strcmp(name, priorities[i])) {
             *out = i - 1;
             return true;
@@ -139,6 +144,7 @@ void ensemble_free(struct ensemble *e)
     free(e->spec_name);
     free(e->sizes);
     free(e->reason);
+    free(e->paused_by);
     free(e->stopped);
     free(e->shown.reason);
     free(e);

@@ -75,6 +75,8 @@ struct sched_replica {
     int64_t step;
     double time_ps;
     int64_t saved_step;  /* at the last checkpoint */
+    int64_t used_step;   /* what was taken as used goes up to here (sched_take_use), */
+    double used_ps;      /* and to this time */
     int code;            /* enum err_code of the last failure */
     int64_t failed_step; /* where that was */
     bool failed_alike;   /* the failure before that was the same, from the same checkpoint */
@@ -109,12 +111,15 @@ struct sched_set {
     double turn_from;     /* the share of its production that it had made then */
     int64_t not_before;   /* earliest next start; the scheduler's clock, ms */
     char *device, *model; /* where it ran last, NULL: nowhere yet */
+    double device_ms;     /* its part of its worker's time that was not taken as used yet */
 };
 
 /* The owner's own words for an ensemble. */
 struct ensemble_label {
     char *key, *value;
 };
+
+enum { PRIORITY_HIGH = 1, PRIORITY_URGENT };
 
 /* When it may end before its time: the spec's stop-when. */
 struct stop_rule {
@@ -156,7 +161,7 @@ struct ensemble {
     int64_t atoms;
     int windows, repeats;
     int stages, retries;
-    int priority; /* among its owner's: -1 low, 0, 1 high */
+    int priority; /* among its owner's: -1 low, 0, 1 high; PRIORITY_URGENT: before those of all users */
     int revision; /* from 1 */
     int ladder;   /* the one that made its windows what they are; files of those before are in revision_N, N one less */
     struct stop_rule stop;
@@ -164,9 +169,10 @@ struct ensemble {
     int stopped_revision; /* the one that did; an extension goes on from there and is not asked again */
     int stop_held;        /* live estimates in a row that were good enough */
     struct allocation allocation;
-    bool looking; /* until it is known how its next steps are shared */
-    struct sm sm; /* enum ensemble_state */
-    char *reason; /* why it failed or waits, NULL: none */
+    bool looking;    /* until it is known how its next steps are shared */
+    struct sm sm;    /* enum ensemble_state */
+    char *reason;    /* why it failed or waits, NULL: none */
+    char *paused_by; /* the administrator who paused it last, and nobody has had it go on since; NULL: none */
     int64_t created, changed;
     int64_t seq;                /* of its newest event */
     int64_t nevents, row_bytes; /* that are stored: events; bytes of the spec, labels and all names */
@@ -189,6 +195,7 @@ struct ensemble {
     int nwaiting;                      /* sets that wait for slots */
     int64_t delayed;                   /* no set of it has a not_before that is later; the scheduler's clock, ms */
     bool crashed;                      /* a set of it may be suspect */
+    double device_ms;                  /* its part of the time of all devices, as far as that is known */
     int64_t usage;                     /* slots x ms: what its turn is measured by, among its owner's */
     int owner_acts;                    /* acts of its owner on it since it was loaded */
     int estimated;                     /* results.json is of so many acts, -1: it may be of fewer */
@@ -224,8 +231,9 @@ void ensemble_add_windows(struct ensemble *e, int windows, const int *origin, in
 bool ensemble_wants(const struct ensemble *e);
 /* Whether its free energy is good enough: its replicas end where they are. */
 bool ensemble_stopping(const struct ensemble *e);
-/* "low", "normal" or "high". */
+/* "low", "normal", "high" or "urgent". */
 const char *ensemble_priority(const struct ensemble *e);
+bool ensemble_is_urgent(const struct ensemble *e);
 /* False: there is no priority of this name. */
 bool ensemble_find_priority(const char *name, int *out);
 struct ensemble *ensemble_hold(struct ensemble *e);

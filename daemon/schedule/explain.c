@@ -13,6 +13,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "engine/base/buf.h"
 
@@ -89,12 +90,19 @@ static int64_t of_user(const struct sched *s, const struct sched_user *u, const 
     return n < 0 ? 0 : n < most ? n : most;
 }
 
-/* Sets of each user that wait; the caller frees. */
-static int64_t *waiting_of_users(const struct sched *s)
+/* Sets of each user that wait and are as urgent as the ensemble; the caller frees. *first: those of other users that
+ * are more so. */
+static int64_t *waiting_of_users(const struct sched *s, const struct ensemble *e, int64_t *first)
 {
     int64_t *waiting = xcalloc((size_t)s->nusers, sizeof *waiting);
-    for (int i = 0; i < s->nactive; i++)
-        waiting[s->active[i]->user] += waiting_sets(s->active[i]);
+    *first = 0;
+    for (int i = 0; i < s->nactive; i++) {
+        const struct ensemble *o = s->active[i];
+        if (ensemble_is_urgent(o) == ensemble_is_urgent(e))
+            waiting[o->user] += waiting_sets(o);
+        else if (ensemble_is_urgent(o) && o->user != e->user)
+            *first += waiting_sets(o);
+    }
     return waiting;
 }
 
@@ -130,11 +138,11 @@ static void find_places(struct sched_queue *q)
     const struct ensemble *e = q->ensemble;
     struct waiting_ahead own = ahead_of_own(q->s, e);
     if (own.n) {
-        int64_t *waiting = waiting_of_users(q->s);
+        int64_t first, *waiting = waiting_of_users(q->s, e, &first);
         const struct sched_set **sets = in_turn(e);
         for (int64_t k = 0; k < own.n; k++) {
             int64_t mine = k + own.bend[k];
-            q->place[sets[k] - e->sets] = (int)(mine + ahead_of_user(q->s, e->user, waiting, mine) + 1);
+            q->place[sets[k] - e->sets] = (int)(first + mine + ahead_of_user(q->s, e->user, waiting, mine) + 1);
         }
         free(sets);
         free(waiting);
@@ -169,7 +177,7 @@ static int by_value(const void *a, const void *b)
 
 static bool counts(const struct sched_worker *k)
 {
-    return health_is_up(&k->health) && !health_is_sick(&k->health);
+    return health_is_up(&k->health) && !health_is_sick(&k->health) && !health_is_drained(&k->health);
 }
 
 /* Of its turn among its ensemble's, or of its slice. */
@@ -223,39 +231,53 @@ static int64_t expected(const struct sched_queue *q, int64_t place)
 
 /* ---- why ---- */
 
-/* Of the workers that it may run on: one that is well, one that is put aside, or none. */
-static enum wait_kind device_kind(const struct sched *s, const struct sched_set *set)
+/* Of the workers that it may run on: one that is well, one that is put aside, one that is drained (*drained), or none.
+ */
+static enum wait_kind device_kind(const struct sched *s, const struct sched_set *set,
+                                  const struct sched_worker **drained)
 {
     bool sick = false;
     for (int w = 0; w < s->nworkers; w++) {
         const struct sched_worker *k = &s->workers[w];
         if (!health_is_up(&k->health) || !pack_fits(s, w, set) || pack_shuns(s, w, set))
             continue;
-        if (!health_is_sick(&k->health))
+        if (health_is_drained(&k->health))
+            *drained = k;
+        else if (!health_is_sick(&k->health))
             return WAIT_TURN;
-        sick = true;
+        else
+            sick = true;
     }
-    return sick ? WAIT_SICK : WAIT_DEVICE;
+    return sick ? WAIT_SICK : *drained ? WAIT_DRAIN : WAIT_DEVICE;
 }
 
-static enum wait_kind kind_of(const struct sched_queue *q, const struct sched_set *set)
+static enum wait_kind kind_of(const struct sched_queue *q, const struct sched_set *set,
+                              const struct sched_worker **drained)
 {
     const struct sched *s = q->s;
     if (s->full)
         return WAIT_SPACE;
     if (s->users[set->ensemble->user].over)
         return WAIT_QUOTA;
-    if (s->users[set->ensemble->user].running >= s->users[set->ensemble->user].most)
+    if (s->users[set->ensemble->user].running >= s->users[set->ensemble->user].most &&
+        !ensemble_is_urgent(set->ensemble))
         return WAIT_LIMIT;
     if (!set->ensemble->prepared)
         return WAIT_INPUT;
     if (set->not_before > q->now)
         return WAIT_PAUSE;
-    enum wait_kind kind = device_kind(s, set);
+    enum wait_kind kind = device_kind(s, set, drained);
     for (int w = 0; w < s->nworkers && kind == WAIT_TURN; w++)
         if (q->turn[w] == set)
             kind = WAIT_ROOM;
     return kind;
+}
+
+static void find_turns(struct sched_queue *q)
+{
+    for (int w = 0; w < q->s->nworkers; w++)
+        if (health_is_up(&q->s->workers[w].health))
+            q->turn[w] = pack_whose_turn(q->s, w, q->now);
 }
 
 void sched_queue_open(struct sched_queue *q, const struct ensemble *e, int64_t now)
@@ -263,9 +285,8 @@ void sched_queue_open(struct sched_queue *q, const struct ensemble *e, int64_t n
     const struct sched *s = e->sched;
     *q = (struct sched_queue){.s = s, .ensemble = e, .now = now};
     q->place = xcalloc((size_t)e->nsets, sizeof *q->place);
-    for (int w = 0; w < s->nworkers && e->nwaiting; w++)
-        if (health_is_up(&s->workers[w].health))
-            q->turn[w] = pack_whose_turn(s, w, now);
+    if (e->nwaiting)
+        find_turns(q);
     find_places(q);
     find_slots(q);
 }
@@ -283,7 +304,7 @@ void sched_explain(const struct sched_queue *q, const struct sched_replica *r, s
     *out = (struct sched_wait){.kind = WAIT_NOT, .expected = -1};
     if (r->sm.state != REPLICA_QUEUED || !ensemble_wants(r->ensemble) || q->s->draining)
         return;
-    out->kind = kind_of(q, set);
+    out->kind = kind_of(q, set, &out->drained);
     if (out->kind == WAIT_PAUSE)
         out->expected = set->not_before - q->now;
     int place = q->place[set - r->ensemble->sets];
@@ -293,10 +314,35 @@ void sched_explain(const struct sched_queue *q, const struct sched_replica *r, s
     out->expected = expected(q, place);
 }
 
+void sched_count_waiting(const struct sched *s, int64_t now, int64_t counts[WAIT_KINDS])
+{
+    struct sched_queue q = {.s = s, .now = now};
+    memset(counts, 0, WAIT_KINDS * sizeof *counts);
+    find_turns(&q);
+    for (int i = 0; i < s->nactive && !s->draining; i++) {
+        const struct ensemble *e = s->active[i];
+        for (int k = 0; k < e->nsets && e->nwaiting && ensemble_wants(e); k++)
+            if (set_waits(&e->sets[k])) {
+                const struct sched_worker *drained = NULL;
+                counts[kind_of(&q, &e->sets[k], &drained)] += e->sets[k].nqueued;
+            }
+    }
+}
+
+const char *wait_name(enum wait_kind kind)
+{
+    static const char *const names[WAIT_KINDS] = {
+        [WAIT_NOT] = "nothing",   [WAIT_INPUT] = "input", [WAIT_SPACE] = "disk",    [WAIT_QUOTA] = "quota",
+        [WAIT_LIMIT] = "limit",   [WAIT_PAUSE] = "pause", [WAIT_DEVICE] = "device", [WAIT_SICK] = "sick",
+        [WAIT_DRAIN] = "drained", [WAIT_ROOM] = "room",   [WAIT_TURN] = "turn"};
+    return names[kind];
+}
+
 const char *wait_text(enum wait_kind kind)
 {
     switch (kind) {
     case WAIT_NOT:
+    case WAIT_KINDS:
         return NULL;
     case WAIT_INPUT:
         return "its input folder";
@@ -312,6 +358,8 @@ const char *wait_text(enum wait_kind kind)
         return "a device that it can run on";
     case WAIT_SICK:
         return "a device: those that are up are put aside after crashes";
+    case WAIT_DRAIN:
+        return "an administrator to put a device back into use";
     case WAIT_ROOM:
         return "others to make room";
     case WAIT_TURN:

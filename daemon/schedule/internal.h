@@ -44,7 +44,7 @@ void forget_space(struct step *st, struct ensemble *e);
 
 /* ---- owners.c ---- */
 /* ERR_CONFLICT: not from its state. */
-int on_pause(struct step *st, struct ensemble *e, struct err *err);
+int on_pause(struct step *st, const struct sched_event *ev, struct err *err);
 int on_resume(struct step *st, struct ensemble *e, struct err *err);
 int on_cancel(struct step *st, struct ensemble *e, struct err *err);
 int on_priority(struct step *st, const struct sched_event *ev, struct err *err);
@@ -127,6 +127,9 @@ void strike(struct step *st, int worker, const char *message);
 int on_worker_up(struct step *st, const struct sched_event *ev, struct err *err);
 int on_worker_slots(struct step *st, const struct sched_event *ev, struct err *err);
 void on_worker_down(struct step *st, const struct sched_event *ev);
+/* An administrator takes a device out of use, or puts it back. */
+void on_device_drained(struct step *st, const struct sched_event *ev);
+void on_device_undrained(struct step *st, const struct sched_event *ev);
 /* Workers whose replicas are stuck are ended. */
 void end_stuck(struct step *st);
 

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * What owners ask for: pause, resume, cancel, another priority, retry, extend. Asking for what is so already is fine.
+ * Administrators may ask for the same. A pause of theirs is kept with the ensemble, whatever its owner does to it,
+ * until an administrator has it go on: api/owner.c refuses the owner's wish.
  */
-#include "daemon/schedule/internal.h"
+#include <stdio.h>
 
-#include <stddef.h>
+#include "daemon/schedule/internal.h"
 
 static int refuse(const struct ensemble *e, const char *wish, struct err *err)
 {
@@ -23,12 +25,33 @@ static void withdraw(struct step *st, struct ensemble *e, enum replica_state to)
         move_all(st, e, REPLICA_PAUSED, to);
 }
 
-int on_pause(struct step *st, struct ensemble *e, struct err *err)
+static void note_administrator(struct step *st, struct ensemble *e, const char *by)
 {
-    if (e->sm.state == ENSEMBLE_PAUSED)
-        return 0;
-    if (!sm_may(&e->sm, ENSEMBLE_PAUSED))
+    char text[200];
+    snprintf(text, sizeof text, "paused by the administrator %s", by);
+    ensemble_string(&e->paused_by, by);
+    set_reason(st, e, text);
+}
+
+/* The next state that is saved is without it. */
+static void forget_administrator(struct ensemble *e)
+{
+    if (e->paused_by)
+        ensemble_string(&e->reason, NULL);
+    ensemble_string(&e->paused_by, NULL);
+}
+
+int on_pause(struct step *st, const struct sched_event *ev, struct err *err)
+{
+    struct ensemble *e = ev->ensemble;
+    const bool paused = e->sm.state == ENSEMBLE_PAUSED;
+    if (!paused && !sm_may(&e->sm, ENSEMBLE_PAUSED))
         return refuse(e, "paused", err);
+    forget_space(st, e);
+    if (ev->by)
+        note_administrator(st, e, ev->by);
+    if (paused)
+        return 0;
     move_ensemble(st, e, ENSEMBLE_PAUSED);
     withdraw(st, e, REPLICA_PAUSED);
     return 0;
@@ -40,6 +63,7 @@ int on_resume(struct step *st, struct ensemble *e, struct err *err)
         return 0;
     if (e->sm.state != ENSEMBLE_PAUSED)
         return refuse(e, "resumed", err);
+    forget_administrator(e);
     move_ensemble(st, e, ENSEMBLE_QUEUED);
     move_all(st, e, REPLICA_PAUSED, REPLICA_QUEUED);
     prepare_input(st, e);
@@ -52,6 +76,8 @@ int on_cancel(struct step *st, struct ensemble *e, struct err *err)
         return 0;
     if (!sm_may(&e->sm, ENSEMBLE_CANCELLED))
         return refuse(e, "cancelled", err);
+    if (e->paused_by)
+        ensemble_string(&e->reason, NULL);
     move_ensemble(st, e, ENSEMBLE_CANCELLED);
     withdraw(st, e, REPLICA_CANCELLED);
     return 0;
@@ -128,7 +154,10 @@ int on_retry(struct step *st, const struct sched_event *ev, struct err *err)
     struct ensemble *e = ev->ensemble;
     if (check_retry(ev, err))
         return -ERR_CONFLICT;
-    ensemble_string(&e->reason, NULL);
+    if (e->sm.state != ENSEMBLE_PAUSED)
+        ensemble_string(&e->paused_by, NULL);
+    if (!e->paused_by)
+        ensemble_string(&e->reason, NULL);
     if (ensemble_ended(e))
         move_ensemble(st, e, ENSEMBLE_QUEUED);
     for (int i = 0; i < e->nsets; i++)

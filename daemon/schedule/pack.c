@@ -109,6 +109,8 @@ static int less(int64_t running_a, int64_t usage_a, int64_t running_b, int64_t u
 static bool comes_before(const struct sched *s, const struct ensemble *a, const struct ensemble *b)
 {
     const struct sched_user *ua = &s->users[a->user], *ub = &s->users[b->user];
+    if (ensemble_is_urgent(a) != ensemble_is_urgent(b))
+        return ensemble_is_urgent(a);
     if (ua == ub && a->priority != b->priority)
         return a->priority > b->priority;
     if (ua == ub)
@@ -125,9 +127,11 @@ static bool may_start(const struct sched *s, const struct ensemble *e)
     return e->nwaiting && e->prepared && ensemble_wants(e) && !s->users[e->user].over;
 }
 
-static bool has_all(const struct sched_user *u)
+/* Whether its user has as many replicas running as they may. What is urgent is not held to that. */
+static bool has_all(const struct sched *s, const struct ensemble *e)
 {
-    return u->running >= u->most;
+    const struct sched_user *u = &s->users[e->user];
+    return u->running >= u->most && !ensemble_is_urgent(e);
 }
 
 /* Among those of one user, whether or not they may have more slots; -1: of all who may. */
@@ -136,7 +140,7 @@ static struct sched_set *whose_turn(const struct sched *s, int user, int worker,
     struct sched_set *best = NULL;
     for (int i = 0; i < s->nactive; i++) {
         struct ensemble *e = s->active[i];
-        if ((user >= 0 ? e->user != user : has_all(&s->users[e->user])) || !may_start(s, e) ||
+        if ((user >= 0 ? e->user != user : has_all(s, e)) || !may_start(s, e) ||
             (best && !comes_before(s, e, best->ensemble)))
             continue;
         struct sched_set *set = first_waiting(s, e, worker, now);
@@ -161,7 +165,7 @@ static bool has_room(const struct sched_worker *w, const struct sched_set *set)
 /* A suspect that runs keeps its worker to itself, and so does whatever is tried on a sick device. */
 static bool takes_nothing(const struct sched_worker *w, int64_t now)
 {
-    if (w->health.life.state != LIFE_UP || w->nrunning >= w->slots)
+    if (w->health.life.state != LIFE_UP || w->nrunning >= w->slots || health_is_drained(&w->health))
         return true;
     if (health_is_sick(&w->health) && (w->nsets || w->health.probe_at > now))
         return true;
@@ -185,6 +189,8 @@ static bool deserves(const struct sched *s, const struct sched_set *next_set, co
     if (next == runs)
         return false; /* its windows take turns (pack_gives_way) */
     const struct sched_user *un = &s->users[next->user], *ur = &s->users[runs->user];
+    if (ensemble_is_urgent(next) != ensemble_is_urgent(runs))
+        return ensemble_is_urgent(next);
     if (un != ur)
         return user_claim(s, un, un->running) < user_claim(s, ur, ur->running - slots);
     if (next->priority != runs->priority)
@@ -195,7 +201,8 @@ static bool deserves(const struct sched *s, const struct sched_set *next_set, co
 const struct sched_set *pack_claimant(const struct sched *s, int worker, int64_t now)
 {
     const struct sched_worker *w = &s->workers[worker];
-    if (s->draining || s->full || (health_is_sick(&w->health) && w->health.probe_at > now))
+    if (s->draining || s->full || health_is_drained(&w->health) ||
+        (health_is_sick(&w->health) && w->health.probe_at > now))
         return NULL;
     return pack_whose_turn(s, worker, now);
 }
@@ -214,7 +221,7 @@ static bool turns_over(const struct sched *s, const struct sched_set *set, const
 bool pack_passes_on(const struct sched *s, const struct sched_set *set, int64_t now)
 {
     const struct sched_worker *w = &s->workers[set->worker];
-    if (s->draining || s->full || health_is_sick(&w->health) || !has_all(&s->users[set->ensemble->user]))
+    if (s->draining || s->full || health_is_sick(&w->health) || !has_all(s, set->ensemble))
         return false;
     const struct sched_set *own = whose_turn(s, set->ensemble->user, set->worker, now);
     return own && own->ensemble != set->ensemble && deserves(s, own, set);
@@ -226,6 +233,8 @@ bool pack_should_yield(const struct sched *s, const struct sched_set *set, const
     const struct sched_worker *w = &s->workers[set->worker];
     if (!next)
         return false;
+    if (ensemble_is_urgent(next->ensemble) != ensemble_is_urgent(set->ensemble))
+        return ensemble_is_urgent(next->ensemble) && !has_room(w, next);
     if (is_suspect(next))
         return !has_room(w, next);
     if (sliced)

@@ -121,7 +121,7 @@ static void on_prepared(struct step *st, const struct sched_event *ev)
     struct ensemble *e = ev->ensemble;
     e->preparing = false;
     e->prepared = ev->ok;
-    if (ev->ok && !ensemble_ended(e) && !e->wants_space && e->reason)
+    if (ev->ok && ensemble_wants(e) && !e->wants_space && e->reason)
         set_reason(st, e, NULL);
     if (ev->ok)
         return;
@@ -176,7 +176,7 @@ static int dispatch(struct step *st, const struct sched_event *ev, struct err *e
         on_estimated(st, ev);
         return 0;
     case SCHED_PAUSE:
-        return on_pause(st, ev->ensemble, err);
+        return on_pause(st, ev, err);
     case SCHED_RESUME:
         return on_resume(st, ev->ensemble, err);
     case SCHED_CANCEL:
@@ -218,6 +218,12 @@ static int dispatch(struct step *st, const struct sched_event *ev, struct err *e
         return 0;
     case SCHED_USER:
         on_user(st, ev);
+        return 0;
+    case SCHED_DRAINED:
+        on_device_drained(st, ev);
+        return 0;
+    case SCHED_UNDRAINED:
+        on_device_undrained(st, ev);
         return 0;
     case SCHED_DRAIN:
         on_drain(st);

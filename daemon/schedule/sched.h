@@ -12,7 +12,9 @@
  * set whose slice has ended makes room when that would give its slots to another user or to another ensemble of its
  * user. So with U users of one weight and S slots each user runs something within about U / S slices, whatever
  * checkpoint intervals they chose. Who comes new, owing nothing, goes first with their first set: for that a set makes
- * room that has run for SCHED_FIRST_MS. A user who has as many replicas running as they may starts no more.
+ * room that has run for SCHED_FIRST_MS. What an administrator made urgent goes before all that, whoever's it is and
+ * however many replicas they have running: for it sets make room at their next checkpoint. A user who has as many
+ * replicas running as they may starts no more.
  * 3. A worker crash blames every set it had running. One that was blamed SCHED_SUSPECT times without a checkpoint
  * between is run alone, first where it has not crashed yet. When it goes on to crash every device that it could run on,
  * alone and for its retries more, it fails, and nobody else is hurt (sets.c).
@@ -36,6 +38,10 @@
  * 10. Windows of one ensemble take turns once they produce, so that all of them have samples early, and an ensemble
  * that ends before its time has windows that were sampled alike. A turn is long beside what a start costs (turns.c).
  *
+ * 11. On a device that an administrator has drained nothing starts, and what ran there goes on elsewhere from its
+ * checkpoints, on another model of device if there is none of its own (devices.c). An ensemble that an administrator
+ * paused goes on when an administrator says so (owners.c, api/owner.c).
+ *
  * `now` never jumps (ms of a clock that goes on in sleep); `time` is what is recorded (ms since 1970).
  */
 #ifndef SHOAL_DAEMON_SCHEDULE_SCHED_H
@@ -58,7 +64,7 @@ enum sched_kind {
     SCHED_ADD,       /* ensemble: submitted just now, or loaded from the database */
     SCHED_PREPARED,  /* ensemble: its folder is ready, ok; or not: code, message */
     SCHED_ESTIMATED, /* ensemble: results written, ok; or not: code, message */
-    SCHED_PAUSE,     /* ensemble; also RESUME and CANCEL: what its owner asks for */
+    SCHED_PAUSE, /* ensemble; also RESUME and CANCEL: what its owner asks for, or, of a pause, the administrator `by` */
     SCHED_RESUME,
     SCHED_CANCEL,
     /* likewise, of its failed and cancelled replicas; one: only of those of `window` that failed */
@@ -87,6 +93,8 @@ enum sched_kind {
     SCHED_SPACE,       /* the disk has space again */
     SCHED_STORED,      /* ensemble: its owner has more stored than they may, message; ok: they have not */
     SCHED_USER,        /* uid: has this weight, and `most` replicas at once at most */
+    SCHED_DRAINED,     /* worker: its device is out of use by `hold` */
+    SCHED_UNDRAINED,   /* worker: it is in use again, whatever it crashed */
     SCHED_DRAIN,       /* the service stops */
     SCHED_TICK,        /* time has passed */
 };
@@ -101,6 +109,8 @@ struct sched_event {
     double weight;
     int64_t most;
     const char *device, *model, *limits, *message;
+    const char *by; /* name of an administrator; NULL: the owner */
+    const struct hold *hold;
     struct room room;
     bool ok, more, one, dry; /* dry: whether it could be done */
     int window;
@@ -129,6 +139,7 @@ enum decision_kind {
     DECIDE_TARGET,   /* the replica has another target: save it */
     DECIDE_LADDER,   /* the ensemble has other windows: save them, its replicas, and text, its spec */
     DECIDE_REASON,   /* the ensemble's reason changed: save it */
+    DECIDE_ACCOUNT,  /* the set leaves `worker`: save what it used there (sched_take_use) */
     DECIDE_NOTE, /* worth an event of ensemble and replica (NULL: of none): its kind is `note`, its message `text` */
 };
 
@@ -210,6 +221,13 @@ int sched_remove(struct sched *s, struct ensemble *en, struct err *e);
 int64_t sched_wake(const struct sched *s, int64_t now);
 /* What a user had in the database: their history as of `ago` ms before now. Before anything runs. */
 void sched_remember(struct sched *s, uint32_t uid, double history, int64_t ago);
+/* What a set used on its worker since that was taken last: its part of the worker's time, shared evenly by replicas in
+ * slots; steps that its replicas' checkpoints hold, and their simulated time. Steps that are made again count once. */
+struct sched_use {
+    double device_ms, ps;
+    int64_t steps;
+};
+struct sched_use sched_take_use(struct sched_set *set);
 /* What a look is made for: windows [of the ensemble] with their steps of production and as many replicas as share them.
  * Returns what all of these are to have made after it. */
 int64_t sched_production(const struct ensemble *e, struct allocate_window *w);
@@ -224,14 +242,17 @@ enum wait_kind {
     WAIT_PAUSE,  /* after a failure */
     WAIT_DEVICE, /* no device that it can run on is up */
     WAIT_SICK,   /* those that are up are put aside */
+    WAIT_DRAIN,  /* those that are up are drained */
     WAIT_ROOM,   /* its turn has come; others make room */
     WAIT_TURN,   /* for its turn */
+    WAIT_KINDS,
 };
 
 struct sched_wait {
     enum wait_kind kind;
-    int place;        /* in the queue, from 1; 0: not in it */
-    int64_t expected; /* ms from now until it starts, as far as one can tell; -1: one cannot */
+    int place;                          /* in the queue, from 1; 0: not in it */
+    int64_t expected;                   /* ms from now until it starts, as far as one can tell; -1: one cannot */
+    const struct sched_worker *drained; /* WAIT_DRAIN: one of them */
 };
 
 /* What the replicas of one ensemble wait for, found once for all of them. It stays good as long as the ensemble has the
@@ -252,5 +273,9 @@ void sched_queue_close(struct sched_queue *q);
 void sched_explain(const struct sched_queue *q, const struct sched_replica *r, struct sched_wait *out);
 /* A few words for people: "its turn". NULL for WAIT_NOT. */
 const char *wait_text(enum wait_kind kind);
+/* One word for programs: "turn". Never another for the same kind. */
+const char *wait_name(enum wait_kind kind);
+/* How many replicas of all ensembles wait for what. A pass over the sets that wait. */
+void sched_count_waiting(const struct sched *s, int64_t now, int64_t counts[WAIT_KINDS]);
 
 #endif

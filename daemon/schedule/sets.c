@@ -133,7 +133,7 @@ static int worker_for_first(const struct step *st, const struct sched_set **next
     return best;
 }
 
-/* Of the user with the largest claim. */
+/* Of the user with the largest claim; nothing urgent. */
 static struct sched_set *who_leaves(const struct step *st, int worker)
 {
     const struct sched *s = st->s;
@@ -142,7 +142,7 @@ static struct sched_set *who_leaves(const struct step *st, int worker)
     for (int i = 0; i < s->workers[worker].nsets; i++) {
         struct sched_set *set = s->workers[worker].sets[i];
         const struct sched_user *u = &s->users[set->ensemble->user];
-        if (!is_running(set) || st->now - set->began < SCHED_FIRST_MS)
+        if (!is_running(set) || ensemble_is_urgent(set->ensemble) || st->now - set->began < SCHED_FIRST_MS)
             continue;
         if (!best || user_claim(s, u, u->running) > most) {
             best = set;
@@ -212,6 +212,7 @@ void leave_worker(struct step *st, struct sched_set *set)
     if (set->worker < 0)
         return;
     struct sched_worker *w = &st->s->workers[set->worker];
+    decide(st, (struct decision){.kind = DECIDE_ACCOUNT, .ensemble = set->ensemble, .set = set, .worker = set->worker});
     int i = 0;
     while (w->sets[i] != set)
         i++;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What users and their ensembles have used: slots x time.
+ * What users and their ensembles have used: slots x time, and of devices their parts of the time and the steps that
+ * came of it.
  *
  * A user's turn is measured by `usage`, which grows by the slots they have over the weight that counts, so that who
  * gets more by weight falls behind no sooner. Who comes back from being idle does not catch up: they begin where the
@@ -179,10 +180,14 @@ void account(struct sched *s, int64_t now)
     weigh(s);
     for (int w = 0; w < s->nworkers; w++)
         for (int i = 0; i < s->workers[w].nsets; i++) {
-            const struct sched_set *set = s->workers[w].sets[i];
+            struct sched_set *set = s->workers[w].sets[i];
+            int held = 0;
             for (int k = 0; k < set->nreplicas; k++)
-                if (set->replicas[k].held)
-                    set->ensemble->usage += passed;
+                held += set->replicas[k].held;
+            const double part = held ? (double)(held * passed) / s->workers[w].nrunning : 0;
+            set->ensemble->usage += held * passed;
+            set->ensemble->device_ms += part;
+            set->device_ms += part;
         }
     const double kept = exp2(-(double)passed / (double)s->half_life_ms);
     for (int i = 0; i < s->nusers; i++) {
@@ -193,4 +198,20 @@ void account(struct sched *s, int64_t now)
         u->usage += used / u->counts;
     }
     level(s);
+}
+
+struct sched_use sched_take_use(struct sched_set *set)
+{
+    struct sched_use use = {.device_ms = set->device_ms};
+    set->device_ms = 0;
+    for (int i = 0; i < set->nreplicas; i++) {
+        struct sched_replica *r = &set->replicas[i];
+        if (r->saved_step <= r->used_step)
+            continue;
+        use.steps += r->saved_step - r->used_step;
+        use.ps += fmax(r->time_ps - r->used_ps, 0);
+        r->used_step = r->saved_step;
+        r->used_ps = fmax(r->time_ps, r->used_ps);
+    }
+    return use;
 }

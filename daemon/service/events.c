@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "daemon/service/stored.h"
+#include "engine/base/log.h"
 
 void service_watch(struct watcher *w)
 {
@@ -26,6 +27,7 @@ void service_unwatch(struct watcher *w)
 
 /* What becomes visible with a commit. */
 struct news {
+    struct service *service;
     struct ensemble *ensemble;
     int64_t replica; /* its number; 0: of the ensemble */
     int at;          /* where it was: it may be elsewhere when this is shown */
@@ -47,9 +49,44 @@ static struct sched_replica *news_replica(const struct news *n)
     return &en->replicas[i];
 }
 
+/* Its first replica runs, and it was queued since what clients were shown last. */
+static void count_wait(const struct news *n)
+{
+    const struct ensemble_view *was = &n->ensemble->shown;
+    if (n->state == ENSEMBLE_RUNNING && was->state == ENSEMBLE_QUEUED)
+        metrics_observe(n->service->config.metrics, METRICS_WAITS,
+                        n->changed > was->changed ? (double)(n->changed - was->changed) / 1000 : 0);
+}
+
+/* An event tells of it: else only its reason is another. */
+static void log_move(const struct news *n)
+{
+    const struct ensemble *en = n->ensemble;
+    struct log_fields f = {0};
+    if (!n->seq)
+        return;
+    log_add(&f, "move", ensemble_states.states[n->state].name);
+    log_add(&f, "from", en->shown.seq ? ensemble_states.states[en->shown.state].name : NULL);
+    log_add(&f, "ensemble", en->id);
+    log_add_number(&f, "owner", en->owner);
+    log_add(&f, "name", en->name);
+    log_add(&f, "reason", n->reason);
+    log_put(LOG_INFO, &f);
+    log_fields_free(&f);
+}
+
+/* Before it is shown. */
+static void tell_of_move(const struct news *n)
+{
+    count_wait(n);
+    log_move(n);
+}
+
 static void show(struct news *n)
 {
     struct ensemble *en = n->ensemble;
+    if (n->moved && !n->replica)
+        tell_of_move(n);
     if (n->seq)
         en->shown.seq = n->seq;
     if (n->revision) /* the next one may come without another state */
@@ -80,7 +117,10 @@ static void news_free(void *arg)
 static void spread_news(void *arg)
 {
     struct news *n = arg;
+    const struct service *sv = n->service;
     show(n);
+    if (n->moved && !n->replica && n->seq && ensemble_shown_ended(n->ensemble) && sv->on_ended)
+        sv->on_ended(sv->on_ended_arg, n->ensemble);
     for (struct watcher *w = n->seq ? n->ensemble->watchers : NULL, *next; w; w = next) {
         next = w->next; /* a watcher may leave while it is told */
         w->news(w);
@@ -92,7 +132,8 @@ static void after_commit(struct service *sv, struct ensemble *en, struct sched_r
 {
     struct news *n = xcalloc(1, sizeof *n);
     const char *reason = r ? r->reason : en->reason;
-    *n = (struct news){.ensemble = en,
+    *n = (struct news){.service = sv,
+                       .ensemble = en,
                        .replica = r ? r->number : 0,
                        .at = r ? (int)(r - en->replicas) : 0,
                        .seq = seq,
@@ -127,7 +168,7 @@ void service_put_event(struct service *sv, struct ensemble *en, struct sched_rep
 void service_show_replicas(struct service *sv, struct ensemble *en, enum replica_state from, enum replica_state to)
 {
     struct news *n = xcalloc(1, sizeof *n);
-    *n = (struct news){.ensemble = en, .all = true, .from = from, .state = to};
+    *n = (struct news){.service = sv, .ensemble = en, .all = true, .from = from, .state = to};
     store_after_commit(sv->store, spread_news, news_free, n);
 }
 

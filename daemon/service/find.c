@@ -13,14 +13,19 @@
 #define ID_LENGTH 10
 #define PREFIX_MIN 4 /* characters of the beginning of an id */
 
-bool service_is_admin(uint32_t uid)
+bool service_owns(uint32_t uid)
 {
     return uid == 0 || uid == geteuid();
 }
 
-bool service_may_see(uint32_t uid, const struct ensemble *en)
+bool service_is_admin(const struct service *sv, uint32_t uid)
 {
-    return en->owner == uid || service_is_admin(uid);
+    return service_owns(uid) || quota_administrates(sv->config.quota, uid);
+}
+
+bool service_may_see(const struct service *sv, uint32_t uid, const struct ensemble *en)
+{
+    return en->owner == uid || service_is_admin(sv, uid);
 }
 
 /* ---- by id and by key ---- */
@@ -99,7 +104,7 @@ static void collect_found(const struct service *sv, uint32_t uid, bool own, same
                           struct candidates *found)
 {
     found->n = 0;
-    for (int i = own || service_is_admin(uid) ? sv->sched.nensembles - 1 : -1; i >= 0; i--) {
+    for (int i = own || service_is_admin(sv, uid) ? sv->sched.nensembles - 1 : -1; i >= 0; i--) {
         struct ensemble *en = sv->sched.ensembles[i];
         if ((en->owner == uid) != own || !same(en, word))
             continue;
@@ -134,7 +139,7 @@ struct ensemble *service_find(struct service *sv, uint32_t uid, const char *word
     if (of_key)
         return of_key;
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
-        if (of_id && !ways[i].own && service_may_see(uid, of_id))
+        if (of_id && !ways[i].own && service_may_see(sv, uid, of_id))
             return of_id;
         collect_found(sv, uid, ways[i].own, ways[i].same, word, found);
         if (found->n == 1)

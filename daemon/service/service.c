@@ -2,6 +2,7 @@
 #include "daemon/service/service.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "daemon/service/stored.h"
 #include "engine/base/log.h"
@@ -42,8 +43,12 @@ static void carry_out(struct service *sv, const struct decision *d)
     case DECIDE_LOOK:
         service_look(sv, d->ensemble);
         return;
+    case DECIDE_ACCOUNT:
+        service_account(sv, d->set, d->worker);
+        return;
     case DECIDE_REPLICA:
         store_save_replica(sv->store, d->replica);
+        service_account(sv, d->set, d->worker);
         service_put_event(sv, d->ensemble, d->replica, "replica", (int)d->state,
                           d->state == REPLICA_FAILED || d->state == REPLICA_QUEUED ? d->replica->reason : NULL);
         return;
@@ -105,6 +110,18 @@ static void remember(void *arg, uint32_t uid, double used, int64_t at)
     sched_remember(&sv->sched, uid, used, ago > 0 ? ago : 0);
 }
 
+/* A device that the service does not have now keeps its row. */
+static void take_hold(void *arg, const char *what, const struct hold *hold)
+{
+    struct service *sv = arg;
+    struct err e = {0};
+    if (!strcmp(what, STORE_ADMISSION))
+        hold_set(&sv->admission, hold);
+    for (int w = 0; w < sv->sched.nworkers; w++)
+        if (!strcmp(what, supervisor_device(sv->supervisor, w)))
+            service_step(sv, &(struct sched_event){.kind = SCHED_DRAINED, .worker = w, .hold = hold}, &e);
+}
+
 void service_add(struct service *sv, struct ensemble *en, const struct submission *sub)
 {
     struct err e = {0};
@@ -139,6 +156,22 @@ bool service_ready(const struct service *sv, struct err *e)
 
 /* ---- life ---- */
 
+static void commit_took(void *arg, double seconds)
+{
+    struct service *sv = arg;
+    metrics_observe(sv->config.metrics, METRICS_COMMITS, seconds);
+}
+
+/* Counters of a device begin at 0, so that the first crash is seen as an increase. */
+static void begin_counting(struct service *sv)
+{
+    static const enum metrics_family families[] = {METRICS_DEVICE_CRASHES, METRICS_STEPS, METRICS_SIMULATED};
+    for (int w = 0; w < sv->config.ndevices; w++)
+        for (size_t f = 0; f < sizeof families / sizeof *families; f++)
+            metrics_add(sv->config.metrics, families[f], sv->config.devices[w], 0);
+    store_on_commit(sv->store, commit_took, sv);
+}
+
 int service_open(struct service *sv, uv_loop_t *loop, const struct service_config *c, struct err *e)
 {
     *sv = (struct service){.loop = loop, .config = *c, .carry_out = carry_out};
@@ -164,6 +197,7 @@ int service_open(struct service *sv, uv_loop_t *loop, const struct service_confi
     sv->next_ensemble = last.ensemble + 1;
     sv->next_replica = last.replica + 1;
     sv->next_seq = last.event + 1;
+    begin_counting(sv);
     return 0;
 }
 
@@ -210,6 +244,8 @@ int service_start(struct service *sv, struct err *e)
     if (rc == 0)
         rc = store_load_histories(sv->store, remember, sv, e);
     if (rc == 0)
+        rc = store_load_holds(sv->store, take_hold, sv, e);
+    if (rc == 0)
         rc = store_start(sv->store, sv->loop, e);
     if (rc == 0)
         tell_of_users(sv);
@@ -247,7 +283,7 @@ void service_leave(struct service *sv)
 {
     log_line(LOG_WARNING, "%d %s not done after %d s: leaving without", sv->offloaded,
              number_word(sv->offloaded, "job is", "jobs are"), sv->tuning.drain_seconds);
-    service_save_histories(sv);
+    service_save_use(sv);
     store_finish(sv->store);
 }
 
@@ -260,7 +296,7 @@ void service_close(struct service *sv)
     uv_close((uv_handle_t *)&sv->space, NULL);
     uv_close((uv_handle_t *)&sv->presence, NULL);
     uv_close((uv_handle_t *)&sv->live, NULL);
-    service_save_histories(sv);
+    service_save_use(sv);
     store_close(sv->store);
     sv->store = NULL;
     for (int w = 0; w < sv->sched.nworkers; w++)
@@ -268,5 +304,6 @@ void service_close(struct service *sv)
     free(sv->loads);
     for (int i = 0; i < sv->sched.nensembles; i++)
         service_unregister(sv, sv->sched.ensembles[i]);
+    hold_clear(&sv->admission);
     sched_close(&sv->sched);
 }

@@ -22,6 +22,7 @@
 
 #include <uv.h>
 
+#include "daemon/metrics/metrics.h"
 #include "daemon/processes/supervisor.h"
 #include "daemon/schedule/sched.h"
 #include "daemon/store/store.h"
@@ -36,6 +37,8 @@ struct service_config {
     json_t *left_out; /* devices that it has not, a text each; its owner's */
     int slots;        /* 0: the worker's choice */
     struct quota *quota;
+    struct metrics *metrics;
+    const char *build; /* what the program was built from */
 };
 
 /* What may change while it runs. */
@@ -44,6 +47,7 @@ struct service_tuning {
     int slice_seconds;                  /* how long a set of replicas runs while others wait for its slots */
     int stall_seconds;                  /* a replica that makes no step for so long is stuck */
     int half_life_hours;                /* of what users have used */
+    int accounting_days;                /* that what was used is kept */
     int estimate_seconds, estimate_mib; /* of processor time and memory, for one */
     int live_seconds; /* at least, between two live estimates of an ensemble; 0: only of those that may end by it */
 };
@@ -62,15 +66,16 @@ struct service {
     struct sched sched;
     struct store *store;
     struct supervisor *supervisor;
-    json_t **loads;       /* [devices], what each does now, as its worker told; NULL: nothing */
-    void *by_id, *by_key; /* trees of ensembles; find.c */
+    struct hold admission; /* while it is held only administrators submit */
+    json_t **loads;        /* [devices], what each does now, as its worker told; NULL: nothing */
+    void *by_id, *by_key;  /* trees of ensembles; find.c */
     int64_t next_ensemble, next_replica, next_seq;
     void (*carry_out)(struct service *sv, const struct decision *d); /* set by service_open, called by service_step */
     uv_timer_t tick;
     int offloaded;                /* in the thread pool */
     struct estimation *estimates; /* run or wait for their turn, oldest first */
     int64_t turns;                /* of users, at estimates */
-    int64_t histories_saved;      /* service_clock() of the last time */
+    int64_t use_saved;            /* service_clock() of the last time that all of it was */
     uv_timer_t live;              /* until it is looked who is due for a live estimate */
     bool draining, stopped;
     bool late; /* the limit of a drain has passed, and jobs are still at work: nothing waits for them any more */
@@ -82,6 +87,9 @@ struct service {
     void (*on_stopped)(void *arg); /* drained: nothing runs any more */
     void *on_stopped_arg;
     void (*on_status)(void *arg, const char *text); /* for the service manager */
+    /* That an ensemble is done, failed or cancelled is committed; NULL: nobody wants to know. */
+    void (*on_ended)(void *arg, const struct ensemble *en);
+    void *on_ended_arg;
 };
 
 int service_open(struct service *sv, uv_loop_t *loop, const struct service_config *c, struct err *e);
@@ -108,7 +116,9 @@ int64_t service_clock(void); /* ms of a clock that never jumps and goes on in sl
 /* Steps the scheduler and carries out its decisions. */
 int service_step(struct service *sv, struct sched_event *ev, struct err *e);
 /* What users have used goes into the database: once a minute, and at the end. */
-void service_save_histories(struct service *sv);
+void service_save_use(struct service *sv);
+/* What a set used on this worker, with each checkpoint and when it leaves; worker -1: it has none. */
+void service_account(struct service *sv, struct sched_set *set, int worker);
 /* The replica that a worker knows by this number, if it has it. */
 struct sched_replica *service_running(const struct service *sv, int worker, int64_t number);
 /* One worker is up, the disk takes writes, no drain. */
@@ -130,11 +140,13 @@ struct candidates {
 struct ensemble *service_find(struct service *sv, uint32_t uid, const char *word, struct candidates *found,
                               struct err *e);
 /* Whether the user sees it: its owner and admins do. */
-bool service_may_see(uint32_t uid, const struct ensemble *en);
+bool service_may_see(const struct service *sv, uint32_t uid, const struct ensemble *en);
 /* The owner's ensemble with this idempotency key, NULL: none. */
 struct ensemble *service_find_key(const struct service *sv, uint32_t uid, const char *key);
-/* root and the service's own user see everything. */
-bool service_is_admin(uint32_t uid);
+/* root and the service's own user, whose everything is. */
+bool service_owns(uint32_t uid);
+/* They, and the group of administrators. */
+bool service_is_admin(const struct service *sv, uint32_t uid);
 /* Whether it looks like the id of an ensemble. */
 bool service_is_id(const char *text);
 /* An id that nobody has. */

@@ -9,7 +9,8 @@
 #include "daemon/service/service.h"
 #include "engine/base/number.h"
 
-#define SAVE_MS 60000 /* between two times that histories are saved */
+#define SAVE_MS 60000 /* between two times that what was used is saved */
+#define DAY_MS 86400000
 
 static int64_t read_clock(clockid_t clock)
 {
@@ -55,16 +56,30 @@ static void set_tick(struct service *sv)
         uv_timer_start(&sv->tick, on_tick, wake > now ? (uint64_t)(wake - now) : 1, 0);
 }
 
-void service_save_histories(struct service *sv)
+void service_account(struct service *sv, struct sched_set *set, int worker)
+{
+    if (worker < 0)
+        return;
+    const struct sched_use use = sched_take_use(set);
+    if (use.device_ms > 0 || use.steps > 0)
+        store_add_account(sv->store, set->ensemble, supervisor_device(sv->supervisor, worker), service_now() / DAY_MS,
+                          &use);
+}
+
+void service_save_use(struct service *sv)
 {
     int64_t now = service_now();
+    for (int w = 0; w < sv->sched.nworkers; w++)
+        for (int i = 0; i < sv->sched.workers[w].nsets; i++)
+            service_account(sv, sv->sched.workers[w].sets[i], w);
+    store_trim_accounts(sv->store, now / DAY_MS - sv->tuning.accounting_days);
     for (int i = 0; i < sv->sched.nusers; i++) {
         struct sched_user *u = &sv->sched.users[i];
         if (u->unsaved)
             store_put_history(sv->store, u->uid, u->history, now);
         u->unsaved = false;
     }
-    sv->histories_saved = service_clock();
+    sv->use_saved = service_clock();
 }
 
 int service_step(struct service *sv, struct sched_event *ev, struct err *e)
@@ -78,8 +93,8 @@ int service_step(struct service *sv, struct sched_event *ev, struct err *e)
     if (out.n || ev->kind == SCHED_WORKER_UP || ev->kind == SCHED_WORKER_DOWN)
         service_tell_status(sv);
     decisions_free(&out);
-    if (ev->now - sv->histories_saved >= SAVE_MS)
-        service_save_histories(sv);
+    if (ev->now - sv->use_saved >= SAVE_MS)
+        service_save_use(sv);
     if (ev->kind != SCHED_PROGRESS)
         set_tick(sv);
     return rc;

@@ -4,6 +4,8 @@
  */
 #include "daemon/service/service.h"
 
+#include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -111,6 +113,25 @@ static void show_memory(struct service *sv, int worker, const struct room *room)
                                   (json_int_t)room->free, "used", 0, "replica", 0);
 }
 
+/* What a replica has done since its worker last spoke of it: `was` is the replica as it was then. */
+static void count_work(struct service *sv, int worker, const struct sched_replica *was, const struct sched_replica *r)
+{
+    const char *device = sv->config.devices[worker];
+    if (r->step > was->step)
+        metrics_add(sv->config.metrics, METRICS_STEPS, device, (double)(r->step - was->step));
+    if (r->time_ps > was->time_ps)
+        metrics_add(sv->config.metrics, METRICS_SIMULATED, device, (r->time_ps - was->time_ps) * 1e-12);
+}
+
+static void count_failure(struct service *sv, int code)
+{
+    char reason[32];
+    snprintf(reason, sizeof reason, "%s", err_name((enum err_code)code));
+    for (char *p = reason; *p; p++)
+        *p = (char)tolower((unsigned char)*p);
+    metrics_add(sv->config.metrics, METRICS_FAILURES, reason, 1);
+}
+
 static int on_frame(void *arg, int worker, const json_t *m, struct err *e)
 {
     struct service *sv = arg;
@@ -142,11 +163,18 @@ static int on_frame(void *arg, int worker, const json_t *m, struct err *e)
                                  .code = (int)number_of(m, "code"),
                                  .step = number_of(m, "step"),
                                  .time_ps = json_number_value(json_object_get(m, "time_ps"))};
+        const struct sched_replica was = r ? *r : (struct sched_replica){0};
         int rc = service_step(sv, &ev, e);
+        if (rc == 0 && r)
+            count_work(sv, worker, &was, r);
+        if (rc == 0 && ev.kind == SCHED_FAILED)
+            count_failure(sv, ev.code);
         if (rc == 0 && ev.kind == SCHED_WORKER_UP)
             show_memory(sv, worker, &ev.room);
-        if (rc == 0 && ev.kind == SCHED_SEGMENT)
-            store_save_replica(sv->store, r); /* what it has reached, and that no blame is left */
+        if (rc == 0 && ev.kind == SCHED_SEGMENT) {
+            store_save_replica(sv->store, r);    /* what it has reached, and that no blame is left */
+            service_account(sv, r->set, worker); /* in the same batch: no step is counted twice or not at all */
+        }
         return rc;
     }
     return err_set(e, ERR_PROTOCOL, "unknown frame type \"%s\"", type);
@@ -158,6 +186,8 @@ static void on_down(void *arg, int worker, bool in_order, const char *how)
     struct err e = {0};
     json_decref(sv->loads[worker]);
     sv->loads[worker] = NULL;
+    if (!in_order)
+        metrics_add(sv->config.metrics, METRICS_DEVICE_CRASHES, sv->config.devices[worker], 1);
     service_step(sv, &(struct sched_event){.kind = SCHED_WORKER_DOWN, .worker = worker, .ok = in_order, .message = how},
                  &e);
     service_stop_if_drained(sv);

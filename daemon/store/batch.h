@@ -34,6 +34,7 @@ struct batch {
     int nvalues, cvalues;
     struct callback *callbacks;
     int ncallbacks, ccallbacks;
+    double seconds; /* that it took to be committed */
 };
 
 #endif

@@ -186,7 +186,9 @@ static void thread_main(void *arg)
             continue;
         }
         uv_mutex_unlock(&s->lock);
+        const uint64_t began = uv_hrtime();
         commit_until_done(s, b);
+        b->seconds = (double)(uv_hrtime() - began) * 1e-9;
         uv_mutex_lock(&s->lock);
         s->sent = NULL;
         s->done = b;
@@ -220,6 +222,8 @@ static void take_done(struct store *s)
     struct batch *b = s->done;
     s->done = NULL;
     uv_mutex_unlock(&s->lock);
+    if (b && b->nops && s->on_commit)
+        s->on_commit(s->on_commit_arg, b->seconds);
     for (int i = 0; b && i < b->ncallbacks; i++)
         b->callbacks[i].fn(b->callbacks[i].arg);
     batch_free(b);
@@ -229,6 +233,12 @@ static void on_committed(uv_async_t *h)
 {
     take_done(h->data);
     hand_over(h->data);
+}
+
+void store_on_commit(struct store *s, store_committed_fn *fn, void *arg)
+{
+    s->on_commit = fn;
+    s->on_commit_arg = arg;
 }
 
 int store_start(struct store *s, uv_loop_t *loop, struct err *e)

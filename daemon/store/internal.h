@@ -20,7 +20,8 @@
     X(ENSEMBLE_ADD,                                                                                                    \
       "INSERT INTO ensemble (number, id, owner, key, hash, name, spec_name, spec, atoms, windows, repeats, stages,"    \
       " retries, state, reason, created, changed, stop_error, stop_converged, stop_after, allocate_share,"             \
-      " allocate_before, allocate_every, sizes, priority) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)") \
+      " allocate_before, allocate_every, sizes, priority, urgent) VALUES "                                             \
+      "(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)")                                                         \
     X(CONTENT_ADD, "INSERT INTO content (hash, data) VALUES (?,?) ON CONFLICT DO NOTHING")                             \
     X(INPUT_ADD, "INSERT INTO input_file (ensemble, name, hash) VALUES (?,?,?)")                                       \
     X(SET_ADD,                                                                                                         \
@@ -50,7 +51,7 @@
     X(REMOVAL_END, "DELETE FROM removal WHERE id = ?")                                                                 \
     X(ENSEMBLE_SAVE,                                                                                                   \
       "UPDATE ensemble SET state = ?, reason = ?, changed = ?, revision = ?, stopped = ?, stopped_revision = ?,"       \
-      " allocate_share = ?, again = ?, priority = ? WHERE number = ?")                                                 \
+      " allocate_share = ?, again = ?, priority = ?, urgent = ?, paused_by = ? WHERE number = ?")                      \
     X(SET_SAVE, "UPDATE replica_set SET failures = ?, crashes = ?, salt = ?, device = ?, model = ? WHERE number = ?")  \
     X(REPLICA_SAVE,                                                                                                    \
       "UPDATE replica SET steps = ?, state = ?, stage = ?, step = ?, time_ps = ?, code = ?, failed_step = ?,"          \
@@ -59,7 +60,14 @@
     X(EVENT_ADD, "INSERT INTO event (seq, ensemble, replica, time, kind, state, message) VALUES (?,?,?,?,?,?,?)")      \
     X(EVENTS_TRIM, "DELETE FROM event WHERE ensemble = ? AND seq <= ?")                                                \
     X(RAN_ADD, "UPDATE ensemble SET ran_ms = ran_ms + ? WHERE number = ?")                                             \
-    X(HISTORY_PUT, "INSERT OR REPLACE INTO history (uid, used, at) VALUES (?,?,?)")
+    X(HISTORY_PUT, "INSERT OR REPLACE INTO history (uid, used, at) VALUES (?,?,?)")                                    \
+    X(HOLD_PUT, "INSERT OR REPLACE INTO hold (what, administrator, reason, since) VALUES (?,?,?,?)")                   \
+    X(HOLD_END, "DELETE FROM hold WHERE what = ?")                                                                     \
+    X(ACCOUNT_ADD,                                                                                                     \
+      "INSERT INTO account (ensemble, day, device, uid, id, name, campaign, device_ms, steps, ps)"                     \
+      " VALUES (?,?,?,?,?,?,?,?,?,?) ON CONFLICT DO UPDATE SET device_ms = device_ms + excluded.device_ms,"            \
+      " steps = steps + excluded.steps, ps = ps + excluded.ps")                                                        \
+    X(ACCOUNTS_TRIM, "DELETE FROM account WHERE day < ?")
 
 enum statement {
 #define X(name, sql) STATEMENT_##name,
@@ -67,6 +75,12 @@ enum statement {
 #undef X
         STATEMENT_COUNT
 };
+
+/* In the order of enum account_by. */
+#define ACCOUNTS_BY(X, by, columns, group)                                                                             \
+    X(ACCOUNTS_OF_##by, "SELECT " columns                                                                              \
+                        ", sum(device_ms), sum(steps), sum(ps) FROM account"                                           \
+                        " WHERE day >= ? AND uid = coalesce(?, uid) GROUP BY " group)
 
 /* Every statement that reads. Lengths of texts are cast because SQLite counts characters of a TEXT, bytes of a BLOB. */
 #define STORE_READS(X)                                                                                                 \
@@ -88,9 +102,16 @@ enum statement {
       " + (SELECT coalesce(sum(length(CAST(key || value AS BLOB))), 0) FROM label"                                     \
       " WHERE label.ensemble = ensemble.number)"                                                                       \
       " + (SELECT coalesce(sum(length(CAST(name || hash AS BLOB))), 0) FROM input_file"                                \
-      " WHERE input_file.ensemble = ensemble.number), again, sizes, priority"                                          \
+      " WHERE input_file.ensemble = ensemble.number), again, sizes, priority, paused_by, urgent,"                      \
+      " (SELECT coalesce(sum(device_ms), 0) FROM account WHERE account.ensemble = ensemble.number)"                    \
       " FROM ensemble WHERE removed = 0 ORDER BY number")                                                              \
     X(HISTORIES, "SELECT uid, used, at FROM history")                                                                  \
+    ACCOUNTS_BY(X, USER, "uid, NULL, NULL, NULL, NULL, NULL", "uid ORDER BY 7 DESC")                                   \
+    ACCOUNTS_BY(X, ENSEMBLE, "uid, id, name, campaign, NULL, NULL", "ensemble ORDER BY 7 DESC")                        \
+    ACCOUNTS_BY(X, CAMPAIGN, "uid, NULL, NULL, campaign, NULL, NULL", "uid, campaign ORDER BY 7 DESC")                 \
+    ACCOUNTS_BY(X, DEVICE, "NULL, NULL, NULL, NULL, device, NULL", "device ORDER BY 7 DESC")                           \
+    ACCOUNTS_BY(X, DAY, "NULL, NULL, NULL, NULL, NULL, day", "day ORDER BY day")                                       \
+    X(HOLDS, "SELECT what, administrator, reason, since FROM hold")                                                    \
     X(REMOVALS, "SELECT id FROM removal")                                                                              \
     X(EVENTS,                                                                                                          \
       "SELECT seq, time, kind, event.state, message, window, repeat FROM event"                                        \
@@ -146,7 +167,9 @@ struct store {
     bool sweeping;       /* under lock: ensembles may be removed whose rows are there; sweep.c */
     atomic_bool failing; /* the last commit failed and is tried again */
     uint64_t retry_ns;   /* between two tries */
-    char *reserve;       /* path of the file that keeps space, and whether it is there: reserve.c */
+    store_committed_fn *on_commit;
+    void *on_commit_arg;
+    char *reserve; /* path of the file that keeps space, and whether it is there: reserve.c */
     bool reserved;
     struct store_file files[STORE_FILES]; /* as they were opened */
 };

@@ -44,8 +44,8 @@ static int64_t read_replica(sqlite3_stmt *q, struct sched_replica *r, struct err
     r->repeat = sqlite3_column_int(q, 3);
     r->steps = sqlite3_column_int64(q, 4);
     r->stage = sqlite3_column_int(q, 6);
-    r->step = r->saved_step = sqlite3_column_int64(q, 7);
-    r->time_ps = sqlite3_column_double(q, 8);
+    r->step = r->saved_step = r->used_step = sqlite3_column_int64(q, 7);
+    r->time_ps = r->used_ps = sqlite3_column_double(q, 8);
     r->code = sqlite3_column_int(q, 9);
     r->failed_step = sqlite3_column_int64(q, 10);
     ensemble_string(&r->reason, column(q, 11));
@@ -158,7 +158,9 @@ static struct ensemble *read_ensemble(sqlite3_stmt *q, struct err *e)
     en->row_bytes = sqlite3_column_int64(q, 30);
     en->again = sqlite3_column_int(q, 31) != 0;
     ensemble_string(&en->sizes, column(q, 32));
-    en->priority = sqlite3_column_int(q, 33);
+    en->priority = sqlite3_column_int(q, 35) ? PRIORITY_URGENT : sqlite3_column_int(q, 33);
+    ensemble_string(&en->paused_by, column(q, 34));
+    en->device_ms = sqlite3_column_double(q, 36);
     return en;
 }
 
@@ -236,6 +238,29 @@ int store_load_histories(struct store *s, store_history_fn *each, void *arg, str
     return rc;
 }
 
+static int read_holds(struct store *s, store_hold_fn *each, void *arg, struct err *e)
+{
+    sqlite3_stmt *q;
+    if (prepare(s->reader, READ_HOLDS, &q, e))
+        return -(int)e->code;
+    int step;
+    while ((step = sqlite3_step(q)) == SQLITE_ROW)
+        each(arg, column(q, 0),
+             &(struct hold){
+                 .by = (char *)column(q, 1), .reason = (char *)column(q, 2), .since = sqlite3_column_int64(q, 3)});
+    int rc = step == SQLITE_DONE ? 0 : store_error(s->reader, e, "load holds");
+    sqlite3_finalize(q);
+    return rc;
+}
+
+int store_load_holds(struct store *s, store_hold_fn *each, void *arg, struct err *e)
+{
+    uv_mutex_lock(&s->read_lock);
+    int rc = read_holds(s, each, arg, e);
+    uv_mutex_unlock(&s->read_lock);
+    return rc;
+}
+
 /* ---- any thread ---- */
 
 static json_t *nullable(sqlite3_stmt *q, int i)
@@ -267,6 +292,39 @@ int store_read_events(struct store *s, int64_t ensemble, int64_t since, int limi
     *out = json_array();
     uv_mutex_lock(&s->read_lock);
     int rc = read_events(s, ensemble, since, limit, *out, e);
+    uv_mutex_unlock(&s->read_lock);
+    if (rc) {
+        json_decref(*out);
+        *out = NULL;
+    }
+    return rc;
+}
+
+static int read_accounts(struct store *s, enum read what, int64_t since, int64_t uid, json_t *out, struct err *e)
+{
+    sqlite3_stmt *q;
+    if (prepare(s->reader, what, &q, e))
+        return -(int)e->code;
+    sqlite3_bind_int64(q, 1, since);
+    if (uid >= 0)
+        sqlite3_bind_int64(q, 2, uid);
+    int step;
+    while ((step = sqlite3_step(q)) == SQLITE_ROW)
+        json_array_append_new(
+            out, json_pack("{s:o,s:s?,s:s?,s:s?,s:s?,s:o,s:f,s:I,s:f}", "uid", nullable(q, 0), "id", column(q, 1),
+                           "name", column(q, 2), "campaign", column(q, 3), "device", column(q, 4), "day",
+                           nullable(q, 5), "device_ms", sqlite3_column_double(q, 6), "steps",
+                           (json_int_t)sqlite3_column_int64(q, 7), "ps", sqlite3_column_double(q, 8)));
+    int rc = step == SQLITE_DONE ? 0 : store_error(s->reader, e, "read accounts");
+    sqlite3_finalize(q);
+    return rc;
+}
+
+int store_read_accounts(struct store *s, enum account_by by, int64_t since, int64_t uid, json_t **out, struct err *e)
+{
+    *out = json_array();
+    uv_mutex_lock(&s->read_lock);
+    int rc = read_accounts(s, (enum read)(READ_ACCOUNTS_OF_USER + (int)by), since, uid, *out, e);
     uv_mutex_unlock(&s->read_lock);
     if (rc) {
         json_decref(*out);

@@ -18,10 +18,10 @@
 #define RETRY_NS UINT64_C(1000000000)
 
 extern const char sql_0001[], sql_0002[], sql_0003[], sql_0004[], sql_0005[], sql_0006[], sql_0007[], sql_0008[],
-    sql_0009[], sql_0010[], sql_0011[], sql_0012[], sql_0013[], sql_0014[];
-static const char *const migrations[STORE_SCHEMA] = {sql_0001, sql_0002, sql_0003, sql_0004, sql_0005,
-                                                     sql_0006, sql_0007, sql_0008, sql_0009, sql_0010,
-                                                     sql_0011, sql_0012, sql_0013, sql_0014};
+    sql_0009[], sql_0010[], sql_0011[], sql_0012[], sql_0013[], sql_0014[], sql_0015[], sql_0016[];
+static const char *const migrations[STORE_SCHEMA] = {sql_0001, sql_0002, sql_0003, sql_0004, sql_0005, sql_0006,
+                                                     sql_0007, sql_0008, sql_0009, sql_0010, sql_0011, sql_0012,
+                                                     sql_0013, sql_0014, sql_0015, sql_0016};
 
 static int get_number(sqlite3 *db, const char *sql, int64_t *out, struct err *e)
 {
@@ -205,9 +205,11 @@ static int prepare_statements(struct store *s, struct err *e)
 /* Ensembles belong to the number of a user, which is another on the machine where the folder comes from. */
 static int adopt(struct store *s, struct err *e)
 {
-    char sql[120];
-    snprintf(sql, sizeof sql, "UPDATE OR IGNORE ensemble SET owner = %u WHERE owner <> %u", (unsigned)geteuid(),
-             (unsigned)geteuid());
+    char sql[200];
+    const unsigned uid = geteuid();
+    snprintf(sql, sizeof sql,
+             "UPDATE OR IGNORE ensemble SET owner = %u WHERE owner <> %u; UPDATE account SET uid = %u WHERE uid <> %u",
+             uid, uid, uid, uid);
     return s->portable ? store_exec(s->writer, sql, e) : 0;
 }
 

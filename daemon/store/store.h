@@ -19,9 +19,11 @@
 #include <uv.h>
 
 #include "daemon/schedule/ensemble.h"
+#include "daemon/schedule/health/hold.h"
+#include "daemon/schedule/sched.h"
 #include "engine/base/buf.h"
 
-#define STORE_SCHEMA 14 /* user_version this program knows; the number of migrations */
+#define STORE_SCHEMA 16 /* user_version this program knows; the number of migrations */
 
 struct store;
 
@@ -30,6 +32,9 @@ struct store;
  * `portable`: the folder may be on a network filesystem, and may come from another machine. One process has the
  * database then, any other is refused, and all ensembles in it become those of this process's user. */
 int store_open(struct store **out, const char *directory, bool portable, struct err *e);
+/* From here on told on the loop thread of each commit how long it took, before its callbacks run. */
+typedef void store_committed_fn(void *arg, double seconds);
+void store_on_commit(struct store *s, store_committed_fn *fn, void *arg);
 /* Starts the committing thread. */
 int store_start(struct store *s, uv_loop_t *loop, struct err *e);
 /* Commits what is pending, runs the callbacks, marks the stop as clean, closes. Blocks. NULL is fine. The loop must
@@ -53,6 +58,10 @@ int store_load_removals(struct store *s, store_removal_fn *each, void *arg, stru
 /* What each user had used at a time, as it was put last. */
 typedef void store_history_fn(void *arg, uint32_t uid, double used, int64_t at);
 int store_load_histories(struct store *s, store_history_fn *each, void *arg, struct err *e);
+/* What administrators have taken out of use: devices, and STORE_ADMISSION. */
+#define STORE_ADMISSION "admission"
+typedef void store_hold_fn(void *arg, const char *what, const struct hold *hold);
+int store_load_holds(struct store *s, store_hold_fn *each, void *arg, struct err *e);
 /* The largest numbers given so far, 0: none. They must never be given twice. */
 struct store_numbers {
     int64_t ensemble, replica, event;
@@ -90,6 +99,13 @@ void store_save_replica(struct store *s, const struct sched_replica *r);
 void store_move_replicas(struct store *s, const struct ensemble *e, enum replica_state from, enum replica_state to);
 void store_put_event(struct store *s, const struct event *ev);
 void store_put_history(struct store *s, uint32_t uid, double used, int64_t at);
+/* What a set of the ensemble used of a device, added to what there is of that day (since 1970). */
+void store_add_account(struct store *s, const struct ensemble *e, const char *device, int64_t day,
+                       const struct sched_use *use);
+/* Of days before this one nothing is kept. */
+void store_trim_accounts(struct store *s, int64_t day);
+void store_put_hold(struct store *s, const char *what, const struct hold *hold);
+void store_end_hold(struct store *s, const char *what);
 /* Its events up to `seq` go; by them it ran for `ms`. */
 void store_trim_events(struct store *s, const struct ensemble *e, int64_t seq, int64_t ms);
 /* Calls `fn` on the loop thread once everything put so far is durable. Where the store is closed and that cannot be,
@@ -102,6 +118,11 @@ void store_after_commit(struct store *s, store_done_fn *fn, store_done_fn *forge
  * {seq, time (ms), kind, the replica's window and repeat or null, state number or null, message or null}. New
  * reference. */
 int store_read_events(struct store *s, int64_t ensemble, int64_t since, int limit, json_t **out, struct err *e);
+/* What was used since a day, of one user (-1: of all), summed up: an array of {uid, id, name, campaign, device, day, of
+ * which those are null that were summed over, device_ms, steps, ps}; days in their order, else who used most first. New
+ * reference. */
+enum account_by { ACCOUNT_USER, ACCOUNT_ENSEMBLE, ACCOUNT_CAMPAIGN, ACCOUNT_DEVICE, ACCOUNT_DAY, ACCOUNT_KINDS };
+int store_read_accounts(struct store *s, enum account_by by, int64_t since, int64_t uid, json_t **out, struct err *e);
 /* The spec's text, and every input file through `each`, which may take its time: nobody else waits for it.
  * ERR_NOT_FOUND: it was removed. */
 typedef int store_file_fn(void *arg, const char *name, const void *data, size_t len, struct err *e);

@@ -60,6 +60,13 @@ static void text(struct store *s, const char *t)
         value(s, (struct value){.kind = VALUE_TEXT, .data = xstrdup(t), .len = strlen(t)});
 }
 
+/* In two columns: what is urgent is more than an owner can ask for. */
+static void priority(struct store *s, const struct ensemble *e)
+{
+    integer(s, ensemble_is_urgent(e) ? PRIORITY_HIGH : e->priority);
+    integer(s, ensemble_is_urgent(e));
+}
+
 static void add_ensemble(struct store *s, const struct ensemble *e, const char *spec)
 {
     op(s, STATEMENT_ENSEMBLE_ADD);
@@ -87,7 +94,7 @@ static void add_ensemble(struct store *s, const struct ensemble *e, const char *
     integer(s, e->allocation.before);
     integer(s, e->allocation.every);
     text(s, e->sizes);
-    integer(s, e->priority);
+    priority(s, e);
 }
 
 /* Those that are there get their windows anew. */
@@ -173,7 +180,8 @@ void store_save_ensemble(struct store *s, const struct ensemble *e)
     integer(s, e->stopped_revision);
     integer(s, e->allocation.share);
     integer(s, e->again);
-    integer(s, e->priority);
+    priority(s, e);
+    text(s, e->paused_by);
     integer(s, e->number);
 }
 
@@ -240,6 +248,49 @@ void store_put_history(struct store *s, uint32_t uid, double used, int64_t at)
     integer(s, uid);
     real(s, used);
     integer(s, at);
+}
+
+static const char *campaign_of(const struct ensemble *e)
+{
+    const char *campaign = ensemble_label(e, "campaign");
+    return campaign ? campaign : ensemble_label(e, "pilot");
+}
+
+void store_add_account(struct store *s, const struct ensemble *e, const char *device, int64_t day,
+                       const struct sched_use *use)
+{
+    op(s, STATEMENT_ACCOUNT_ADD);
+    integer(s, e->number);
+    integer(s, day);
+    text(s, device);
+    integer(s, e->owner);
+    text(s, e->id);
+    text(s, e->name);
+    text(s, campaign_of(e));
+    real(s, use->device_ms);
+    integer(s, use->steps);
+    real(s, use->ps);
+}
+
+void store_trim_accounts(struct store *s, int64_t day)
+{
+    op(s, STATEMENT_ACCOUNTS_TRIM);
+    integer(s, day);
+}
+
+void store_put_hold(struct store *s, const char *what, const struct hold *hold)
+{
+    op(s, STATEMENT_HOLD_PUT);
+    text(s, what);
+    text(s, hold->by);
+    text(s, hold->reason);
+    integer(s, hold->since);
+}
+
+void store_end_hold(struct store *s, const char *what)
+{
+    op(s, STATEMENT_HOLD_END);
+    text(s, what);
 }
 
 void store_after_commit(struct store *s, store_done_fn *fn, store_done_fn *forget, void *arg)

@@ -340,6 +340,22 @@ class Client(Answered):
             self.assertEqual(json.loads(self.shoal(*command, "--json")[0])["left_out"], [said])
         self.assertNotIn(said, self.shoal("status", "--devices", "--plain")[0])
 
+    def test_usage(self):
+        row = {"owner": 7, "user": "ann", "id": None, "name": None, "campaign": "a, b", "device": None, "day": None,
+               "device_seconds": 3725.5, "steps": 1200, "ns": 0.0024}
+        answer = {"by": "campaign", "since": "2026-11-20", "rows": [row, {**row, "campaign": None}]}
+        self.service.answers["GET /v1/accounting?by=campaign&since=2592000&owner=ann%20b"] = (200, answer)
+        words = ("usage", "--by", "campaign", "--since", "30d", "--owner", "ann b")
+        out, err = self.shoal(*words)
+        self.assertEqual([line.split("  ") for line in out.splitlines()][1][0], "a, b")
+        self.assertIn("1 h 02 min", out)
+        self.assertIn("since 2026-11-20 (UTC)", err)
+        self.assertEqual(self.shoal(*words, "--csv")[0], 'campaign,user,device_seconds,steps,ns\n"a, b",ann,3725.500,1200,0.0024\n,ann,3725.500,1200,0.0024\n')
+        self.assertEqual(self.shoal(*words, "--plain")[0], "a, b\tann\t3725.500\t1200\t0.0024\n\tann\t3725.500\t1200\t0.0024\n")
+        self.assertEqual(json.loads(self.shoal(*words, "--json")[0]), answer)
+        for wrong in (("--by", "colour"), ("--since", "30"), ("--since", "SEQ")):
+            self.shoal("usage", *wrong, code=2)
+
     def test_moves(self):
         for verb, state in (("cancel", "cancelled"), ("pause", "paused"), ("resume", "queued"), ("retry", "queued"),
                             ("priority", "queued"), ("reestimate", "finishing")):

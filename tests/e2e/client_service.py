@@ -82,6 +82,10 @@ class Commands(Served):
         seconds = 3 * 600 * 2e-6 / speed["magnitude"] * 86400
         self.assertEqual(speed["unit"], "nanosecond_per_day")
         self.assertTrue(0 < seconds < time.monotonic() - self.begun, speed)
+        used, = (row for row in json.loads(self.shoal("usage", "--by", "ensemble", "--json"))["rows"] if row["id"] == self.done)
+        self.assertEqual(used["steps"], sum(r["step"] for r in status["replicas"]))
+        self.assertAlmostEqual(used["ns"], 3 * 600 * 2e-6, 9)
+        self.assertTrue(0 < used["device_seconds"] <= 1.01 * results["ensemble"]["running"]["magnitude"] + 0.1, used)
         table = self.shoal("results", self.done, "--output", os.path.join(self.folder, "got"))
         for word in ("MBAR", "BAR", "TI", "  vdw   ", "  0.05  ", "kcal/mol"):
             self.assertIn(word, table)

@@ -64,7 +64,7 @@ def check(shell, complete):
     if not shutil.which(shell):
         print(f"{shell}: not installed")
         return
-    for words, wanted in ((["re"], {"reestimate", "report", "results", "resume", "retry"}), (["campaign", "ga"], {"gather"}), (["submit", "--la"], {"--label"}),
+    for words, wanted in ((["re"], {"reestimate", "release", "report", "results", "resume", "retry"}), (["campaign", "ga"], {"gather"}), (["campaign", "sl"], {"slurm"}), (["submit", "--la"], {"--label"}),
                           (["watch", "3"], {"3f2a9c00"}), (["list", "--state", "can"], {"cancelled"}),
                           (["validate", "me"], {"methane.yaml"}), (["help", "subm"], {"submit"}), (["init", "hy"], {"hydration"}),
                           (["bench", "--form", "ga"], {"gang"})):

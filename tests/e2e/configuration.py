@@ -95,7 +95,7 @@ def priorities():
     with service("priorities", slots=1, steps=100000, per_second=50) as s:
         low, high = s.submit("low", windows=(0, 1)), s.submit("high", windows=(0, 1))
         assert s.get(low)["priority"] == "normal"
-        assert s.call("POST", f"/v1/ensembles/{high}/priority?to=urgent")[0] == 400
+        assert s.call("POST", f"/v1/ensembles/{high}/priority?to=most")[0] == 400
         status, answer = s.call("POST", f"/v1/ensembles/{high}/priority?to=high")
         assert status == 200 and answer["priority"] == "high", (status, answer)
         assert "its priority is high" in [e["message"] for e in s.events(high)]

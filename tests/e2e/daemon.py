@@ -582,6 +582,11 @@ def description():
         holds("GET", base + "/files/{path}", here + "/files/results.json")
         assert holds("GET", base + "/results", here + "/results")[0] == 200
         assert holds("POST", base + "/cancel", here + "/cancel")[0] == 409
+        for by in ("user", "ensemble", "campaign", "device", "day"):
+            assert holds("GET", "/v1/accounting", f"/v1/accounting?by={by}")[0] == 200
+        for what in ("drain", "hold", "undrain", "release"):
+            assert holds("POST", f"/v1/{what}", f"/v1/{what}")[0] == 200
+        holds("GET", "/v1/version", "/v1/version")
         assert holds("GET", base, "/v1/ensembles/zzzzzzzz")[0] == 404
         for path, methods in root["paths"].items():
             for method in {"get", "post", "delete"} & set(methods) if path not in ("/v1/ensembles", "/v1/validate") else {"get"} & set(methods):

@@ -149,7 +149,7 @@ class Worker:
             if replica.step % segment == 0:
                 size = replica.checkpoint()
                 self.send(type="segment", replica=replica.number, index=replica.index, stage=0, step=replica.step,
-                          steps=steps, bytes={"steps": size})
+                          steps=steps, time_ps=replica.step * 0.002, bytes={"steps": size})
         if replica.step >= steps:
             self.send(type="done", replica=replica.number, step=replica.step)
             del self.replicas[replica.number]

@@ -21,7 +21,7 @@ MESON, BUILD, SOURCE, PREFIX, SCDOC, WHEEL = sys.argv[1:7]
 WANTED = """bin/shoal bin/shoald bin/shoal-worker share/bash-completion/completions/shoal share/zsh/site-functions/_shoal
 share/fish/vendor_completions.d/shoal.fish share/doc/shoal/README.md share/doc/shoal/CHANGELOG.md share/doc/shoal/LICENSE share/doc/shoal/docs/README.md share/doc/shoal/docs/hydration.md share/doc/shoal/examples/README.md
 share/doc/shoal/examples/methane/quickstart.yaml share/shoal/ensemble.schema.json share/shoal/campaign.schema.json share/shoal/results.schema.json
-share/shoal/shoald.schema.json share/doc/shoal/shoald.yaml share/shoal/openapi.yaml share/shoal/python/pyproject.toml share/shoal/python/shoal/service.py
+share/shoal/shoald.schema.json share/doc/shoal/shoald.yaml share/doc/shoal/grafana/shoal.json share/shoal/openapi.yaml share/shoal/python/pyproject.toml share/shoal/python/shoal/service.py
 lib/systemd/system/shoald.service lib/systemd/system/shoald.socket lib/systemd/user/shoald.service
 lib/sysusers.d/shoal.conf""".split()
 WANTED += [f"share/shoal/{WHEEL}"] * (WHEEL != "none")

@@ -107,6 +107,12 @@ class Package(Served):
         self.assertEqual([e.id for e in self.shoal.ensembles(labels={"project": None}, state="done")], [self.done.id])
         self.assertEqual(self.shoal.version().devices[0].device, "cpu")
         self.assertGreaterEqual(self.shoal.usage()[0].ensembles, 1)
+        self.assertGreater(sum(used.device_seconds for used in self.shoal.accounting("ensemble", days=1)), 0)
+        self.assertEqual([device.drained.reason for device in self.shoal.drain("cpu", "a & b").devices], ["a & b"])
+        self.assertEqual([device.drained for device in self.shoal.undrain().devices], [None])
+        self.assertIsNotNone(self.shoal.hold().held)
+        self.assertIsNone(self.shoal.release().held)
+        self.assertEqual(len(list(self.shoal.ensembles(owner=os.geteuid()))), len(list(self.shoal.ensembles(all_users=True))))
 
     def test_reestimate(self):
         before = self.shoal.results("done")

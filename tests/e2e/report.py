@@ -119,13 +119,13 @@ class Report(Pages):
                                 "speed": {"magnitude": 12.5, "unit": "nanosecond_per_day"}})
         for k, window in enumerate(answer["windows"]):
             window.update(seed=7 + k // 3, sampled={"magnitude": 1 + k, "unit": "nanosecond"})
-        page = xml.etree.ElementTree.fromstring(self.report(answer, created="2026-11-20T10:00:00.000Z", changed="2026-11-21T11:30:00.000Z"))
+        page = xml.etree.ElementTree.fromstring(self.report(answer, created="2026-11-20T10:00:00.000Z", changed="2026-11-21T11:30:00.000Z", device_seconds=125.4))
         (block,) = page.iter(HTML + "pre")
         self.assertEqual(block.text.splitlines(), [
             "Masses: as in <the> topology", "Production: 1 to 5 ns in each window, 15 ns in all", "Random seeds: 7, 8",
             "Free energies: MBAR, errors from the correlation of samples", "Program: Shoal 9.8; SHA-256 of spec and input files 00ff",
             "Device: cpu one; cpu two", "Wall-clock time on it: 3 min 20 s, 12.5 ns/day of all windows together",
-            "Dates: submitted 2026-11-20T10:00:00Z, last change 2026-11-21T11:30:00Z (UTC)"])
+            "Device time: 2 min 05 s (of a shared device its part)", "Dates: submitted 2026-11-20T10:00:00Z, last change 2026-11-21T11:30:00Z (UTC)"])
 
     def test_places(self):
         """Points lie on straight lines where their numbers do, and the numbers at the axes say what they are."""

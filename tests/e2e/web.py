@@ -72,7 +72,8 @@ def cells(page):
 class Scripted(Answered):
     def setUp(self):
         super().setUp()
-        self.service.answers.update({"GET /v1/version": (200, {"version": "1", "devices": [CPU], "left_out": ["cuda:0: <none>"]}),
+        self.service.answers.update({"GET /v1/version": (200, {"version": "1", "devices": [CPU], "left_out": ["cuda:0: <none>"],
+                                                                "held": {"by": "<ann>", "since": "2026-11-27T10:00:00Z", "reason": None}}),
                                      LISTED: (200, {"ensembles": [ensemble(id="3f2a9c00", name="methane")]})})
         self.environment = {**os.environ, "SHOAL_SOCKET": self.socket}
 
@@ -132,7 +133,7 @@ class Scripted(Answered):
         self.assertEqual([a.get("href") for a in xml.etree.ElementTree.fromstring(page).iter(HTML + "a")], ["a%22%3Cb%2F"])
         device = dict(zip(rows[2], rows[3]))
         self.assertEqual([device[h] for h in ("device", "state", "running", "slots", "model")], ["cpu", "up", "1", "2", CPU["model"]])
-        self.assertIn("cuda:0: &#60;none&#62;", page)
+        self.assertIn("admission is held by &#60;ann&#62; since 2026-11-27T10:00:00Z\ncuda:0: &#60;none&#62;", page)
 
     def test_what_is_asked(self):
         """The options of list choose; what is left out is said."""

@@ -17,13 +17,14 @@ void server_play_begin(struct server_play *p, server_handler *handler, void *arg
     struct err e = {0};
     uv_loop_init(&p->loop);
     p->quota = quota_new();
+    p->metrics = metrics_new();
     p->at = (struct sockaddr_un){.sun_family = AF_UNIX};
     snprintf(p->at.sun_path, sizeof p->at.sun_path, "/tmp/shoal-server-play.%d", (int)getpid());
     unlink(p->at.sun_path);
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     assert_int_equal(bind(fd, (struct sockaddr *)&p->at, sizeof p->at), 0);
     assert_int_equal(listen(fd, 1000), 0);
-    struct server_config c = {fd, p->quota, handler, arg, idle_seconds};
+    struct server_config c = {fd, p->quota, p->metrics, handler, arg, idle_seconds};
     assert_int_equal(server_new(&p->server, &p->loop, &c, &e), 0);
 }
 
@@ -33,6 +34,7 @@ void server_play_end(struct server_play *p)
     uv_run(&p->loop, UV_RUN_DEFAULT);
     assert_int_equal(uv_loop_close(&p->loop), 0);
     quota_free(p->quota);
+    metrics_free(p->metrics);
     unlink(p->at.sun_path);
 }
 

@@ -12,6 +12,7 @@
 struct server_play {
     uv_loop_t loop;
     struct quota *quota;
+    struct metrics *metrics;
     struct server *server; /* NULL: closed already */
     struct sockaddr_un at;
 };

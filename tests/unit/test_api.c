@@ -158,7 +158,7 @@ static void memory_of_replicas(void **state)
         play_add(&play, e);
     }
     play_up(&play, 0, 2, "cpu");
-    struct service service = {.sched = play.s, .loads = &load};
+    struct service service = {.sched = play.s, .loads = &load, .config.quota = quota_new()};
     assert_int_equal(play.s.workers[0].nsets, 2);
     for (int i = 0; i < 2; i++)
         json_array_append_new(told,
@@ -182,6 +182,7 @@ static void memory_of_replicas(void **state)
         json_decref(list);
     }
     json_decref(load);
+    quota_free(service.config.quota);
     play_end(&play);
 }
 

@@ -103,6 +103,7 @@ class Schemas(unittest.TestCase):
         for name in ("Ensemble", "Event", "Summary"):
             self.check(api, api["components"]["schemas"][name], getattr(ensembles, name))
         answers = {("/v1/version", "get"): ensembles.Version, ("/v1/usage", "get"): ensembles.Users, ("/v1/ensembles", "get"): ensembles.Page,
+                   ("/v1/accounting", "get"): ensembles.Accounting, ("/v1/drain", "post"): ensembles.OutOfUse,
                    ("/v1/ensembles/{id}", "delete"): ensembles.Removed, ("/v1/ensembles/{id}/files", "get"): ensembles.Files}
         for (path, method), kind in answers.items():
             self.check(api, api["paths"][path][method]["responses"]["200"]["content"]["application/json"]["schema"], kind)

@@ -144,7 +144,7 @@ static void test_rules(void **state)
     rules[2].each[QUOTA_FOLLOWERS] = 5;
     rules[5].each[QUOTA_FOLLOWERS] = 0;
     assert_true(quota_weight(q, DAEMON) == 1);
-    quota_take_rules(q, rules_new(rules, 6));
+    quota_take_rules(q, rules_new(rules, 6, NULL));
     assert_true(quota_weight(q, DAEMON) == 0.5);
     assert_true(quota_weight(q, BIN) == 3);
     assert_true(quota_weight(q, SYS) == 2);
@@ -155,7 +155,7 @@ static void test_rules(void **state)
     assert_int_equal(take(q, SYS, 1, &c), ERR_LIMIT);
     assert_int_equal(take(q, DAEMON, 6, &c), ERR_LIMIT);
     assert_int_equal(take(q, DAEMON, 5, &c), 0);
-    quota_take_rules(q, rules_new(rules + 5, 1)); /* read again */
+    quota_take_rules(q, rules_new(rules + 5, 1, NULL)); /* read again */
     assert_true(quota_weight(q, DAEMON) == 2);
     assert_true(quota_exceeded(q, DAEMON, QUOTA_FOLLOWERS, &e));
     quota_return(&c);
@@ -164,10 +164,26 @@ static void test_rules(void **state)
     quota_free(q);
 }
 
+/* Members of a group; without one nobody, whatever the rules are. */
+static void test_administrators(void **state)
+{
+    enum { DAEMON = 1, BIN = 2, NOBODY = 12345 };
+    struct quota *q = small(3, 1000);
+    assert_false(quota_administrates(q, DAEMON));
+    quota_take_rules(q, rules_new(NULL, 0, "daemon"));
+    assert_true(quota_administrates(q, DAEMON));
+    assert_false(quota_administrates(q, BIN) || quota_administrates(q, NOBODY));
+    assert_true(quota_weight(q, DAEMON) == 1);
+    quota_take_rules(q, rules_new(NULL, 0, NULL));
+    assert_false(quota_administrates(q, DAEMON));
+    quota_free(q);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_own_limit),       cmocka_unit_test(test_rules),
-                                       cmocka_unit_test(test_root_gets_in),    cmocka_unit_test(test_growing),
-                                       cmocka_unit_test(test_kinds_are_apart), cmocka_unit_test(test_all_comes_back)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_own_limit),      cmocka_unit_test(test_rules),
+                                       cmocka_unit_test(test_administrators), cmocka_unit_test(test_root_gets_in),
+                                       cmocka_unit_test(test_growing),        cmocka_unit_test(test_kinds_are_apart),
+                                       cmocka_unit_test(test_all_comes_back)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

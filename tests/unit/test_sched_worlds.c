@@ -50,6 +50,7 @@ struct world {
     bool killed[3];                           /* to be carried out */
     bool full;                                /* the disk is being watched */
     bool fair;                                /* nobody but killers and sick devices does harm */
+    int steps;
 };
 
 static int index_of(const struct world *w, const struct ensemble *e)
@@ -116,6 +117,24 @@ static void check_promises(const struct world *w)
     }
 }
 
+/* All that wait, counted at once, are those that are told so one by one. */
+static void check_waits(const struct world *w)
+{
+    int64_t counts[WAIT_KINDS], told[WAIT_KINDS] = {0};
+    sched_count_waiting(&w->p.s, w->p.now, counts);
+    for (int i = 0; i < w->nensembles; i++) {
+        struct sched_queue q;
+        struct sched_wait wait;
+        sched_queue_open(&q, w->ensembles[i], w->p.now);
+        for (int k = 0; k < w->ensembles[i]->nreplicas; k++) {
+            sched_explain(&q, &w->ensembles[i]->replicas[k], &wait);
+            told[wait.kind] += wait.kind != WAIT_NOT;
+        }
+        sched_queue_close(&q);
+    }
+    assert_memory_equal(counts, told, sizeof counts);
+}
+
 static void world_step(struct world *w, struct sched_event ev)
 {
     if (play_feed(&w->p, ev)) {
@@ -138,6 +157,8 @@ static void world_step(struct world *w, struct sched_event ev)
             assert_true(health_is_up(&w->p.s.workers[d->worker].health));
     }
     check_promises(w);
+    if (++w->steps % 32 == 0) /* it takes its time */
+        check_waits(w);
 }
 
 /* For good, or for want of something that the machine may have again. */

@@ -97,6 +97,7 @@ static void test_refused(void **state)
     refused("--slots", "--slots needs a value, N");
     refused("--idle=yes", "--idle takes no value, got \"yes\"");
     refused("--slots 0", "--slots 0: expected a whole number from 1 to 1000000");
+    refused("--log xml", "--log xml: expected text or json");
     refused("--live-seconds -1", "--live-seconds -1: expected a whole number from 0 to 1000000");
     refused("--connections 4x", "--connections 4x: expected a whole number, as in 20 or 100G");
     refused("--device cuda:0 --device cuda:0:eager",
@@ -146,6 +147,10 @@ static void test_file(void **state)
     assert_int_equal(quota_limit_of(q, 2, QUOTA_STORED_BYTES), 2000000000);
     quota_free(q);
     options_free(&o);
+    write_file("admins: {group: daemon}\n");
+    taken("", &o);
+    assert_string_equal(o.limits.admins, "daemon");
+    options_free(&o);
     write_file("# nothing yet\n\n");
     taken("", &o);
     assert_null(o.file);
@@ -164,6 +169,7 @@ static void test_bad_file(void **state)
         {"slots: 3\nslot: 4\n", ":2: slot: unknown key; did you mean slots?"},
         {"slots: 0\n", ":1: slots: 0: out of range; expected a whole number from 1 to 1000000"},
         {"slots: 3\n\nidle: perhaps\n", ":3: idle: perhaps: expected yes or no"},
+        {"log: xml\n", ":1: log: xml: expected text or json"},
         {"version: yes\n", ":1: version: unknown key; expected socket, "},
         {"user-replicas: 4x\n",
          ":1: user-replicas: 4x: expected text of 1 to 20 bytes like ^[0-9]+[kMGT]?$, such as 400"},
@@ -172,6 +178,7 @@ static void test_bad_file(void **state)
         {"device: [cuda:0, cuda:0]\n", ":1: --device cuda:0: that GPU is cuda:0 already: expected each once"},
         {"limits:\n  - {user: ann}\n  - {weight: 0}\n", ":3: limits[1].weight: 0: out of range; expected a number"},
         {"limits:\n  - user: ann\n    runing: 4\n", ":3: limits[0].runing: unknown key; did you mean running?"},
+        {"admins: {user: ann}\n", ":1: admins.user: unknown key; expected group"},
         {"slots: 3\nslots: 4\n", ":2: slots: duplicate key; the first is in line 1"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -8,6 +8,8 @@
 
 #include "client/ask/answer.h"
 #include "client/ask/ensembles.h"
+#include "client/division/division.h"
+#include "client/division/kept.h"
 #include "client/programs/worker.h"
 
 /* ---- the file ---- */
@@ -20,6 +22,12 @@ static int take_plan(struct campaign_view *k, const struct buf *text)
         return EXIT_OK;
     err_set(&e, ERR_INTERNAL, "shoal-worker campaign printed no JSON");
     return client_fail(&(struct client){0}, &e);
+}
+
+/* Where something is wrong with a plan, nothing of it is submitted, and it is not divided. */
+static bool takes_share(const struct client *c, const struct campaign_view *k)
+{
+    return c->share.of && !json_array_size(json_object_get(k->plan, "errors"));
 }
 
 /* ladders: a file for --ladders, NULL: none. */
@@ -48,7 +56,8 @@ static int read_plan(struct campaign_view *k, const struct client *c, bool names
     int rc = ask_worker(c, words, &text);
     if (rc == EXIT_OK)
         rc = take_plan(k, &text);
-    if (rc == EXIT_OK && campaign_is_part(c) && campaign_choose(k, c, &e))
+    if (rc == EXIT_OK && ((takes_share(c, k) && division_choose(c, k->file, k->plan, &e)) ||
+                          (campaign_is_part(c) && campaign_choose(k, c, &e))))
         rc = client_fail(c, &e);
     buf_free(&text);
     return rc;
@@ -118,8 +127,8 @@ int campaign_look(struct campaign_view *k, const struct client *c, struct err *e
 {
     json_decref(k->present);
     k->present = json_object();
-    int rc = look_for(k, c, "campaign", e);
-    if (!rc && json_is_object(json_object_get(k->plan, "ladder")))
+    int rc = c->http ? look_for(k, c, "campaign", e) : kept_look(k->present, c->division, e);
+    if (!rc && c->http && json_is_object(json_object_get(k->plan, "ladder")))
         rc = look_for(k, c, "pilot", e);
     if (rc) {
         json_decref(k->present);

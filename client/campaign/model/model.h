@@ -20,7 +20,7 @@ struct campaign_view {
 int campaign_open(struct campaign_view *k, const struct client *c, const char *file, bool names);
 /* The same once more, of an open one, with windows as k->ladders has them. */
 int campaign_reopen(struct campaign_view *k, const struct client *c);
-/* What the service has of it, of the caller's own. */
+/* What the service has of it, of the caller's own; without a service what the shares of c's division have said. */
 int campaign_look(struct campaign_view *k, const struct client *c, struct err *e);
 void campaign_close(struct campaign_view *k);
 /* The service's ensemble of a planned one; NULL: there is none. */

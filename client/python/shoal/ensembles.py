@@ -103,9 +103,10 @@ class Ensemble:
     labels: Mapping[str, str] | None
     spec_hash: str | None
     bytes: int | None
+    device_seconds: float | None
     owner: int | None
     revision: int | None
-    priority: str | None  # among the owner's: low, normal or high; of services that have it
+    priority: str | None  # among the owner's: low, normal or high; urgent: before all users'; None: of services of before
     state: str
     reason: str | None
     created: str
@@ -262,12 +263,22 @@ class Share:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Hold:
+    """Which administrator took something out of use, when and why."""
+
+    by: str
+    reason: str | None
+    since: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class Device:
-    """state: starting, up, down or sick."""
+    """state: starting, up, down, sick or drained."""
 
     device: str
     model: str | None
     state: str
+    drained: Hold | None
     trouble: str | None
     slots: int | None
     running: int | None
@@ -281,13 +292,47 @@ class Device:
 @dataclass(frozen=True, kw_only=True)
 class Version:
     """What is running. build: commit, build type, CUDA; left_out: why GPUs are not among the devices; None: a service of before does not
-    tell."""
+    tell. held: while it is, administrators alone submit."""
 
     version: str
     build: str | None
     api: int
     devices: tuple[Device, ...]
     left_out: tuple[str, ...] | None
+    held: Hold | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Used:
+    """What was used; None is what was summed over. day as in "2026-11-20"; steps and ns of all replicas."""
+
+    owner: int | None
+    user: str | None
+    id: str | None
+    name: str | None
+    campaign: str | None
+    device: str | None
+    day: str | None
+    device_seconds: float
+    steps: int
+    ns: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Accounting:
+    """What was summed up, from which day on."""
+
+    by: str
+    since: str
+    rows: Rows[Used]
+
+
+@dataclass(frozen=True, kw_only=True)
+class OutOfUse:
+    """What administrators have taken out of use."""
+
+    devices: tuple[Device, ...]
+    held: Hold | None
 
 
 @dataclass(frozen=True, kw_only=True)

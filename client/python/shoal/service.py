@@ -15,7 +15,7 @@ from urllib.parse import quote, urlencode
 
 from shoal import frames, inputs
 from shoal.decode import decode
-from shoal.ensembles import Ensemble, Event, File, Files, Ladder, Page, Removed, Summary, Usage, Users, Version, Widening
+from shoal.ensembles import Accounting, Ensemble, Event, File, Files, Ladder, OutOfUse, Page, Removed, Summary, Usage, Used, Users, Version, Widening
 from shoal.errors import OutOfTime, Unreachable, refusal
 from shoal.inputs import StrPath
 from shoal.program import FAILED, TRY_LATER, Program, options
@@ -62,7 +62,7 @@ class Service:
                includes: Sequence[StrPath] = (), folder: StrPath = ".", priority: str | None = None) -> Ensemble:
         """Submits the spec of this path, or one that is a mapping, with the files it names, which are looked for beside it (beside a
         mapping: in `folder`), in the folders of `includes` and where GROMACS has its own. The same key finds the same ensemble again.
-        priority, among your own: low, normal or high."""
+        priority, among your own: low, normal or high; of administrators urgent, before all users'."""
         return decode(Ensemble, self._post("/v1/ensembles" + (f"?priority={priority}" if priority else ""), spec, includes, folder, key, labels), "Ensemble")
 
     def submit_text(self, spec: str, files: Mapping[str, str], *, key: str | None = None,
@@ -93,15 +93,25 @@ class Service:
         """What is stored: the caller's first, for admins the other users' too."""
         return self._ask(Users, "GET", "/v1/usage").users
 
+    def accounting(self, by: str = "user", *, days: float = 30, owner: str | int | None = None, all_users: bool = False) -> Rows[Used]:
+        """Device time, steps and ns that were used in the last days, also by ensembles that were removed, by user, ensemble, campaign,
+        device or day. For administrators: owner, a user's name or uid, or all_users."""
+        given = {"by": by, "since": f"{days * 86400:.0f}", "owner": owner, "all_users": 1 if all_users else None}
+        query = urlencode({word: value for word, value in given.items() if value is not None})
+        return self._ask(Accounting, "GET", f"/v1/accounting?{query}").rows
+
     def ensemble(self, which: str | Ensemble) -> Ensemble:
         """As it is now, with its replicas."""
         return self._ask(Ensemble, "GET", _path(which))
 
     def ensembles(self, *, state: str | Sequence[str] | None = None, name: str | None = None, key: str | None = None,
-                  labels: Mapping[str, str | None] | None = None, older_than: float | None = None) -> Iterator[Ensemble]:
-        """The caller's, newest first. state: one, or several; labels: all of them, None is any value. older_than: s since they ended."""
+                  labels: Mapping[str, str | None] | None = None, older_than: float | None = None, owner: str | int | None = None,
+                  all_users: bool = False) -> Iterator[Ensemble]:
+        """The caller's, newest first. state: one, or several; labels: all of them, None is any value. older_than: s since they ended.
+        For administrators: owner, a user's name or uid, or all_users."""
         states = state if state is None or isinstance(state, str) else ",".join(state)
-        asked = {"state": states, "name": name, "key": key, "older_than": None if older_than is None else f"{older_than:.0f}"}
+        asked = {"state": states, "name": name, "key": key, "older_than": None if older_than is None else f"{older_than:.0f}",
+                 "owner": owner, "all_users": 1 if all_users else None}
         query = [(word, value) for word, value in asked.items() if value is not None]
         query += [("label", label if value is None else f"{label}={value}") for label, value in (labels or {}).items()]
         after: list[tuple[str, str]] = []
@@ -127,7 +137,7 @@ class Service:
         return self._move(which, "resume")
 
     def set_priority(self, which: str | Ensemble, priority: str) -> Ensemble:
-        """Which of your ensembles go first: those of high, then normal, then low priority."""
+        """Which of your ensembles go first: those of high, then normal, then low priority; of administrators urgent, before all users'."""
         return self._move(which, f"priority?to={priority}")
 
     def retry(self, which: str | Ensemble, window: int | None = None) -> Ensemble:
@@ -168,6 +178,28 @@ class Service:
 
     def _ask(self, kind: type[T], method: str, path: str) -> T:
         return decode(kind, self._transport.ask(method, path), kind.__name__)
+
+    # ---- for administrators ----
+
+    def drain(self, device: str | None = None, reason: str | None = None) -> OutOfUse:
+        """Takes a device, or all, out of use until undrain(): what runs there goes on elsewhere from its checkpoints."""
+        return self._administer("drain", device=device, reason=reason)
+
+    def undrain(self, device: str | None = None) -> OutOfUse:
+        """Puts a device, or all, back into use, also one that was put aside after crashes."""
+        return self._administer("undrain", device=device)
+
+    def hold(self, reason: str | None = None) -> OutOfUse:
+        """Takes submissions of administrators alone until release(); what was submitted goes on."""
+        return self._administer("hold", reason=reason)
+
+    def release(self) -> OutOfUse:
+        """Takes submissions of everybody again."""
+        return self._administer("release")
+
+    def _administer(self, action: str, **given: str | None) -> OutOfUse:
+        query = urlencode({word: value for word, value in given.items() if value is not None})
+        return self._ask(OutOfUse, "POST", f"/v1/{action}?{query}")
 
     # ---- following ----
 

@@ -56,6 +56,7 @@ void device_health_close(struct device_health *h)
 {
     free(h->trouble);
     h->trouble = NULL;
+    hold_clear(&h->drained);
 }
 
 static void set_trouble(struct device_health *h, const char *message)
@@ -134,4 +135,18 @@ void health_set_left(struct device_health *h)
 {
     if (h->trust.state == TRUST_PROBED)
         sm_move(&h->trust, TRUST_SICK);
+}
+
+/* ---- whether it is in use ---- */
+
+void health_drain(struct device_health *h, const struct hold *by)
+{
+    hold_set(&h->drained, by);
+}
+
+void health_undrain(struct device_health *h)
+{
+    hold_clear(&h->drained);
+    if (h->trust.state != TRUST_WELL)
+        health_checkpoint(h);
 }

@@ -13,6 +13,8 @@
  *    +---checkpoint---+                  |  +--checkpoint of what still ran--> well
  *                                        +------- crash (the pause doubles), or the set left without a checkpoint
  *
+ * An administrator may drain a device, whatever its health: nothing starts there until it is undrained.
+ *
  * A device is sick after HEALTH_STRIKES crashes without a checkpoint between. An event that the table does not allow is
  * a bug and ends the program (engine/base/sm.h).
  */
@@ -20,8 +22,10 @@
 #define SHOAL_DAEMON_SCHEDULE_HEALTH_DEVICE_HEALTH_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
+#include "daemon/schedule/health/hold.h"
 #include "engine/base/sm.h"
 
 #define HEALTH_STRIKES 3 /* crashes in a row that make a device sick */
@@ -51,6 +55,7 @@ struct device_health {
     int misses;       /* ends in a row without a hello */
     int64_t probe_at; /* sick: put aside until then; the caller's clock, ms */
     char *trouble;    /* how it crashed last, or why it does not come up; NULL: it is well */
+    struct hold drained;
 };
 
 /* It must not move afterwards. */
@@ -74,6 +79,11 @@ void health_set_starts(struct device_health *h);
 /* A set that was started there has left. */
 void health_set_left(struct device_health *h);
 
+/* An administrator takes it out of use. */
+void health_drain(struct device_health *h, const struct hold *by);
+/* It is in use again, and what it crashed before is forgotten. */
+void health_undrain(struct device_health *h);
+
 /* How long it is put aside after its last crash, ms. */
 int64_t health_pause(const struct device_health *h);
 
@@ -83,10 +93,15 @@ static inline bool health_is_up(const struct device_health *h)
     return h->life.state == LIFE_UP || h->life.state == LIFE_ENDING;
 }
 
-/* Whether something may be expected of it: it is up, or will be soon, again or for the first time. */
+static inline bool health_is_drained(const struct device_health *h)
+{
+    return h->drained.by != NULL;
+}
+
+/* Whether something may be expected of it: it is in use, and is up or will be soon, again or for the first time. */
 static inline bool health_counts(const struct device_health *h)
 {
-    return h->life.state != LIFE_LOST;
+    return h->life.state != LIFE_LOST && !health_is_drained(h);
 }
 
 /* Whether it is put aside. */

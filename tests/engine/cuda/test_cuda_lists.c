@@ -28,10 +28,12 @@ static struct outcome outcome_by(const struct system *sys, const struct settings
 }
 
 /* Water of which every fifth molecule is charged in another way: no water to the pair kernel, but trios all the same.
- */
-static struct system *odd_water(int side, const struct settings *set)
+ * shape: of its box, NULL for a cube. */
+static struct system *odd_water(int side, const double *shape, const struct settings *set)
 {
     struct system *sys = toy_water(side);
+    if (shape)
+        reshape(sys, shape, true);
     for (int m = 0; m < sys->nmolecules; m += 5)
         for (int k = 0; k < 3; k++)
             for (int state = 0; state < 2; state++)
@@ -55,7 +57,7 @@ static void test_regions(void **state)
     struct settings set = settings_of(VDW_FORCE_SWITCH, ALCHEMY_B_STATES), plain = toy_settings();
     plain.nonbonded.vdw_cutoff = plain.nonbonded.coulomb_cutoff = 0.6;
     plain.nonbonded.vdw_switch = 0.5;
-    struct system *sys = mixture(2), *water = odd_water(5, &plain);
+    struct system *sys = mixture(2), *water = odd_water(5, NULL, &plain);
     set.replicas = 8;
     same_in_regions(sys, &set, few, 1);
     same_in_regions(water, &plain, many, 1);
@@ -88,25 +90,32 @@ static void test_crowded_regions(void **state)
     struct settings set = toy_settings();
     set.nonbonded.vdw_cutoff = set.nonbonded.coulomb_cutoff = 0.6;
     set.nonbonded.vdw_switch = 0.5;
-    struct system *sys = odd_water(5, &set);
+    struct system *sys = odd_water(5, NULL, &set);
     sys->box[BOX_XX] *= 3;
     set.replicas = 8;
     same_in_regions(sys, &set, most, 1);
     toy_system_free(sys);
 }
 
-/* A box of more regions and cells than one reaches, in all directions. */
+/* A box of more regions and cells than one reaches, in all directions; what is above two faces of a region and more,
+ * and out of reach, is no member of it. */
 static void test_cells(void **state)
 {
+    static const uint32_t most[] = {520};
     struct settings set = toy_settings();
     set.nonbonded.vdw_cutoff = set.nonbonded.coulomb_cutoff = 0.55;
     set.nonbonded.vdw_switch = 0.5;
-    struct system *water = relaxed_water(11, &set);
     set.replicas = 8;
-    cut_into(520);
-    compare(water, &set, 0);
-    cut_into(0);
-    toy_system_free(water);
+    for (int k = 0; k < 3; k++) {
+        struct system *water = odd_water(11, k ? shapes[k - 1] : NULL, &set);
+        if (k == 0) {
+            cut_into(most[0]);
+            compare(water, &set, 0);
+            cut_into(0);
+        }
+        same_in_regions(water, &set, most, 1);
+        toy_system_free(water);
+    }
 }
 
 static void positions_after(const struct system *sys, const struct settings *set, uint32_t steps, uint32_t cut,
@@ -183,16 +192,15 @@ static void test_interruption(void **state)
     same_interrupted(relaxed_water(6, &set), &set);
 }
 
-/* So long that searches end, some with the next lists and some at once: a run that makes its lists in other steps has
- * the same bits, whole and in regions. */
-static void test_searches(void **state)
+/* In a box so wide that lists look ahead, and have not all of it. */
+static void same_searched(int side, const double *shape, uint32_t region)
 {
     enum { STEPS = 60 };
     static const uint32_t cuts[] = {11, 27, 45};
     struct settings set = toy_settings();
     set.nonbonded.vdw_cutoff = set.nonbonded.coulomb_cutoff = 0.4;
-    set.nonbonded.vdw_switch = 0.3; /* in a box so wide that lists look ahead, and have not all of it */
-    struct system *sys = odd_water(6, &set);
+    set.nonbonded.vdw_switch = 0.3;
+    struct system *sys = odd_water(side, shape, &set);
     const size_t n = (size_t)sys->natoms;
     double(*first)[3] = xcalloc(n, sizeof *first), (*other)[3] = xcalloc(n, sizeof *other);
     set.integrator.timestep = 0.002;
@@ -203,7 +211,7 @@ static void test_searches(void **state)
     set.replicas = 8;
     positions_after(sys, &set, STEPS, 1, first);
     for (size_t k = 0; k < sizeof cuts / sizeof *cuts; k++) {
-        cut_into(k % 2 ? 0 : 130);
+        cut_into(k % 2 ? 0 : region);
         positions_after(sys, &set, STEPS, cuts[k], other);
         cut_into(0);
         assert_memory_equal(first, other, n * sizeof *first);
@@ -211,6 +219,14 @@ static void test_searches(void **state)
     free(first);
     free(other);
     toy_system_free(sys);
+}
+
+/* So long that searches end, some with the next lists and some at once: a run that makes its lists in other steps has
+ * the same bits, whole and in regions. */
+static void test_searches(void **state)
+{
+    same_searched(6, NULL, 130);
+    same_searched(8, shapes[0], 300);
 }
 
 /* Where waters see the nearest images of atoms, and lists of one replica try more of them than lists of many. */

@@ -1,0 +1,135 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What was used: sums that agree with each other and with what the windows did, whatever happens to ensembles and to the service.
+
+Usage: accounting.py SHOALD SHOAL [SCENARIO]...
+"""
+import csv
+import io
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+import time
+
+from fake import as_user, assert_whole, body_of
+from scenarios import run, service
+
+SHOAL = sys.argv[2]
+ANN, BOB = 12345, 12346
+STEPS = 1500  # of each replica, as its spec says
+
+
+def rows(s, by, query="", uid=None):
+    def asked():
+        return s.call("GET", f"/v1/accounting?by={by}{query}")
+    status, answer = asked() if uid is None else as_user(uid, asked)
+    assert status == 200, answer
+    return answer["rows"]
+
+
+def total(found, what):
+    return sum(row[what] for row in found)
+
+
+def alike(a, b):
+    assert abs(a - b) <= 1e-6 * max(a, b, 1), (a, b)
+
+
+def removed(s, ident):
+    deadline = time.monotonic() + 20
+    while s.call("DELETE", f"/v1/ensembles/{ident}")[0] != 200:
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+
+
+def shoal(s, *words):
+    done = subprocess.run([SHOAL, "usage", *words], env={**os.environ, "SHOAL_SOCKET": s.socket}, capture_output=True, text=True, check=True)
+    return done.stdout
+
+
+def sums():
+    """Of users, ensembles, campaigns, devices and days; ensembles that were removed stay in them."""
+    if os.geteuid() != 0:
+        print("sums: skipped, needs root to be several users")
+        return
+    begun = time.monotonic()
+    with service("sums", "--device", "cpu:1", steps=0, per_second=STEPS / 2, slots=2) as s:
+        os.chmod(s.socket, 0o666)
+        idents = {}
+        for name, uid, labels in (("one", ANN, {"campaign": "net, of two"}), ("two", ANN, {"pilot": "net, of two"}), ("three", BOB, {})):
+            status, answer = as_user(uid, lambda n=name, l=labels: s.call("POST", "/v1/ensembles", {**body_of(n), "labels": l}))
+            assert status == 201, answer
+            idents[name] = answer["id"]
+        for ident in idents.values():
+            assert_whole(s, ident, STEPS)
+        wall = time.monotonic() - begun
+        by_ensemble = {row["name"]: row for row in rows(s, "ensemble")}
+        assert {name: row["id"] for name, row in by_ensemble.items()} == idents
+        for name, row in by_ensemble.items():
+            assert row["steps"] == sum(r["step"] for r in s.get(idents[name])["replicas"]) == 3 * STEPS, row
+            alike(row["device_seconds"], s.get(idents[name])["device_seconds"])
+            assert row["device"] is None and row["day"] is None and row["campaign"] == (None if name == "three" else "net, of two"), row
+        by_device = {row["device"]: row for row in rows(s, "device")}
+        assert set(by_device) == {"cpu", "cpu:1"} and all(0 < row["device_seconds"] < wall for row in by_device.values()), by_device
+        assert total(by_device.values(), "device_seconds") > 9 * 2 / 2 * 0.9, by_device  # two slots of a device share its time
+        by_user = {row["owner"]: row for row in rows(s, "user")}
+        assert by_user[ANN]["steps"] == 6 * STEPS and by_user[BOB]["steps"] == 3 * STEPS and by_user[ANN]["user"] == str(ANN), by_user
+        assert [(row["campaign"], row["steps"]) for row in rows(s, "campaign", uid=ANN)] == [("net, of two", 6 * STEPS)]
+        days = rows(s, "day")
+        assert days[-1]["day"] == time.strftime("%Y-%m-%d", time.gmtime()) or len(days) == 2, days
+        for what in ("device_seconds", "steps", "ns"):
+            for by in ("user", "campaign", "device", "day"):
+                alike(total(rows(s, by), what), total(by_ensemble.values(), what))
+        alike(total(days, "ns"), 9 * STEPS * 2e-6)
+        assert total(rows(s, "user", uid=BOB), "steps") == 3 * STEPS and len(rows(s, "ensemble", uid=ANN)) == 2
+        assert as_user(BOB, lambda: s.call("GET", "/v1/accounting?all_users=1"))[0] == 403
+        assert total(rows(s, "user", f"&owner={BOB}"), "steps") == 3 * STEPS
+        assert s.call("GET", "/v1/accounting?by=colour")[0] == 400
+        removed(s, idents["one"])
+        assert s.stop() == 0
+        s.start()
+        alike(total(rows(s, "user"), "device_seconds"), total(by_ensemble.values(), "device_seconds"))
+        assert {row["name"] for row in rows(s, "ensemble")} == {"one", "two", "three"}
+        table = list(csv.reader(io.StringIO(shoal(s, "--by", "campaign", "--csv"))))
+        assert table[0] == ["campaign", "user", "device_seconds", "steps", "ns"] and ["net, of two", str(ANN)] in [r[:2] for r in table], table
+        assert [line.split()[0] for line in shoal(s, "--by", "device", "-q").splitlines()][0] == "device"
+        assert json.loads(shoal(s, "--json", "--since", "1d", "--owner", str(BOB)))["rows"][0]["steps"] == 3 * STEPS
+
+
+def killed():
+    """After every kill -9 what was counted is what checkpoints hold: nothing twice, nothing lost."""
+    begun = time.monotonic()
+    with service("killed", steps=0, per_second=STEPS / 3, segment=STEPS / 15, slots=3) as s:
+        ident = s.submit("k")
+        for _ in range(4):
+            time.sleep(0.5)
+            s.kill()
+            s.start()
+            counted, held = total(rows(s, "ensemble"), "steps"), sum(r["step"] for r in s.get(ident)["replicas"])
+            assert 0 < counted == held, (counted, held)
+        assert_whole(s, ident, STEPS)
+        (row,) = rows(s, "ensemble")
+        assert row["steps"] == 3 * STEPS, row
+        assert 3 * 0.9 < row["device_seconds"] < time.monotonic() - begun, row
+        alike(row["device_seconds"], s.get(ident)["device_seconds"])
+
+
+def trimmed():
+    """What is older than --accounting-days goes."""
+    with service("trimmed", "--accounting-days", "7") as s:
+        s.wait(s.submit("t"))
+        assert s.stop() == 0
+        with sqlite3.connect(os.path.join(s.folder, "state/shoald.db")) as db:
+            db.execute("INSERT INTO account SELECT ensemble, day - 8, device, uid, id, name, campaign, 7000, steps, ps FROM account")
+            db.execute("INSERT INTO account SELECT ensemble, day - 6, device, uid, id, name, campaign, 5000, steps, ps FROM account"
+                       " WHERE device_ms <> 7000")
+        s.start()
+        s.wait(s.submit("again"))
+        found = [row["device_seconds"] for row in rows(s, "day", "&since=86400000")]
+        assert len(found) == 2 and found[0] == 5 and found[1] < 5, found
+
+
+if __name__ == "__main__":
+    run([sums, killed, trimmed], sys.argv[3:])

@@ -1,0 +1,102 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""shoald's on-end: the command is run once for each end, knows the ensemble and its campaign, never runs for another user's ensemble, and
+whatever becomes of it does the service no harm.
+
+Usage: on_end.py SHOALD [NAME...]    only the scenarios with one of the names
+"""
+import os
+import signal
+import sys
+import time
+
+import fake
+from fake import body_of
+from scenarios import ROOT, run, service
+from service import until
+
+
+def lines(path):
+    if not os.path.exists(path):
+        return []
+    with open(path, encoding="utf-8") as f:
+        return f.read().splitlines()
+
+
+def config(name, command):
+    path = os.path.join(ROOT, name + ".yaml")
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(f"on-end: '{command}'\n")
+    return path
+
+
+def told():
+    out = os.path.join(ROOT, "told.out")
+    command = 'echo "$SHOAL_ENSEMBLE/$SHOAL_NAME/$SHOAL_KEY/$SHOAL_STATE/$SHOAL_CAMPAIGN/$SHOAL_LEFT/$SHOAL_SOCKET" >> ' + out
+    with service("told", "--config", config("told", command), per_second=2000) as s:
+        def submit(name, key, **labels):
+            status, answer = s.call("POST", "/v1/ensembles", {**body_of(name, key), "labels": labels})
+            assert status == 201, answer
+            return answer["id"]
+        one = submit("one", "key")
+        assert s.wait(one)["state"] == "done"
+        until(lambda: len(lines(out)) == 1)
+        assert lines(out) == [f"{one}/one/key/done///{s.socket}"], lines(out)
+        s.set_rules(per_second=50)
+        first, second, other = submit("first", "a", campaign="c"), submit("second", "b", campaign="c"), submit("other", "o", campaign="d")
+        s.act(first, "cancel")
+        until(lambda: len(lines(out)) == 2)
+        s.act(second, "cancel")
+        until(lambda: len(lines(out)) == 3)
+        assert lines(out)[1:] == [f"{first}/first/a/cancelled/c/1/{s.socket}", f"{second}/second/b/cancelled/c/0/{s.socket}"], lines(out)
+        time.sleep(0.5)
+        assert len(lines(out)) == 3 and s.get(other)["state"] == "running", "one end, one command"
+
+
+def nobody_else_s():
+    """Not even root's service runs a command for another's ensemble."""
+    if os.geteuid() != 0:
+        print("nobody_else_s: skipped, needs root to be two users")
+        return
+    out = os.path.join(ROOT, "else.out")
+    with service("else", "--group", "daemon", "--on-end", f'id -u >> {out}; echo "$SHOAL_NAME" >> {out}', per_second=50) as s:
+        theirs = fake.as_user(1, lambda: s.call("POST", "/v1/ensembles", body_of("theirs")))[1]["id"]
+        fake.as_user(1, lambda: s.call("POST", f"/v1/ensembles/{theirs}/cancel"))
+        s.act(s.submit("mine"), "cancel")
+        until(lambda: len(lines(out)) == 2)
+        time.sleep(0.3)
+        assert lines(out) == ["0", "mine"], lines(out)
+
+
+def harmless():
+    """One that fails is told of; one that hangs holds neither the service nor the others up for ever, nor its stop."""
+    out = os.path.join(ROOT, "harm.out")
+    command = f'echo "$SHOAL_NAME" >> {out}; case $SHOAL_NAME in bad) exit 3;; killed) kill -9 $$;; slow*) exec sleep 1000;; esac'
+    with service("harm", "--on-end", command, per_second=50) as s:
+        for name, said in (("bad", "status 3"), ("killed", "signal 9")):
+            ident = s.submit(name)
+            s.act(ident, "cancel")
+            until(lambda i=ident, t=said: f"on-end: the command for ensemble {i} ended with {t}" in s.log_text())
+        for name in ("slow1", "slow2", "slow3", "slow4", "late"):
+            s.act(s.submit(name), "cancel")
+        until(lambda: len(lines(out)) == 6)
+        time.sleep(0.3)
+        assert sorted(lines(out)) == ["bad", "killed", "slow1", "slow2", "slow3", "slow4"], "four at once"
+        sleepers = s.children("sleep")
+        assert len(sleepers) == 4
+        os.kill(sleepers.pop(), signal.SIGTERM)
+        until(lambda: "late" in lines(out))
+        last = [s.submit("slow5"), s.submit("never")]
+        for ident in last:
+            s.act(ident, "cancel")
+        until(lambda: "slow5" in lines(out))
+        sleepers = s.children("sleep")
+        begin = time.monotonic()
+        assert s.stop() == 0 and time.monotonic() - begin < 20
+        assert f"on-end: the service stops: no command for ensemble {last[1]}" in s.log_text() and "never" not in lines(out)
+        for process in sleepers:
+            os.kill(process, signal.SIGTERM)  # they were left alone
+
+
+if __name__ == "__main__":
+    run([told, nobody_else_s, harmless], sys.argv[2:])
