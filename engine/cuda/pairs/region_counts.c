@@ -41,6 +41,7 @@ struct halo {
 static struct halo halo_of(const struct system *sys, double reach)
 {
     const struct halo_edges edges = halo_edges_of(sys->box);
+    static const uint32_t several[] = {3, 5, 6, 7}; /* faces */
     struct halo h = {.kept = {1, 1, 1, 0, 1, 0, 0, 0}};
     const bool long_reach = 2 * reach > box_least_width(sys->box); /* then lists leave out nothing */
     double width[3];
@@ -48,13 +49,13 @@ static struct halo halo_of(const struct system *sys, double reach)
     for (int d = 0; d < 3; d++)
         h.along[d] = fmin(reach / width[d], 0.5);
     for (uint32_t k = 0; k < HALO_POINTS * HALO_POINTS * HALO_POINTS; k++)
-        for (uint32_t faces = 3; faces < 8; faces += 1 + (faces == 3)) {
+        for (size_t n = 0; n < sizeof several / sizeof *several; n++) {
             const uint32_t at[3] = {k % HALO_POINTS, k / HALO_POINTS % HALO_POINTS, k / HALO_POINTS / HALO_POINTS};
             float above[3];
             for (int d = 0; d < 3; d++)
-                above[d] = faces >> d & 1 ? (float)((at[d] + 0.5) / HALO_POINTS * h.along[d]) : 0;
+                above[d] = several[n] >> d & 1 ? (float)((at[d] + 0.5) / HALO_POINTS * h.along[d]) : 0;
             if (long_reach || halo_square(&edges, above) < reach * reach)
-                h.kept[faces] += 1.0 / (HALO_POINTS * HALO_POINTS * HALO_POINTS);
+                h.kept[several[n]] += 1.0 / (HALO_POINTS * HALO_POINTS * HALO_POINTS);
         }
     return h;
 }
