@@ -7,15 +7,16 @@ Usage: tyk2.py write SHOAL DATA FOLDER [--complex NS] [--solvent NS] [--seed N] 
                                          [--repeats N]
        tyk2.py check DATA GATHER.json...
        tyk2.py figure DATA OUTPUT.svg GATHER.json...
-write: FOLDER/campaign.yaml, to be run by `shoal campaign run FOLDER/campaign.yaml --here RUN --for 9m`. --complex,
---solvent: production of every window of a leg. --exchange: all windows exchange replicas at each sample. --windows: so many, at
-places of their own for both soft cores' ends, and two more in solvent, where that costs
-little and neighbours of seven exchange in 2 to 5 of 100 tries; without it pilots place them (`ladder: auto`). --repeats: of every edge.
+write: FOLDER/campaign.yaml, to be run by `shoal campaign run FOLDER/campaign.yaml --here RUN --for 9m`.
+--complex, --solvent: production of every window of a leg. --windows: so many in the complex, closer where atoms have
+almost vanished, and two more in solvent; without it pilots place them (`ladder: auto`). --exchange: all windows exchange
+replicas at each sample. --repeats: of every edge.
 check: of one or more gathered tables, each a repeat: edges within 1.0 kcal/mol or three errors of pmx' value with
 GAFF2, their mean unsigned difference at most 0.6, the loop closed within two errors, the solvent leg that has a
-published value of its own within 0.2 kcal/mol or three errors (less what masses that change add there), and the RMSE to experiment at most 0.2 above pmx' own.
+published value of its own within 0.2 kcal/mol or three errors (less what masses that change add there), and the RMSE to
+experiment at most 0.2 above pmx' own. Exit code 1: one of these does not hold.
 figure: of all edges of the tables, ours and pmx' beside experiment.
-DATA: the folder with reference.tsv and a folder for each edge. Exit code 1: one of these does not hold; 77: no data.
+DATA: the folder with reference.tsv and a folder for each edge. Exit code 77: it is not there.
 """
 import argparse
 import gzip
