@@ -280,13 +280,16 @@ const struct command commands[] = {
      "its steps. Each spec has its part of all steps that replicas did until then, and of all atom-steps (the steps of "
      "a replica times its atoms). "
      "--form and --pme have a GPU do with timesteps and mesh what it would not by itself; --json says "
-     "what was done.",
+     "what was done. --profile measures three times: one replica launch by launch, one replica by graphs, then all of "
+     "them. 'us alone' is what the launches of a family take one after another, 'us of device' that times the part of "
+     "the device that they fill, so what a step of many replicas has of it at least.",
      "shoal bench methane.yaml --replicas 4 --steps 1000 --json\n"
      "shoal bench methane.yaml --sweep 1,2,4,8 --device cuda:0 --device cpu --plot methane.svg\n"
+     "shoal bench methane.yaml --profile --replicas 24 --device cuda:0 --json\n"
      "shoal bench methane.yaml methanol.yaml --each --device cuda:0 --device cpu:1 --plot sizes.svg\n",
      NEEDS_WORKER,
-     FILES | BIT(REPLICAS) | BIT(SWEEP) | BIT(EACH) | BIT(STEPS) | BIT(WARM_UP) | BIT(DEVICE) | BIT(FORM) | BIT(PME) |
-         BIT(PLOT),
+     FILES | BIT(REPLICAS) | BIT(SWEEP) | BIT(EACH) | BIT(PROFILE) | BIT(STEPS) | BIT(WARM_UP) | BIT(DEVICE) |
+         BIT(FORM) | BIT(PME) | BIT(PLOT),
      1, 8, offline_main},
     {"suggest-restraint", "SPEC.yaml [TRAJ.xtc...]",
      "choose anchors that hold a ligand where it binds, from a short run",

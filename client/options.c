@@ -270,6 +270,7 @@ static int take_value(struct client *c, const struct command *command, enum opti
     case OPTION_FORM:
     case OPTION_PME:
     case OPTION_EACH:
+    case OPTION_PROFILE:
     case OPTION_PLOT:
     case OPTION_ALL:
     case OPTION_ALL_USERS:

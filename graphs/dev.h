@@ -72,7 +72,8 @@ struct dev_ops {
     /* What is submitted to the lane from now on begins when all that was submitted to `before` until now has finished.
      */
     int (*follow)(struct dev *, struct lane *, struct lane *before, struct err *e);
-    int (*run)(struct dev *, struct lane *, const struct tape *, struct err *); /* eager, asynchronous */
+    int (*run)(struct dev *, struct lane *, const struct tape *,
+               struct err *); /* eager; asynchronous but for a clock */
     /* Fills in nodes and nodes_hash of the tape's library launches: what launching them now puts into a graph. */
     int (*trace)(struct dev *, struct lane *, struct tape *, struct err *);
     /* Makes *graph hold the tape `repeat` times over (1 or more); *graph NULL: new; else updated in place or replaced.
@@ -103,6 +104,19 @@ struct dev_limits {
     bool clusters;             /* of blocks */
 };
 
+/* Of one launch: its time, and the part of the device that its blocks fill (up to 1), so that seconds x part is what it
+ * takes away from other lanes at least. */
+struct launch_time {
+    double seconds, part;
+};
+
+/* Hears what launches take; embedded in what belongs to its owner. times: of the tape's launches, in their order. A CPU
+ * device says processor time, a GPU the time between marks before and behind the launch, less what two marks with
+ * nothing between them are apart. */
+struct dev_clock {
+    void (*ran)(struct dev_clock *clock, const struct dev *d, const struct tape *t, const struct launch_time *times);
+};
+
 /* What the last build took, in microseconds: the copy or capture, and the making or updating of what is executed. */
 struct build_cost {
     double capture, instantiate, update;
@@ -115,9 +129,11 @@ struct dev {
     const char *model;           /* "cpu avx512", "NVIDIA H200": results are bitwise reproducible within one model */
     struct dev_limits limits;
     struct build_cost build_cost;
-    bool eager;      /* for recorders: graphs are not to be made */
-    bool shuffle;    /* the CPU device: launches of a step in ever other orders, of those that the edges allow */
-    uint32_t lanes;  /* there are */
+    bool eager;     /* for recorders: graphs are not to be made */
+    bool shuffle;   /* the CPU device: launches of a step in ever other orders, of those that the edges allow */
+    uint32_t lanes; /* there are */
+    struct dev_clock *clock; /* borrowed; NULL, or run() waits for the tape, whose launches go one after another, and
+                                tells it what they took. Replays are not timed. */
     void *collector; /* not the device's: what its user collects launches in (engine/run/gang.h); NULL at first */
     struct err lost; /* code ERR_NONE, or why the device cannot be used any more: every call fails with this then */
 };

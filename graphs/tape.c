@@ -116,6 +116,7 @@ void tape_copy(struct tape *to, const struct tape *from)
     to->count = from->count;
     to->args_len = from->args_len;
     to->echo = from->echo;
+    to->work = from->work;
 }
 
 void tape_clear(struct tape *t)

@@ -98,6 +98,7 @@ static void emit_launch(const struct gang *g, const struct gang_slot *slot, stru
 {
     tape_clear(t);
     t->echo = echo_ring(slot->echo);
+    t->work = sim_work_label(SIM_STEP);
     g->kind->emit(slot->device, (unsigned char *)slot->device + table_bytes(g), &slot->shape, t);
 }
 

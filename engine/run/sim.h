@@ -112,6 +112,11 @@ enum sim_work {
     SIM_PREPARE,  /* and this in front of timesteps that come after anything else */
     SIM_WORK_COUNT
 };
+/* What tapes of such work say that they are (tape.work). */
+static inline uint32_t sim_work_label(enum sim_work work)
+{
+    return (uint32_t)work + 1;
+}
 /* Whether more work may be submitted now: some, behind work whose outcome was not asked for yet, unless the replica
  * goes by gangs, another way of the mesh is due or there are more lanes than the device has queues. */
 bool sim_room(const struct sim *s);
@@ -174,8 +179,8 @@ int sim_load(struct sim *s, const void *data, size_t len, struct err *e);
  * Waits for everything submitted. */
 int sim_observe_read(struct sim *s, int i, void *out, struct err *e);
 
-/* What each launch of a piece of such work takes, on its own and in the order of the tape: each is done `repeats` times
- * more, so the state is of no use afterwards. */
+/* What each launch of a piece of such work takes, one after another and in the order of the tape: all of it is done
+ * `repeats` + 1 times more, so the state is of no use afterwards. */
 int sim_launch_times(struct sim *s, enum sim_work work, uint32_t repeats,
                      void (*each)(void *ctx, const char *kernel, double seconds), void *ctx, struct err *e);
 

@@ -157,10 +157,21 @@ static int admit(struct dev *dev, const struct tape *t, struct err *e)
     return 0;
 }
 
-static void submit(struct cpu_dev *d, struct lane *lane, struct graph *g, uint64_t steps)
+static void submit(struct cpu_dev *d, struct lane *lane, struct graph *g, uint64_t steps, double *seconds)
 {
-    cpu_queue_submit(&d->queue, lane,
-                     &(struct lane_job){.graph = g, .steps = steps, .order = d->base.shuffle ? lane->jobs + 1 : 0});
+    cpu_queue_submit(
+        &d->queue, lane,
+        &(struct lane_job){
+            .graph = g, .steps = steps, .order = d->base.shuffle ? lane->jobs + 1 : 0, .seconds = seconds});
+}
+
+/* A lane is on one thread. */
+static void tell_clock(struct cpu_dev *d, const struct tape *t, const double *seconds)
+{
+    struct launch_time times[TAPE_LAUNCHES_MAX];
+    for (uint32_t i = 0; i < t->count; i++)
+        times[i] = (struct launch_time){seconds[i], 1.0 / d->queue.nthreads};
+    d->base.clock->ran(d->base.clock, &d->base, t, times);
 }
 
 static int cpu_run(struct dev *dev, struct lane *lane, const struct tape *t, struct err *e)
@@ -168,9 +179,14 @@ static int cpu_run(struct dev *dev, struct lane *lane, const struct tape *t, str
     int rc = admit(dev, t, e);
     if (rc)
         return rc;
+    double seconds[TAPE_LAUNCHES_MAX] = {0};
     struct graph *g = cpu_graph_new(&cpu(dev)->queue, lane, t, 1);
-    submit(cpu(dev), lane, g, 1);
+    submit(cpu(dev), lane, g, 1, dev->clock ? seconds : NULL);
     cpu_graph_unref(&cpu(dev)->queue, g);
+    if (!dev->clock)
+        return 0;
+    cpu_queue_wait(&cpu(dev)->queue, lane);
+    tell_clock(cpu(dev), t, seconds);
     return 0;
 }
 
@@ -198,7 +214,7 @@ static int cpu_build(struct dev *dev, struct lane *lane, const struct tape *t, u
 
 static int cpu_replay(struct dev *dev, struct lane *lane, struct graph *g, uint32_t times, struct err *e)
 {
-    submit(cpu(dev), lane, g, (uint64_t)times * g->repeat);
+    submit(cpu(dev), lane, g, (uint64_t)times * g->repeat, NULL);
     return 0;
 }
 

@@ -29,6 +29,7 @@ struct lane_job {
     size_t bytes;
     uint64_t mark;     /* the lane's `passed` becomes this; 0: it stays */
     uint64_t order;    /* seed of the order of launches within a step; 0: tape order */
+    double *seconds;   /* borrowed: of each launch of the graph, processor time is added; NULL: nobody asks */
     struct mark after; /* it begins when that has passed */
 };
 

@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "engine/base/buf.h"
@@ -24,12 +25,23 @@
 
 /* --- executing, on the pool's threads --- */
 
-static void execute(const struct kernel_table *kernels, const struct tape *t, uint32_t number)
+/* Of the calling thread, seconds. */
+static double processor_time(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void execute(const struct kernel_table *kernels, const struct tape *t, uint32_t number, double *seconds)
 {
     const struct launch *l = &t->launches[number];
     const void *args = tape_args(t, l);
+    const double begun = seconds ? processor_time() : 0;
     echo_note(l, args);
     kernels->kernels[l->kernel].cpu(l, args);
+    if (seconds)
+        seconds[number] += processor_time() - begun;
 }
 
 /* splitmix64 (Steele, Lea, Flood): enough to draw orders from. */
@@ -51,20 +63,20 @@ static uint32_t pick(const struct tape *t, uint64_t done, uint64_t *random)
     return ready[draw(random) % n];
 }
 
-static void step_shuffled(const struct kernel_table *kernels, const struct tape *t, uint64_t *random)
+static void step_shuffled(const struct kernel_table *kernels, const struct tape *t, uint64_t *random, double *seconds)
 {
     uint64_t done = 0;
     for (uint32_t n = 0; n < t->count; n++) {
         uint32_t i = pick(t, done, random);
-        execute(kernels, t, i);
+        execute(kernels, t, i, seconds);
         done |= UINT64_C(1) << i;
     }
 }
 
-static void step(const struct kernel_table *kernels, const struct tape *t)
+static void step(const struct kernel_table *kernels, const struct tape *t, double *seconds)
 {
     for (uint32_t i = 0; i < t->count; i++)
-        execute(kernels, t, i);
+        execute(kernels, t, i, seconds);
 }
 
 static void do_job(const struct kernel_table *kernels, struct lane *lane, const struct lane_job *job)
@@ -72,9 +84,9 @@ static void do_job(const struct kernel_table *kernels, struct lane *lane, const 
     uint64_t random = job->order;
     for (uint64_t n = 0; n < job->steps; n++)
         if (job->order)
-            step_shuffled(kernels, &job->graph->tape, &random);
+            step_shuffled(kernels, &job->graph->tape, &random, job->seconds);
         else
-            step(kernels, &job->graph->tape);
+            step(kernels, &job->graph->tape, job->seconds);
     if (job->bytes)
         memmove(job->to, job->from, job->bytes);
     if (job->mark)

@@ -20,6 +20,7 @@ static void cuda_close(struct dev *dev)
     cuda_memory_close(d);
     if (d->own)
         (void)cudaStreamDestroy(d->own); /* nobody is left to be told */
+    cuda_ticks_free(d);
     free(d->scratch.from);
     free(d->scratch.data);
     free(d->scratch.after.at);

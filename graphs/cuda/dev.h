@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Inside the CUDA device: dev.c opens it, failed.c words its errors, memory.c gives memory, lanes.c lanes, launch.c
- * launches, graph.c captures and replays, readback.c reads graphs back, wait.c has marks and waiting.
+ * launches, clock.c times launches, graph.c captures and replays, readback.c reads graphs back, wait.c has marks and
+ * waiting.
  */
 #ifndef SHOAL_GRAPHS_CUDA_DEV_H
 #define SHOAL_GRAPHS_CUDA_DEV_H
@@ -82,6 +83,9 @@ struct cuda_scratch {
     struct capture traced;
 };
 
+/* Two before the first launch of a tape, and one behind each. */
+enum { CUDA_TICKS = TAPE_LAUNCHES_MAX + 2 };
+
 struct cuda_dev {
     struct dev base;
     int ordinal;
@@ -95,7 +99,8 @@ struct cuda_dev {
     struct retired *retired;
     struct cuda_scratch scratch;
     struct pace pace;
-    double looked_at; /* when the streams were last asked about errors, microseconds */
+    double looked_at;   /* when the streams were last asked about errors, microseconds */
+    cudaEvent_t *ticks; /* [CUDA_TICKS], for clocks; NULL: none was asked for so far */
 };
 
 static inline struct cuda_dev *cuda(struct dev *d)
@@ -143,6 +148,10 @@ int cuda_admit(struct cuda_dev *d, const struct tape *t, struct err *e);
 int cuda_launch(struct cuda_dev *d, struct lane *lane, const struct tape *t, uint32_t number, bool first,
                 struct err *e);
 int cuda_run(struct dev *dev, struct lane *lane, const struct tape *t, struct err *e);
+
+/* For an admitted tape and a device with a clock: waits for the tape. */
+int cuda_run_timed(struct cuda_dev *d, struct lane *lane, const struct tape *t, struct err *e);
+void cuda_ticks_free(struct cuda_dev *d);
 
 void cuda_scratch_reserve(struct cuda_scratch *s, size_t nodes);
 /* Launches of its own repetition that one of a graph comes after; 0: the repetition before. A graph begins with one

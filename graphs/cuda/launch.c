@@ -157,6 +157,8 @@ int cuda_run(struct dev *dev, struct lane *lane, const struct tape *t, struct er
 {
     struct cuda_dev *d = cuda(dev);
     int rc = cuda_admit(d, t, e);
+    if (!rc && dev->clock)
+        return cuda_run_timed(d, lane, t, e);
     for (uint32_t i = 0; i < t->count && !rc; i++)
         rc = cuda_launch(d, lane, t, i, true, e);
     return rc;

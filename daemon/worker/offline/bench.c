@@ -11,6 +11,7 @@
 #include "daemon/worker/command/commands.h"
 #include "daemon/worker/command/line.h"
 #include "daemon/worker/offline/bench_plot.h"
+#include "daemon/worker/offline/bench_profile.h"
 #include "daemon/worker/offline/bench_run.h"
 #include "engine/base/buf.h"
 #include "engine/base/number.h"
@@ -25,7 +26,7 @@ struct bench_options {
     int ndevices, ncounts;
     int steps, warm_up; /* of each replica, and before them; 0: the usual */
     const char *plot;
-    bool json, sweep, each;
+    bool json, sweep, each, profile;
 };
 
 /* ---- results ---- */
@@ -124,27 +125,42 @@ static bool is_table(const struct bench_options *o)
     return o->sweep || o->ndevices > 1 || o->task.nspecs > 1;
 }
 
+/* One measurement as its user sees it; of the task's specs, or with --profile of the only one. */
+static void tell(const struct bench_options *o, const struct bench_task *task, const struct bench_profile *p,
+                 json_t *runs, bool first)
+{
+    for (int k = 0; o->json && k < task->nspecs; k++) {
+        json_t *run = figures(task, &p->together, k);
+        if (o->profile)
+            json_object_set_new(run, "profile", bench_profile_json(p));
+        json_array_append_new(runs, run);
+    }
+    if (o->json)
+        return;
+    if (is_table(o))
+        print_rows(task, &p->together, first || o->profile);
+    else
+        print_one(task, &p->together);
+    if (o->profile)
+        bench_profile_print(task, p);
+}
+
 /* Specs side by side, or with --each the one of that number alone. Adds to what is told and drawn. */
 static int measure_point(struct bench_options *o, int spec, json_t *runs, struct bench_point *point, bool first,
                          struct err *e)
 {
     struct bench_task task = o->task;
-    struct bench_result r;
+    struct bench_profile p;
     if (o->each) {
         task.specs[0] = o->task.specs[spec];
         task.nspecs = 1;
     }
-    int rc = bench_run(&task, &r, e);
+    int rc = o->profile ? bench_profile(&task, &p, e) : bench_run(&task, &p.together, e);
     if (rc)
         return rc;
-    *point = o->each ? (struct bench_point){task.device, r.share[0].natoms, ns_per_day_of(&r, 0), ""}
-                     : (struct bench_point){task.device, task.replicas, us_of(&r, 0), ""};
-    for (int k = 0; o->json && k < task.nspecs; k++)
-        json_array_append_new(runs, figures(&task, &r, k));
-    if (is_table(o) && !o->json)
-        print_rows(&task, &r, first);
-    else if (!o->json)
-        print_one(&task, &r);
+    *point = o->each ? (struct bench_point){task.device, p.together.share[0].natoms, ns_per_day_of(&p.together, 0), ""}
+                     : (struct bench_point){task.device, task.replicas, us_of(&p.together, 0), ""};
+    tell(o, &task, &p, runs, first);
     return 0;
 }
 
@@ -287,6 +303,7 @@ static const struct arg rows[] = {
     ARG_CALL("replicas", "N", .take = take_replicas),
     ARG_CALL("sweep", "N,N,...", .take = take_sweep),
     ARG(FLAG, "each", NULL, struct bench_options, each),
+    ARG(FLAG, "profile", NULL, struct bench_options, profile),
     ARG(WHOLE, "steps", "S", struct bench_options, steps, .least = 1, .most = STEPS_MAX, .usual = 1000),
     ARG(WHOLE, "warm-up", "S", struct bench_options, warm_up, .least = 1, .most = STEPS_MAX),
     ARG_CALL("device", "DEVICE", .take = take_device),
@@ -306,7 +323,11 @@ static int complete(struct bench_options *o, char **words, int n, struct err *e)
     o->task.warm_up = (uint64_t)o->warm_up;
     for (int i = 0; i < n; i++)
         o->task.specs[o->task.nspecs++] = words[i];
-    return o->each && o->sweep ? err_set(e, ERR_USAGE, "--each --sweep: expected one of them") : 0;
+    if (o->each && o->sweep)
+        return err_set(e, ERR_USAGE, "--each --sweep: expected one of them");
+    if (o->profile && n > 1 && !o->each)
+        return err_set(e, ERR_USAGE, "--profile of several specs: expected --each, which takes them one by one");
+    return 0;
 }
 
 int bench_main(int argc, char **argv)

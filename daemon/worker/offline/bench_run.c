@@ -3,6 +3,7 @@
 
 #include <ftw.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -82,6 +83,7 @@ static void start_measuring(struct bench *b)
     b->started = wall_clock();
     b->cpu_started = cpu_clock();
     b->feeding_started = feeding_clock();
+    b->models.dev->clock = b->task->clock;
 }
 
 static void stop_all(struct bench *b)
@@ -103,6 +105,7 @@ static bool one_is_through(struct bench *b)
 static void end_measuring(struct bench *b)
 {
     b->ended = true;
+    b->models.dev->clock = NULL;
     b->out->wall = wall_clock() - b->started;
     b->out->cpu = cpu_clock() - b->cpu_started;
     b->out->feeding = feeding_clock() - b->feeding_started;
@@ -205,6 +208,8 @@ static struct replica *new_replica(struct bench *b, struct bench_replica *of, un
 {
     const struct shared_model *shared = b->shared[of->spec];
     const unsigned windows = (unsigned)shared->spec->settings.alchemy.nwindows;
+    if (b->task->single)
+        number = windows / 2;
     return replica_new(&(struct replica_setup){.models = &b->models,
                                                .jobs = b->runner.jobs,
                                                .directory = shared->directory,
@@ -218,7 +223,7 @@ static struct replica *new_replica(struct bench *b, struct bench_replica *of, un
 static int run_all(struct bench *b, struct err *e)
 {
     int rc = 0;
-    b->count = b->task->replicas * (unsigned)b->task->nspecs;
+    b->count = (b->task->single ? 1 : b->task->replicas) * (unsigned)b->task->nspecs;
     b->all = xcalloc(b->count, sizeof *b->all);
     for (unsigned i = 0; i < b->count; i++) {
         b->all[i] = (struct bench_replica){.bench = b, .spec = (int)(i % (unsigned)b->task->nspecs)};
@@ -274,6 +279,8 @@ int bench_run(const struct bench_task *task, struct bench_result *out, struct er
     if (rc)
         return rc;
     b.runner.dev = b.models.dev;
+    b.models.dev->eager |= task->clock != NULL;
+    snprintf(out->model, sizeof out->model, "%s", b.models.dev->model);
     rc = jobs_new(&b.runner.jobs, e);
     buf_printf(&b.folder, "%s/shoal-bench-XXXXXX", base && *base ? base : "/tmp");
     if (!rc)

@@ -25,6 +25,8 @@ struct bench_task {
     uint64_t warm_up;  /* before them; 0: a tenth of them, 200 at least */
     enum step_form form;
     enum pme_form pme;
+    bool single;             /* one replica of each spec runs, in the middle window, by the launches of all of them */
+    struct dev_clock *clock; /* borrowed; NULL, or there are no graphs and it hears of launches of measured steps */
 };
 
 /* One spec's part. */
@@ -40,6 +42,7 @@ struct bench_share {
 struct bench_result {
     double wall, cpu; /* seconds, of the clock and of processors */
     double feeding;   /* of them, of the thread that feeds the device: what all replicas of the device must share */
+    char model[64];   /* of the device */
     struct bench_share share[BENCH_SPECS_MAX];
 };
 
