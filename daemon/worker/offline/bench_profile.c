@@ -53,7 +53,7 @@ int bench_profile(const struct bench_task *task, struct bench_profile *out, stru
 
 /* ---- what came of them ---- */
 
-static double us_of(const struct bench_result *r)
+static double step_us(const struct bench_result *r)
 {
     return r->wall / (double)r->share[0].steps * 1e6;
 }
@@ -115,9 +115,9 @@ json_t *bench_profile_json(const struct bench_profile *p)
             json_array_append_new(families, family_json(p, family));
     return json_pack("{s:s, s:I, s:o, s:f, s:f, s:f, s:f, s:f, s:f}", "model", p->alone.model, "steps",
                      (json_int_t)p->steps, "families", families, "us_alone", all.us_alone, "us_of_device",
-                     all.us_of_device, "us_per_step_alone", us_of(&p->alone), "cpu_s_per_wall_s_alone",
-                     p->alone.cpu / p->alone.wall, "us_rest_alone", us_of(&p->alone) - all.us_alone, "us_rest",
-                     us_of(&p->together) - all.us_of_device);
+                     all.us_of_device, "us_per_step_alone", step_us(&p->alone), "cpu_s_per_wall_s_alone",
+                     p->alone.cpu / p->alone.wall, "us_rest_alone", step_us(&p->alone) - all.us_alone, "us_rest",
+                     step_us(&p->together) - all.us_of_device);
 }
 
 static void print_row(const char *name, const struct profile_sum *sum, double us)
@@ -129,7 +129,7 @@ static void print_row(const char *name, const struct profile_sum *sum, double us
 void bench_profile_print(const struct bench_task *task, const struct bench_profile *p)
 {
     const struct profile_sum all = sum_of_all(p);
-    const double alone = us_of(&p->alone), together = us_of(&p->together);
+    const double alone = step_us(&p->alone), together = step_us(&p->together);
     printf("\n%s, %u at once, microseconds a step of a replica\n", p->alone.model, task->replicas);
     printf("%-20s %10s %12s %14s %8s\n", "family", "launches", "us alone", "us of device", "%");
     for (int family = 0; family < FAMILY_COUNT; family++) {
@@ -137,8 +137,8 @@ void bench_profile_print(const struct bench_task *task, const struct bench_profi
         if (p->families[family].n)
             print_row(family_names[family], &sum, together);
     }
-    printf("%-20s %10s %12.2f %14.3f %8.1f\n", "rest", "", alone - all.us_alone,
-           together - all.us_of_device, 100 * (together - all.us_of_device) / together);
+    printf("%-20s %10s %12.2f %14.3f %8.1f\n", "rest", "", alone - all.us_alone, together - all.us_of_device,
+           100 * (together - all.us_of_device) / together);
     printf("%-20s %10s %12.2f %14.3f %8.1f\n", "step, by graphs", "", alone, together, 100.0);
     fflush(stdout);
 }
