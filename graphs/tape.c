@@ -117,6 +117,7 @@ void tape_copy(struct tape *to, const struct tape *from)
     to->args_len = from->args_len;
     to->echo = from->echo;
     to->work = from->work;
+    to->pieces = from->pieces;
 }
 
 void tape_clear(struct tape *t)

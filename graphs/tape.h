@@ -114,8 +114,10 @@ struct tape {
     uint32_t count, cap;
     unsigned char *args;
     size_t args_len, args_cap;
-    void *echo;    /* device address of a struct echo_ring that goes into the launches added from now on, or NULL */
-    uint32_t work; /* the emitter's number for what this does, for clocks (dev.h); 0: none. Never compared */
+    void *echo; /* device address of a struct echo_ring that goes into the launches added from now on, or NULL */
+    /* For clocks (dev.h), never compared: the emitter's number for what this does, 0: none; and how many pieces of it,
+     * for all replicas. */
+    uint32_t work, pieces;
 };
 
 /* Appends one launch, copying args_size bytes of arguments that begin with a struct args_head, whose values are the
@@ -129,7 +131,7 @@ const void *tape_args(const struct tape *t, const struct launch *l);
 uint64_t tape_sinks(const struct tape *t);                /* mask of the launches that no other comes after */
 bool tape_has_library(const struct tape *t);              /* some launch is a LAUNCH_LIBRARY */
 void tape_copy(struct tape *to, const struct tape *from); /* to must be zeroed or a tape; it becomes a deep copy */
-void tape_clear(struct tape *t);                          /* empties, keeps memory, `echo` and `work` */
+void tape_clear(struct tape *t);                          /* empties, keeps memory, `echo`, `work` and `pieces` */
 void tape_free(struct tape *t);
 
 #endif

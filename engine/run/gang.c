@@ -411,9 +411,12 @@ static void launch(struct gang *g, struct gang_slot *slot)
     struct err e = {0};
     const uint32_t count = fill_slot(g, slot, &first);
     struct gang_shape shape = {.count = count, .crowded = g->members > g->dev->limits.processors};
-    uint32_t k = 0;
-    for (const struct sim *s = first; k < count; s = s->gang.next, k++)
+    uint32_t k = 0, steps = 0;
+    for (const struct sim *s = first; k < count; s = s->gang.next, k++) {
         shape.shared_bytes = s->gang.shared_bytes > shape.shared_bytes ? s->gang.shared_bytes : shape.shared_bytes;
+        steps += s->gang.steps;
+    }
+    slot->live.pieces = steps;
     if (record(g, slot, &shape, &e) || run(g, slot, first, count, &e)) {
         fail(first, count, &e);
         tape_clear(&slot->live);

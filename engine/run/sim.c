@@ -148,6 +148,7 @@ static void emit_work(void *recorder, struct tape *t)
     const struct sim_recorder *r = recorder;
     const struct program *program = r->sim->model->program;
     t->work = sim_work_label(r->work);
+    t->pieces = 1;
     program->emit[r->work](r->sim, t);
     if (ends_with_report(r->work))
         program->emit[SIM_REPORT](r->sim, t);

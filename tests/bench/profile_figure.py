@@ -53,7 +53,7 @@ def bar(run, name, y, scale):
         x += part * scale
     above, below = label(run, name)
     return drawn + [text(LEFT - 8, y + 9, above, 'text-anchor="end"'), text(LEFT - 8, y + 23, below, f'text-anchor="end" font-size="10" fill="{GREY}"'),
-                    text(x + 6, y + 15, f'{run["us_per_replica_step"]:.3g} us')]
+                    text(max(x, LEFT + scale) + 6, y + 15, f'{run["us_per_replica_step"]:.3g} us')]
 
 
 def legend(families, y):

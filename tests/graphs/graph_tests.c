@@ -67,7 +67,7 @@ int main(int argc, char **argv)
     printf("device %s: %s\n", argv[1], test_dev->model);
     int failed = broken ? run_broken_tests()
                         : run_device_tests() + run_memory_tests() + run_drift_tests() + run_edge_tests() +
-                              run_echo_tests() + run_recorder_tests() + run_fault_tests();
+                              run_echo_tests() + run_recorder_tests() + run_clock_tests() + run_fault_tests();
     dev_close(test_dev);
     return failed ? 1 : 0;
 }

@@ -34,6 +34,7 @@ void assert_matches(const char *text, const char *pattern); /* an extended regul
 /* Runs `steps` steps eagerly on a toy of its own and returns its state; toy_state_size() bytes, the caller frees. */
 void *expected_state(uint32_t n, uint32_t links, uint32_t steps);
 
+int run_clock_tests(void);
 int run_device_tests(void);
 int run_drift_tests(void);
 int run_echo_tests(void);

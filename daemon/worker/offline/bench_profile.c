@@ -25,7 +25,8 @@ static struct profile_kernel *place_of(struct profile_family *f, const char *ker
 static void ran(struct dev_clock *clock, const struct dev *d, const struct tape *t, const struct launch_time *times)
 {
     struct profiler *p = (struct profiler *)clock;
-    p->out->steps += t->work == sim_work_label(SIM_STEP);
+    if (t->work == sim_work_label(SIM_STEP))
+        p->out->steps += t->pieces;
     for (uint32_t i = 0; i < t->count; i++) {
         const char *kernel = d->kernels.kernels[t->launches[i].kernel].name;
         struct profile_kernel *of = place_of(&p->out->families[family_of(t->work, kernel)], kernel);
@@ -43,8 +44,6 @@ int bench_profile(const struct bench_task *task, struct bench_profile *out, stru
     one.single = true;
     one.clock = &p.clock;
     int rc = bench_run(&one, &out->alone, e);
-    if (!rc && out->alone.share[0].forms.step == FORM_GANG) /* a launch does many steps */
-        out->steps = out->alone.share[0].steps;
     one.clock = NULL;
     if (!rc)
         rc = bench_run(&one, &out->alone, e);
