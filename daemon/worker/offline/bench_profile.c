@@ -43,7 +43,7 @@ int bench_profile(const struct bench_task *task, struct bench_profile *out, stru
     *out = (struct bench_profile){0};
     one.single = true;
     one.clock = &p.clock;
-    int rc = bench_run(&one, &out->alone, e);
+    int rc = bench_run(&one, &out->timed, e);
     one.clock = NULL;
     if (!rc)
         rc = bench_run(&one, &out->alone, e);
@@ -112,10 +112,11 @@ json_t *bench_profile_json(const struct bench_profile *p)
     for (int family = 0; family < FAMILY_COUNT; family++)
         if (p->families[family].n)
             json_array_append_new(families, family_json(p, family));
-    return json_pack("{s:s, s:I, s:o, s:f, s:f, s:f, s:f, s:f, s:f}", "model", p->alone.model, "steps",
+    return json_pack("{s:s, s:I, s:o, s:f, s:f, s:f, s:f, s:f, s:f, s:f}", "model", p->alone.model, "steps",
                      (json_int_t)p->steps, "families", families, "us_alone", all.us_alone, "us_of_device",
-                     all.us_of_device, "us_per_step_alone", step_us(&p->alone), "cpu_s_per_wall_s_alone",
-                     p->alone.cpu / p->alone.wall, "us_rest_alone", step_us(&p->alone) - all.us_alone, "us_rest",
+                     all.us_of_device, "us_per_step_timed", p->timed.wall / (double)p->steps * 1e6,
+                     "cpu_s_per_wall_s_timed", p->timed.cpu / p->timed.wall, "us_per_step_alone", step_us(&p->alone),
+                     "us_rest_alone", step_us(&p->alone) - all.us_alone, "us_rest",
                      step_us(&p->together) - all.us_of_device);
 }
 

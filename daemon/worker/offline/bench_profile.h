@@ -30,6 +30,7 @@ struct profile_family {
 struct bench_profile {
     struct profile_family families[FAMILY_COUNT];
     uint64_t steps;               /* timed */
+    struct bench_result timed;    /* of the run with a clock: what launches take, and what the host does between them */
     struct bench_result alone;    /* of one replica by graphs */
     struct bench_result together; /* of all of the task's */
 };
