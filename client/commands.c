@@ -281,8 +281,10 @@ const struct command commands[] = {
      "a replica times its atoms). "
      "--form and --pme have a GPU do with timesteps and mesh what it would not by itself; --json says "
      "what was done. --profile measures three times: one replica launch by launch, one replica by graphs, then all of "
-     "them. 'us alone' is what the launches of a family take one after another, 'us of device' that times the part of "
-     "the device that they fill, so what a step of many replicas has of it at least.",
+     "them. 'us alone' is the time of the launches of a family, one after another. 'us of device' is that time "
+     "multiplied "
+     "by the part of the device that the launches fill: the least that a step takes of the device when many replicas "
+     "run.",
      "shoal bench methane.yaml --replicas 4 --steps 1000 --json\n"
      "shoal bench methane.yaml --sweep 1,2,4,8 --device cuda:0 --device cpu --plot methane.svg\n"
      "shoal bench methane.yaml --profile --replicas 24 --device cuda:0 --json\n"
