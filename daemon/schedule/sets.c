@@ -31,6 +31,7 @@ static void start(struct step *st, int worker, struct sched_set *set)
 {
     struct sched_worker *w = &st->s->workers[worker];
     tell_of_move(st, set, w);
+    keep_model(st->s, worker, set->ensemble);
     w->sets[w->nsets++] = set;
     health_set_starts(&w->health);
     set->worker = worker;
@@ -63,7 +64,7 @@ void fill_slots(struct step *st)
     for (int w; (w = pack_worker(st->s, full)) >= 0;) {
         struct sched_set *set = pack_next(st->s, w, st->now);
         if (set) {
-            start(st, w, set);
+            start(st, pack_place(st->s, w, set, st->now), set);
             full = 0; /* whose turn it is has changed, on the other workers too */
         } else {
             full |= UINT64_C(1) << w;
