@@ -79,6 +79,39 @@ static void no_device_is_idle_for_a_model(void **state)
     play_end(&p);
 }
 
+/* Nor is a device that was put aside tried for it, while there is another one. */
+static void a_sick_device_has_no_merit(void **state)
+{
+    struct play p;
+    play_begin(&p, 2);
+    play_up(&p, 0, 4, "m");
+    play_up(&p, 1, 4, "m");
+    for (int i = 0; i < HEALTH_STRIKES; i++)
+        health_strike(&p.s.workers[1].health, p.now, "signal 11");
+    p.now += health_pause(&p.s.workers[1].health) + 1;
+    struct ensemble *e = add(&p, 1, 3);
+    assert_int_equal(count_on(e, 0), 3);
+    play_end(&p);
+}
+
+/* Of devices that have the model the one with most free slots. */
+static void the_freest_that_has_the_model(void **state)
+{
+    struct play p;
+    play_begin(&p, 3);
+    play_up(&p, 0, 8, "m");
+    play_up(&p, 1, 4, "m");
+    play_up(&p, 2, 6, "m");
+    p.s.full = true;
+    struct ensemble *a = add(&p, 1, 1);
+    add(&p, 2, 1);
+    p.s.full = false;
+    assert_int_equal(pack_place(&p.s, 0, a->sets, p.now), 0);
+    a->modelled = 1 << 1 | 1 << 2;
+    assert_int_equal(pack_place(&p.s, 0, a->sets, p.now), 2);
+    play_end(&p);
+}
+
 /* A model that nobody uses is there until another one is made, or the worker ends. */
 static void a_model_is_there_until_another_is_made(void **state)
 {
@@ -119,10 +152,9 @@ static void up_with(struct play *p, int worker, int slots, const char *device, i
 
 static int room_is(struct play *p, int worker, int64_t total, int64_t free)
 {
-    return play_feed(p, (struct sched_event){.kind = SCHED_SLOTS,
-                                             .worker = worker,
-                                             .slots = p->s.workers[worker].slots,
-                                             .room = {total, free, 0}});
+    return play_feed(
+        p, (struct sched_event){
+               .kind = SCHED_SLOTS, .worker = worker, .slots = p->s.workers[worker].slots, .room = {total, free, 0}});
 }
 
 static struct ensemble *add_sized(struct play *p, uint32_t uid, int windows)
@@ -212,8 +244,9 @@ static void what_no_device_holds_fails(void **state)
     up_with(&p, 1, 8, "cuda:1", 120, 120);
     assert_int_equal(ensemble_count(e, REPLICA_FAILED), 2);
     assert_int_equal(e->sm.state, ENSEMBLE_FINISHING);
-    assert_string_equal(e->replicas[1].reason, "no device has memory for it: cuda:0: it needs 150 B, of 144 B; cuda:1: "
-                                               "it needs 150 B, of 108 B");
+    assert_string_equal(e->replicas[1].reason,
+                        "no device has memory for it: cuda:0: it needs 150 B, of 144 B; cuda:1: "
+                        "it needs 150 B, of 108 B");
     struct ensemble *later = add_sized(&p, 1, 1);
     assert_int_equal(later->sm.state, ENSEMBLE_FINISHING);
     play_end(&p);
@@ -339,6 +372,8 @@ int main(void)
         cmocka_unit_test(ensembles_stay_together),
         cmocka_unit_test(a_free_slot_counts_more_than_a_model),
         cmocka_unit_test(no_device_is_idle_for_a_model),
+        cmocka_unit_test(a_sick_device_has_no_merit),
+        cmocka_unit_test(the_freest_that_has_the_model),
         cmocka_unit_test(a_model_is_there_until_another_is_made),
         cmocka_unit_test(a_start_waits_for_memory),
         cmocka_unit_test(others_memory_is_waited_for),
