@@ -451,7 +451,8 @@ struct serve_options {
 int serve_main(int argc, char **argv)
 {
     static const struct arg rows[] = {
-        ARG(TEXT, "device", "DEVICE", struct serve_options, device, .help = "cpu, cpu:N or a GPU, as cuda:0"),
+        ARG(TEXT, "device", "DEVICE", struct serve_options, device,
+            .help = "cpu, cpu:N or a GPU, as cuda:0 or cuda:GPU-UUID"),
         ARG(WHOLE, "slots", "N", struct serve_options, slots, .least = 1, .most = PACKING_MOST,
             .help = "replicas at once"),
     };
