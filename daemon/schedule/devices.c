@@ -3,7 +3,7 @@
  * Workers come and go; health/device_health.h draws when their devices are up, and when they can be trusted.
  * Administrators take devices out of use; sets there stop as at the end of their slices. Sets that
  * crashed there are tried elsewhere first (pack.c), so a sick device takes no retries from anybody while there is a
- * healthy one. Which models are on a device is kept here, and sets that no device will ever have memory for fail.
+ * healthy one. Sets that no device will ever have memory for fail.
  */
 #include "daemon/schedule/internal.h"
 
@@ -30,33 +30,6 @@ int on_worker_slots(struct step *st, const struct sched_event *ev, struct err *e
     set_slots(w, ev->slots);
     w->room = ev->room;
     return 0;
-}
-
-/* ---- models ---- */
-
-static bool runs_on(const struct sched_worker *w, const struct ensemble *e)
-{
-    for (int i = 0; i < w->nsets; i++)
-        if (w->sets[i]->ensemble == e)
-            return true;
-    return false;
-}
-
-/* Nobody's model is on the worker's device but those of ensembles that run there. */
-static void forget_models(struct sched *s, int worker)
-{
-    for (int i = 0; i < s->nensembles; i++)
-        if (!runs_on(&s->workers[worker], s->ensembles[i]))
-            s->ensembles[i]->modelled &= ~(UINT64_C(1) << worker);
-}
-
-/* As the worker does it: what nobody uses is kept until another model is made (daemon/worker/device/models.h). */
-void keep_model(struct sched *s, int worker, struct ensemble *e)
-{
-    const uint64_t bit = UINT64_C(1) << worker;
-    if (!(e->modelled & bit))
-        forget_models(s, worker);
-    e->modelled |= bit;
 }
 
 /* ---- too large ---- */
@@ -86,10 +59,14 @@ static void fail_set_too_large(struct step *st, struct sched_set *set)
 
 void fail_too_large(struct step *st, struct ensemble *e)
 {
+    bool any = false;
     for (int i = 0; i < e->nsets; i++)
-        if (set_waits(&e->sets[i]) && pack_too_large(st->s, &e->sets[i]))
+        if (set_waits(&e->sets[i]) && pack_too_large(st->s, &e->sets[i])) {
             fail_set_too_large(st, &e->sets[i]);
-    finish_if_ended(st, e);
+            any = true;
+        }
+    if (any)
+        finish_if_ended(st, e);
 }
 
 int on_worker_up(struct step *st, const struct sched_event *ev, struct err *err)

@@ -61,6 +61,8 @@ int on_add_windows(struct step *st, const struct sched_event *ev, struct err *er
 /* ---- sets.c ---- */
 /* Gives free slots to whose turn it is. */
 void fill_slots(struct step *st);
+/* Nobody's model is on the worker's device any more but those of ensembles that run there. */
+void forget_models(struct sched *s, int worker);
 /* Sets whose slice has ended make room. */
 void end_slices(struct step *st);
 /* Asks a running set to checkpoint and leave. */
@@ -128,8 +130,6 @@ void strike(struct step *st, int worker, const char *message);
 /* ---- devices.c ---- */
 /* Sets of the ensemble that wait and for which no device will ever have the memory fail. */
 void fail_too_large(struct step *st, struct ensemble *e);
-/* A set of the ensemble starts on a worker: its model is there from now on, and those that nobody uses are not. */
-void keep_model(struct sched *s, int worker, struct ensemble *e);
 int on_worker_up(struct step *st, const struct sched_event *ev, struct err *err);
 int on_worker_slots(struct step *st, const struct sched_event *ev, struct err *err);
 void on_worker_down(struct step *st, const struct sched_event *ev);

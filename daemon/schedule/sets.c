@@ -10,6 +10,32 @@
 
 #define SLICE_GROWTH 10 /* doublings at most of a slice that ends without a checkpoint */
 
+/* ---- models of ensembles on devices ---- */
+
+static bool runs_on(const struct sched_worker *w, const struct ensemble *e)
+{
+    for (int i = 0; i < w->nsets; i++)
+        if (w->sets[i]->ensemble == e)
+            return true;
+    return false;
+}
+
+void forget_models(struct sched *s, int worker)
+{
+    for (int i = 0; i < s->nensembles; i++)
+        if (!runs_on(&s->workers[worker], s->ensembles[i]))
+            s->ensembles[i]->modelled &= ~(UINT64_C(1) << worker);
+}
+
+/* As the worker does it: what nobody uses is kept until another model is made (daemon/worker/device/models.h). */
+static void keep_model(struct sched *s, int worker, struct ensemble *e)
+{
+    const uint64_t bit = UINT64_C(1) << worker;
+    if (!(e->modelled & bit))
+        forget_models(s, worker);
+    e->modelled |= bit;
+}
+
 /* ---- in ---- */
 
 static void take_slots(struct step *st, struct sched_set *set, int n)
