@@ -135,6 +135,9 @@ static int check_move(const struct sched *s, const struct sched_event *ev, struc
                        w->health.drained.by);
     if (!health_is_up(&w->health))
         return err_set(err, ERR_BUSY, "%s is not up: try again when `shoal status --devices` shows it", ev->device);
+    if (health_is_sick(&w->health))
+        return err_set(err, ERR_CONFLICT, "%s is put aside after crashes: it takes no ensembles until it is well",
+                       ev->device);
     for (int i = 0; i < ev->ensemble->nsets; i++) {
         const struct sched_set *set = &ev->ensemble->sets[i];
         enum pack_refusal why = set_open(set) ? pack_refusal(s, ev->worker, set) : PACK_FITS;

@@ -361,6 +361,12 @@ static void a_move_needs_a_device_and_an_open_ensemble(void **state)
     play_up(&p, 0, 2, "m");
     struct ensemble *e = add(&p, 1, 2);
     assert_int_equal(move(&p, e, 1, "cuda:1"), -ERR_BUSY);
+    for (int i = 0; i < HEALTH_STRIKES; i++)
+        health_strike(&p.s.workers[0].health, p.now, "signal 11");
+    assert_int_equal(move(&p, e, 0, "cuda:0"), -ERR_CONFLICT);
+    assert_non_null(strstr(p.err.msg, "put aside after crashes"));
+    health_undrain(&p.s.workers[0].health);
+    assert_int_equal(move(&p, e, 0, "cuda:0"), 0);
     assert_int_equal(play_wish(&p, SCHED_CANCEL, e), 0);
     assert_int_equal(move(&p, e, 0, "cuda:0"), -ERR_CONFLICT);
     play_end(&p);
