@@ -107,6 +107,7 @@ class Ensemble:
     owner: int | None
     revision: int | None
     priority: str | None  # among the owner's: low, normal or high; urgent: before all users'; None: of services of before
+    moved_to: str | None  # the device that it was moved to and stays on
     state: str
     reason: str | None
     created: str
