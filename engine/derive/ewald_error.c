@@ -77,7 +77,7 @@ static double direct_error(const struct ewald_charges *c, double cutoff, double 
 /* ---- the mesh ---- */
 
 /* An axis of the mesh: of each wave n = 0 .. size / 2, by which the waves -n are like it. */
-struct mesh_axis {
+struct error_axis {
     int waves;
     double weight[POINTS_MOST]; /* 2: there is one of -n, too */
     double k2[POINTS_MOST];     /* squared length, 1/nm^2 */
@@ -92,7 +92,7 @@ static double sinc(double x)
     return x == 0 ? 1 : sin(x) / x;
 }
 
-static void axis_make(struct mesh_axis *a, int points, double apart, int order)
+static void axis_make(struct error_axis *a, int points, double apart, int order)
 {
     double modulus[POINTS_MOST];
     mesh_modulus(modulus, points, order);
@@ -116,11 +116,11 @@ static void axis_make(struct mesh_axis *a, int points, double apart, int order)
 }
 
 /* Squared charge that a wave sees, by its length in steps of `step`. */
-struct seen {
+struct charges_seen {
     double step, square[WAVES + 1];
 };
 
-static void seen_make(struct seen *s, const struct ewald_charges *c, double longest)
+static void seen_make(struct charges_seen *s, const struct ewald_charges *c, double longest)
 {
     s->step = longest / (WAVES - 1);
     for (int w = 0; w <= WAVES; w++) {
@@ -131,16 +131,17 @@ static void seen_make(struct seen *s, const struct ewald_charges *c, double long
     }
 }
 
-static double seen_at(const struct seen *s, double k)
+static double seen_at(const struct charges_seen *s, double k)
 {
     const int w = (int)(k / s->step);
     return s->square[w] + (k / s->step - w) * (s->square[w + 1] - s->square[w]);
 }
 
 /* What one wave adds: the difference of its field on the mesh to the true one, and what its aliases do. */
-static double wave_error(const struct mesh_axis a[3], const int n[3], double beta, const struct seen *seen, double all)
+static double wave_error(const struct error_axis a[3], const int n[3], double beta, const struct charges_seen *seen,
+                         double all)
 {
-    const struct mesh_axis *x = &a[0], *y = &a[1], *z = &a[2];
+    const struct error_axis *x = &a[0], *y = &a[1], *z = &a[2];
     const double k2 = x->k2[n[0]] + y->k2[n[1]] + z->k2[n[2]];
     const double field = 4 * M_PI / k2 * exp(-k2 / (4 * beta * beta));
     const double meshed = field / (x->modulus[n[0]] * y->modulus[n[1]] * z->modulus[n[2]]);
@@ -154,8 +155,8 @@ static double wave_error(const struct mesh_axis a[3], const int n[3], double bet
 
 static double mesh_error(const struct ewald_charges *c, const int32_t size[3], int order, double beta)
 {
-    struct mesh_axis a[3];
-    struct seen seen;
+    struct error_axis a[3];
+    struct charges_seen seen;
     double edge[3], volume = 1, longest2 = 0, sum = 0;
     int n[3];
     box_edges(c->box, edge);

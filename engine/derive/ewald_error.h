@@ -2,15 +2,15 @@
  *
  * How far Coulomb forces are off with particle mesh Ewald, as far as formulas go: root mean square over the charged
  * atoms of what pairs beyond the cut-off and a mesh of finite spacing leave.
- * Direct space: J. Kolafa and J. W. Perram, Mol. Simul. 9, 351 (1992), doi 10.1080/08927029208049126, eq. 32.
+ * Direct space: J. Kolafa and J. W. Perram, Mol. Simul. 9, 351 (1992), doi 10.1080/08927029208049126.
  * Mesh: the sum over waves of R. W. Hockney and J. W. Eastwood (Computer Simulation Using Particles, 1988) with the
  * influence function of SPME (Essmann et al. 1995, doi 10.1063/1.470117) and forces that are derivatives of the
  * splines: M. Deserno and C. Holm, J. Chem. Phys. 109, 7694 (1998), doi 10.1063/1.477415; V. Ballenegger, J. J. Cerda
  * and C. Holm, J. Chem. Theory Comput. 8, 936 (2012), doi 10.1021/ct2001792.
  * Those formulas take charges for independent of each other. Charges of one molecule are not: a water has no net
  * charge, so waters far away are felt less. Here excluded pairs, which are near each other in the topology, screen each
- * other where they are: the nearest neighbour approximation of H. Wang, F. Dommert and C. Holm, J. Chem. Phys. 133,
- * 034117 (2010), doi 10.1063/1.3446812.
+ * other where they are, after H. Wang, F. Dommert and C. Holm, J. Chem. Phys. 133, 034117 (2010), doi
+ * 10.1063/1.3446812.
  * An estimate is within EWALD_ERROR_FACTOR of the error (tests/physics/test_ewald_error.c). Direct space is estimated
  * within 15 %. What a mesh does to a liquid is estimated too large, for molecules of a liquid screen each other, too:
  * twice in water with order 4, less with higher orders.

@@ -16,11 +16,25 @@
 #define POINT_COST (21 / 32768.0)
 #define LIST_BUFFER 0.11 /* nm */
 
+/* Edges of meshes that one block does; others go over the card, which takes more of all multiprocessors: some 700 us
+ * for 8,214 atoms and 40^3 points before planes had passes of their own, and half of that since (LOG.md, "Mesh"). */
+#define BLOCK_EDGE_LEAST 12
+#define BLOCK_EDGE_MOST 36
+#define CARD_COST 3 /* times that of one block */
+
 #define SPACING_MOST 0.2 /* nm, of grids looked at.. */
 #define SPACING_LEAST 0.04
 #define SPACING_STEP 0.96 /* ..each finer by this or more */
 
 #define MARGIN 0.95 /* of the error asked for, as estimates of one order are not alike to the last percent */
+
+static bool fits_block(const int32_t size[3])
+{
+    bool fits = true;
+    for (int d = 0; d < 3; d++)
+        fits &= size[d] >= BLOCK_EDGE_LEAST && size[d] <= BLOCK_EDGE_MOST;
+    return fits;
+}
 
 /* Pair lists reach to the longer of the two cut-offs, whatever the atoms (engine/cuda/pairs/pairs.c, set_cutoffs). So a
  * Coulomb cut-off shorter than that of Lennard-Jones saves nothing. */
@@ -32,11 +46,11 @@ double split_cost(const struct nonbonded_settings *set, const struct ewald_charg
     struct err e = {0};
     if (mesh_sizes(size, c->box, set, &e))
         return INFINITY;
-    return PAIR_COST * pairs + SPLINE_COST * c->natoms * pow(set->pme_order, 3) +
-           POINT_COST * size[0] * size[1] * size[2];
+    const double mesh = SPLINE_COST * c->natoms * pow(set->pme_order, 3) + POINT_COST * size[0] * size[1] * size[2];
+    return PAIR_COST * pairs + (fits_block(size) ? 1 : CARD_COST) * mesh;
 }
 
-struct search {
+struct split_search {
     const struct ewald_charges *c;
     const struct nonbonded_settings *asked;
     struct ewald_error error;
@@ -48,7 +62,7 @@ struct search {
 /* Whether errors are no larger than those of the settings asked for, also where the estimate of the mesh is too large,
  * as it is in liquids. That is as much too large for both with the same order; with another one it may be so for the
  * settings asked for alone. */
-static bool is_as_good(const struct search *s, const struct nonbonded_settings *set)
+static bool is_as_good(const struct split_search *s, const struct nonbonded_settings *set)
 {
     const struct ewald_error is = ewald_error_of(s->c, set), was = s->error;
     const double same = set->pme_order == s->asked->pme_order ? 1 / EWALD_ERROR_FACTOR : 1;
@@ -57,7 +71,7 @@ static bool is_as_good(const struct search *s, const struct nonbonded_settings *
 }
 
 /* The tightest tolerance in steps of some 1.5 with which errors are small enough; false: there is none. */
-static bool find_tolerance(const struct search *s, struct nonbonded_settings *set)
+static bool find_tolerance(const struct split_search *s, struct nonbonded_settings *set)
 {
     static const double steps[] = {1, 1.5, 2, 3, 5, 7};
     const int first = (int)floor(log10(s->tightest));
@@ -74,7 +88,7 @@ static bool find_tolerance(const struct search *s, struct nonbonded_settings *se
 }
 
 /* Every grid for a cut-off and an order, from coarse to fine; the first whose error is small enough. */
-static void search_grids(struct search *s, struct nonbonded_settings set)
+static void search_grids(struct split_search *s, struct nonbonded_settings set)
 {
     int32_t last[3] = {0}, size[3];
     struct err e = {0};
@@ -89,9 +103,7 @@ static void search_grids(struct search *s, struct nonbonded_settings set)
         for (int d = 0; d < 3; d++)
             set.pme_grid[d] = size[d];
         const double cost = split_cost(&set, s->c);
-        if (!(cost < s->cost))
-            return;
-        if (find_tolerance(s, &set)) {
+        if (cost < s->cost && find_tolerance(s, &set)) {
             s->best = set;
             s->cost = cost;
             return;
@@ -99,7 +111,7 @@ static void search_grids(struct search *s, struct nonbonded_settings set)
     }
 }
 
-static void search_orders(struct search *s, struct nonbonded_settings set, double cutoff)
+static void search_orders(struct split_search *s, struct nonbonded_settings set, double cutoff)
 {
     set.coulomb_cutoff = cutoff;
     for (set.pme_order = 4; set.pme_order <= 6; set.pme_order++)
@@ -115,13 +127,13 @@ void split_choose(struct nonbonded_settings *set, const struct ewald_charges *c)
         return;
     for (int d = 0; d < 3; d++)
         set->pme_grid[d] = size[d];
-    struct search s = {.c = c,
-                       .asked = set,
-                       .error = ewald_error_of(c, set),
-                       .tightest = set->ewald_tolerance,
-                       .loosest = fmax(set->ewald_tolerance, SPLIT_LOOSEST),
-                       .best = *set,
-                       .cost = split_cost(set, c)};
+    struct split_search s = {.c = c,
+                             .asked = set,
+                             .error = ewald_error_of(c, set),
+                             .tightest = set->ewald_tolerance,
+                             .loosest = fmax(set->ewald_tolerance, SPLIT_LOOSEST),
+                             .best = *set,
+                             .cost = split_cost(set, c)};
     if (c->square == 0)
         return;
     search_orders(&s, *set, set->coulomb_cutoff);

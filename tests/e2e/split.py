@@ -1,0 +1,85 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""nonbonded.split: what `validate` says of it, that energies are those of its numbers, and what results say.
+
+Usage: split.py SHOAL_WORKER WRITE_OSCILLATORS EXAMPLES
+"""
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+WORKER, OSCILLATORS, EXAMPLES = sys.argv[1:]
+
+ASKED = "  cutoff: 0.8 nm\n  coulomb: {cutoff: 1.0 nm, tolerance: 1e-6}\n"
+
+
+def run(*arguments, stdin=None):
+    ran = subprocess.run([WORKER, *arguments], input=stdin, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr
+    return ran.stdout
+
+
+def numbers(split):
+    return f"{{cutoff: {split['cutoff_nm']} nm, grid: {split['grid']}, order: {split['order']}, tolerance: {split['tolerance']}}}"
+
+
+def check_methane(folder):
+    """Methane in water: a spec that says auto is the spec with the numbers that are shown."""
+    shutil.copytree(f"{EXAMPLES}/methane", f"{folder}/methane")
+    with open(f"{EXAMPLES}/methane/quickstart.yaml", encoding="ascii") as f:
+        text = re.sub(r"nonbonded:\n( .*\n)*", "", f.read())
+
+    def spec(name, split):
+        path = f"{folder}/methane/{name}.yaml"
+        with open(path, "w", encoding="ascii") as f:
+            f.write(f"{text}nonbonded:\n{ASKED}{split}")
+        return path
+
+    plain, auto = spec("plain", ""), spec("auto", "  split: auto\n")
+    assert "split" not in json.loads(run("validate", plain, "--json"))
+    split = json.loads(run("validate", auto, "--json"))["split"]
+    assert split["cutoff_nm"] < 1.0 and 1e-6 <= split["tolerance"] <= 1e-4, split
+    assert 0 < split["force_error"] <= split["force_error_asked"], split
+    said = run("validate", auto)
+    grid = " x ".join(str(n) for n in split["grid"])
+    assert f"\nCoulomb: cut-off {split['cutoff_nm']} nm, grid {grid}, order {split['order']}, tolerance " in said, said
+    assert "kJ/mol/nm (rms); " in said and "with the cut-off of 1 nm, order 4 and tolerance 1e-06 asked for\n" in said, said
+    given = spec("given", f"  split: {numbers(split)}\n")
+    assert json.loads(run("validate", given, "--json"))["split"] == split
+    energies = [run("energy", path, "--json") for path in (plain, auto, given)]
+    assert energies[1] == energies[2] and energies[0] != energies[1]
+    return split
+
+
+def check_results(folder, split):
+    """results.json has the same, and the methods say it."""
+    os.mkdir(f"{folder}/run")
+    subprocess.run([OSCILLATORS, f"{folder}/run", "0.5"], check=True)
+    shutil.copytree(f"{folder}/methane", f"{folder}/run/input")
+    head = "name: x\nsystem: {topology: methane.top, coordinates: methane.gro}\nalchemy:\n  decouple: MET\n"
+    head += "  windows: {coulomb: [0, 0.5, 1, 1, 1], vdw: [0, 0, 0, 0.5, 1]}\n"
+
+    def results(more):
+        described = {"spec": f"{head}nonbonded:\n{ASKED}{more}", "spec_name": "o.yaml",
+                     "replicas": [{"state": "done", "seed": k} for k in range(5)]}
+        return json.loads(run("estimate", "--ensemble", f"{folder}/run", "--output", "-", stdin=json.dumps(described)))
+
+    found = results(f"  split: {numbers(split)}\n")
+    assert found["split"].keys() == split.keys()
+    for key, value in split.items():
+        assert found["split"][key] == value or abs(found["split"][key] / value - 1) < 1e-3, (key, found["split"])
+    said = next(one["text"] for one in found["methods"] if one["topic"] == "Electrostatics")
+    assert f"cut-off of {split['cutoff_nm']} nm" in said and "; estimated error of forces " in said, said
+    assert "split" not in results("")
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        check_results(folder, check_methane(folder))
+
+
+main()
