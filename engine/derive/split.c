@@ -16,8 +16,9 @@
 #define POINT_COST (21 / 32768.0)
 #define LIST_BUFFER 0.11 /* nm */
 
-/* Edges of meshes that one block does; others go over the card, which takes more of all multiprocessors: some 700 us
- * for 8,214 atoms and 40^3 points before planes had passes of their own, and half of that since (LOG.md, "Mesh"). */
+/* Edges of meshes that one block does (engine/cuda/mesh/mesh.h, MESH_BLOCK_LENGTHS). Others go over the card: some 700
+ * us of a multiprocessor for 8,214 atoms and 40^3 points (LOG.md, "Mesh"), five times what one block would take. They
+ * have become faster since, which was not measured apart; three times is a guess. */
 #define BLOCK_EDGE_LEAST 12
 #define BLOCK_EDGE_MOST 36
 #define CARD_COST 3 /* times that of one block */

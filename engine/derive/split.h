@@ -10,16 +10,15 @@
 
 #include "engine/derive/ewald_error.h"
 
-#define SPLIT_LOOSEST                                                                                                  \
-    1e-4                   /* tolerance, unless the settings asked for have a looser one: what is cut off is always    \
-                              attraction at one distance, so unlike a mesh's it is no error that averages out */
+/* Tolerance at most, unless the settings asked for have a looser one. The mesh's errors change with the places of atoms
+ * between its points and average out; forces that are cut off are left out whatever those are. */
+#define SPLIT_LOOSEST 1e-4
 #define SPLIT_SHORTEST 0.6 /* nm, cut-off */
 #define SPLIT_CUTOFFS 20   /* that are looked at, in a nm */
 
 /* Cut-off, tolerance, grid and order of PME become those chosen. The cut-off is never longer than the longer of the two
- * asked for, and the direct part of the error is held by SPLIT_LOOSEST. Nothing but the grid, which becomes
- * the one that comes of its spacing, changes where nothing is faster or no atom has a charge; nothing at all where
- * cut-offs or mesh do not fit the box. */
+ * asked for. Where nothing is faster, or no atom has a charge, they stay as they are, and the grid is the one that its
+ * spacing gives. Where no mesh fits the box, nothing changes. */
 void split_choose(struct nonbonded_settings *set, const struct ewald_charges *c);
 /* Time of a step on a GPU that depends on the split, us of one multiprocessor. */
 double split_cost(const struct nonbonded_settings *set, const struct ewald_charges *c);

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""nonbonded.split: what `validate` says of it, that energies are those of its numbers, and what results say.
+"""nonbonded.split: what `validate` says of it, that energies are those of its numbers, what results say, and that a
+service runs an ensemble that says auto as one with the numbers, over a crash.
 
-Usage: split.py SHOAL_WORKER WRITE_OSCILLATORS EXAMPLES
+Usage: split.py SHOAL_WORKER WRITE_OSCILLATORS EXAMPLES SHOALD
 """
 import json
 import os
@@ -12,7 +13,10 @@ import subprocess
 import sys
 import tempfile
 
-WORKER, OSCILLATORS, EXAMPLES = sys.argv[1:]
+from service import Service
+from tiny import tiny
+
+WORKER, OSCILLATORS, EXAMPLES, SHOALD = sys.argv[1:]
 
 ASKED = "  cutoff: 0.8 nm\n  coulomb: {cutoff: 1.0 nm, tolerance: 1e-6}\n"
 
@@ -77,9 +81,39 @@ def check_results(folder, split):
     assert "split" not in results("")
 
 
+def check_service(folder):
+    spec, files = tiny("split", seed=3, steps=400, windows=(0, 1), side=4)
+    asked = "  cutoff: 0.5 nm\n  coulomb: {cutoff: 0.6 nm, grid-spacing: 0.15 nm}\n  split: "
+    head, tail = re.split(r"  cutoff: .*\n  coulomb: .*\n", spec)
+    s = Service(SHOALD, WORKER, folder, "cpu:2")
+    s.start()
+
+    def submit(key, split):
+        body = {"spec": f"{head}{asked}{split}\n{tail}", "spec_name": "tiny.yaml", "files": files, "id": key}
+        status, answer = s.call("POST", "/v1/ensembles", body)
+        assert status in (200, 201), answer
+        return answer["id"]
+
+    auto = submit("auto", "auto")
+    assert submit("auto", "auto") == auto
+    s.kill()
+    s.start()
+    s.wait_done(auto)
+    found = s.outputs(auto)
+    split = json.loads(found["results"])["split"]
+    given = submit("given", numbers(split))
+    s.wait_done(given)
+    expected = s.outputs(given)
+    for name in found.keys() - {"results"}:
+        assert found[name] == expected[name], name
+    assert json.loads(expected["results"])["split"] == split and split["cutoff_nm"] < 0.6, split
+    assert s.stop() == 0
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         check_results(folder, check_methane(folder))
+        check_service(f"{folder}/service")
 
 
 main()
