@@ -101,6 +101,14 @@ const struct command commands[] = {
      "shoal priority 3f2a --to high\nshoal priority --label campaign=amines --to low\nshoal priority 3f2a --to "
      "urgent\n",
      NEEDS_SERVICE, KEPT | CHOICE | OTHERS | BIT(TO), 0, MANY, priority_main},
+    {"move", "[ID...] DEVICE", "have ensembles go on on another device",
+     "DEVICE is one that `shoal status --devices` lists. Replicas that run elsewhere make checkpoints and go on there "
+     "as soon as it has room; numbers are those of a run that was not moved, to the last bit. So a device of another "
+     "model is refused while one like that of the checkpoints is in use. The ensemble stays there, also after a "
+     "restart of the service, unless the device is drained, lost or put aside, or crashes with it. DEVICE any takes "
+     "that back: it runs where there is room.",
+     "shoal move 3f2a cuda:1\nshoal move --label campaign=amines cuda:1\nshoal move 3f2a any\n", NEEDS_SERVICE,
+     KEPT | CHOICE | OTHERS, 1, MANY, move_main},
     {"reestimate", "[ID...]", "compute the results of ended ensembles again from the samples that they have",
      "Nothing is simulated. Use it after the cause of a failed or partial estimate is gone (a full disk, a read error, "
      "too little memory for the estimator), or to have results by a newer version of Shoal. The old results are "

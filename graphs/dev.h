@@ -129,9 +129,9 @@ static inline bool dev_lost(const struct dev *d)
 }
 
 /* Opens "cpu" (as many threads as cores this process may use), "cpu:N" (N threads), or a GPU by its kind and number, as
- * "cuda:0" (graphs/kinds.def). ":shuffle" behind the name of a CPU device sets dev.shuffle, ":eager" behind any name
- * dev.eager. Tapes given to it use `kernels`. ERR_USAGE: no such name; ERR_DEVICE: not built in, absent, or a kernel
- * does not fit its declaration. */
+ * "cuda:0", or by its driver's id, as "cuda:GPU-3f6b" (graphs/kinds.def; then the process opens no other). ":shuffle"
+ * behind the name of a CPU device sets dev.shuffle, ":eager" behind any name dev.eager. Tapes given to it use
+ * `kernels`. ERR_USAGE: no such name; ERR_DEVICE: not built in, absent, or a kernel does not fit its declaration. */
 int dev_open(struct dev **out, const char *name, struct kernel_table kernels, struct err *e);
 /* Calls `gpu` with the name of each GPU that there is, usable or not, and `unknown` with why GPUs of a kind cannot be
  * counted: the driver does not tell, or has some and this program no way to them. */

@@ -21,6 +21,7 @@ int cancel_main(struct client *c, int argc, char **argv);
 int pause_main(struct client *c, int argc, char **argv);
 int resume_main(struct client *c, int argc, char **argv);
 int priority_main(struct client *c, int argc, char **argv);
+int move_main(struct client *c, int argc, char **argv);
 int retry_main(struct client *c, int argc, char **argv);
 int reestimate_main(struct client *c, int argc, char **argv);
 int extend_main(struct client *c, int argc, char **argv);

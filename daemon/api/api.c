@@ -51,6 +51,7 @@ static const struct api_command commands[] = {
     {"POST", "/v1/ensembles/{id}/resume", api_resume, {{0}}},
     {"POST", "/v1/ensembles/{id}/retry", api_retry, {{"window", API_NUMBER}}},
     {"POST", "/v1/ensembles/{id}/priority", api_priority, {{"to", API_TEXT}}},
+    {"POST", "/v1/ensembles/{id}/move", api_move, {{"to", API_TEXT}}},
     {"POST", "/v1/ensembles/{id}/reestimate", api_reestimate, {{0}}},
     {"POST",
      "/v1/ensembles/{id}/extend",

@@ -93,6 +93,7 @@ struct reply api_retry(struct api_call *c);
 struct reply api_priority(struct api_call *c);
 /* ERR_USAGE: it is none; ERR_FORBIDDEN: it is not the caller's to give. `text` may be NULL. */
 int api_priority_of(const struct api_call *c, const char *text, int *out, struct err *e);
+struct reply api_move(struct api_call *c);
 struct reply api_reestimate(struct api_call *c);
 struct reply api_remove(struct api_call *c);
 /* Its owner, or an administrator, has moved it ("paused"): answers with the ensemble once that is committed. */
@@ -100,6 +101,8 @@ void api_moved(struct service *sv, struct request *r, struct ensemble *en, const
 /* administrators.c */
 struct reply api_drain(struct api_call *c);
 struct reply api_undrain(struct api_call *c);
+/* ERR_NOT_FOUND, with those that there are. */
+int api_find_device(const struct service *sv, const char *device, int *worker, struct err *e);
 struct reply api_hold(struct api_call *c);
 struct reply api_release(struct api_call *c);
 /* Whose things a call is about: of the user `owner`, or of all; when neither is said the caller's, of root and the
@@ -139,9 +142,9 @@ const char *api_ensemble_text(struct ensemble *en);
 void api_add_object(struct buf *out, json_t *object, const char *key, const char *value);
 /* Of devices whose memory is known, how many replicas of an ensemble of such sizes (NULL: not known) each holds: an
  * array of Fit. */
-json_t *api_fits_json(const struct sched *s, const char *sizes);
+json_t *api_fits_json(const struct sched *s, const struct device_sizes *sizes);
 /* ERR_TOO_LARGE, with the numbers, where all devices are known and none holds one. */
-int api_fits_any(const struct sched *s, const char *sizes, struct err *e);
+int api_fits_any(const struct sched *s, const struct device_sizes *sizes, struct err *e);
 /* Replicas that a worker's device has memory for, as the user sees them. */
 json_t *api_replicas_on(const struct service *sv, int worker, uint32_t uid);
 

@@ -42,17 +42,19 @@ static int is_open(const struct service *sv, uint32_t uid, struct err *e)
         held->by, held->reason ? ": " : "", held->reason ? held->reason : "");
 }
 
-/* NULL: not known. The caller frees. */
-static char *sizes_of(const json_t *facts)
+static void read_sizes(struct device_sizes *out, const json_t *facts)
 {
-    return json_dumps(json_object_get(facts, "sizes"), JSON_COMPACT);
+    char *text = json_dumps(json_object_get(facts, "sizes"), JSON_COMPACT);
+    device_sizes_read(out, text);
+    free(text);
 }
 
 static int may_fit(const struct service *sv, const json_t *facts, struct err *e)
 {
-    char *sizes = sizes_of(facts);
-    int rc = api_fits_any(&sv->sched, sizes, e);
-    free(sizes);
+    struct device_sizes sizes = {0};
+    read_sizes(&sizes, facts);
+    int rc = api_fits_any(&sv->sched, &sizes, e);
+    device_sizes_free(&sizes);
     return rc;
 }
 
@@ -134,7 +136,7 @@ static struct ensemble *make_ensemble(struct service *sv, uint32_t owner, const 
     en->allocation = (struct allocation){.share = number_of(allocation, "share"),
                                          .before = number_of(allocation, "before"),
                                          .every = number_of(allocation, "every")};
-    en->sizes = sizes_of(facts);
+    read_sizes(&en->sizes, facts);
     add_labels(en, json_object_get(facts, "labels"));
     return en;
 }
@@ -242,16 +244,17 @@ static void validate_checked(void *arg, const struct err *err, const json_t *hea
     struct validation *v = arg;
     json_t *summary = json_object_get(head, "summary");
     struct err e = {0};
-    char *sizes = sizes_of(json_object_get(head, "submission"));
+    struct device_sizes sizes = {0};
+    read_sizes(&sizes, json_object_get(head, "submission"));
     if (err)
         reply_missing(v->request, err, json_incref(json_object_get(json_object_get(head, "error"), "files")));
-    else if (api_fits_any(v->sched, sizes, &e))
+    else if (api_fits_any(v->sched, &sizes, &e))
         reply_error(v->request, &e);
     else {
-        json_object_set_new(summary, "fits", api_fits_json(v->sched, sizes));
+        json_object_set_new(summary, "fits", api_fits_json(v->sched, &sizes));
         reply_json(v->request, 200, json_incref(summary));
     }
-    free(sizes);
+    device_sizes_free(&sizes);
     free(v);
 }
 

@@ -17,6 +17,7 @@
  *                 |          v
  *                 +------ stopping --> paused | cancelled | queued          (retry: failed, cancelled -> queued)
  *                                                                           (extend: done -> queued)
+ *           queued -> failed: no device will ever have memory for it
  *
  * An ensemble has revisions. The first is what was submitted; each extension gives its replicas later targets and makes
  * the next. A done replica has reached its target: one that has a later one is not done any more. A revision may also
@@ -29,6 +30,7 @@
 #include <stdint.h>
 
 #include "daemon/quota/quota.h"
+#include "daemon/schedule/memory/device_sizes.h"
 #include "engine/base/sm.h"
 
 enum ensemble_state {
@@ -152,8 +154,7 @@ struct ensemble {
     char hash[65];  /* SHA-256 of everything submitted, hex */
     char *name;
     char *spec_name;
-    char *sizes; /* what devices would have to hold of it, as its reader told: JSON (daemon/spec/submission.h); NULL:
-                    not known */
+    struct device_sizes sizes; /* what devices would have to hold of it */
     int nlabels;
     struct ensemble_label *labels;
     struct quota_charge counted, peopled, stored; /* of its owner: one ensemble, its replicas, its bytes */
@@ -173,6 +174,8 @@ struct ensemble {
     struct sm sm;    /* enum ensemble_state */
     char *reason;    /* why it failed or waits, NULL: none */
     char *paused_by; /* the administrator who paused it last, and nobody has had it go on since; NULL: none */
+    char *moved_to;  /* the device that it was moved to; NULL: it runs on any */
+    int home;        /* index of that device's worker, -1: any; the service may not have the device any more */
     int64_t created, changed;
     int64_t seq;                /* of its newest event */
     int64_t nevents, row_bytes; /* that are stored: events; bytes of the spec, labels and all names */
@@ -202,6 +205,7 @@ struct ensemble {
     struct ensemble_estimate estimate; /* the newest live one; service/estimates_so_far.c keeps these three */
     int64_t live_steps;                /* of its checkpoints, summed, when that was begun */
     int64_t live_after;                /* earliest next one; the scheduler's clock, ms */
+    uint64_t modelled;                 /* workers that have its model on their devices (bit per worker) */
     bool prepared;                     /* its folder holds the input files */
     bool preparing;                    /* they are being written */
     int64_t prepare_after;             /* earliest next attempt to write them; the scheduler's clock, ms */

@@ -123,8 +123,10 @@ static void on_prepared(struct step *st, const struct sched_event *ev)
     e->prepared = ev->ok;
     if (ev->ok && ensemble_wants(e) && !e->wants_space && e->reason)
         set_reason(st, e, NULL);
-    if (ev->ok)
+    if (ev->ok) {
+        fail_too_large(st, e);
         return;
+    }
     e->prepare_after = st->now + PREPARE_RETRY_MS;
     if (ensemble_ended(e))
         return;
@@ -185,6 +187,8 @@ static int dispatch(struct step *st, const struct sched_event *ev, struct err *e
         return on_retry(st, ev, err);
     case SCHED_PRIORITY:
         return on_priority(st, ev, err);
+    case SCHED_MOVE:
+        return on_move(st, ev, err);
     case SCHED_REESTIMATE:
         return on_reestimate(st, ev->ensemble, err);
     case SCHED_EXTEND:

@@ -42,6 +42,11 @@
  * checkpoints, on another model of device if there is none of its own (devices.c). An ensemble that an administrator
  * paused goes on when an administrator says so (owners.c, api/owner.c).
  *
+ * 12. A set starts where the model of its ensemble is already, if its turn has come there too; but no device is left
+ * idle for that while nobody else waits (pack.c). It waits where it is predicted to need more memory than what runs
+ * there leaves. One that no device could ever hold fails. An ensemble that was moved to a device stays there as long as
+ * that can be counted on.
+ *
  * `now` never jumps (ms of a clock that goes on in sleep); `time` is what is recorded (ms since 1970).
  */
 #ifndef SHOAL_DAEMON_SCHEDULE_SCHED_H
@@ -70,6 +75,7 @@ enum sched_kind {
     /* likewise, of its failed and cancelled replicas; one: only of those of `window` that failed */
     SCHED_RETRY,
     SCHED_PRIORITY,   /* ensemble: its priority among its owner's is to be this */
+    SCHED_MOVE,       /* ensemble: is to go on on the device `device` of `worker`, -1: on any; `by` */
     SCHED_REESTIMATE, /* ensemble: its results are to be computed again from the rows it has */
     /* ensemble: its replicas' target over all stages is to be `step`, or, more, by `step` later; message: in words */
     SCHED_EXTEND,
@@ -83,7 +89,7 @@ enum sched_kind {
        why */
     SCHED_LOOKED,
     SCHED_WORKER_UP,   /* worker: said hello; slots, device, model, limits, room */
-    SCHED_SLOTS,       /* worker: wants so many slots from now on; fewer make nobody leave */
+    SCHED_SLOTS,       /* worker: wants so many slots from now on, fewer make nobody leave; its device has that room */
     SCHED_WORKER_DOWN, /* worker: ended; ok: in order, else a crash: message */
     SCHED_PROGRESS,    /* worker, replica, stage, step, time_ps */
     SCHED_SEGMENT,     /* worker, replica, stage, step, time_ps */
@@ -189,7 +195,7 @@ struct sched_worker {
     char *device, *model;    /* NULL: it never said hello */
     char
         *limits; /* what of the device decides how much a replica takes there, in the worker's words; NULL: not known */
-    struct room room; /* before it has any replica */
+    struct room room; /* of its device, as if no replica were there */
 };
 
 struct sched {
@@ -244,6 +250,7 @@ enum wait_kind {
     WAIT_SICK,   /* those that are up are put aside */
     WAIT_DRAIN,  /* those that are up are drained */
     WAIT_ROOM,   /* its turn has come; others make room */
+    WAIT_MEMORY, /* its turn has come; the device has slots for it and not the memory */
     WAIT_TURN,   /* for its turn */
     WAIT_KINDS,
 };
@@ -253,6 +260,8 @@ struct sched_wait {
     int place;                          /* in the queue, from 1; 0: not in it */
     int64_t expected;                   /* ms from now until it starts, as far as one can tell; -1: one cannot */
     const struct sched_worker *drained; /* WAIT_DRAIN: one of them */
+    const struct sched_worker *full; /* WAIT_MEMORY: whose device it is; and what is needed there and is free, bytes */
+    int64_t needs, free;
 };
 
 /* What the replicas of one ensemble wait for, found once for all of them. It stays good as long as the ensemble has the

@@ -110,6 +110,14 @@ static void remember(void *arg, uint32_t uid, double used, int64_t at)
     sched_remember(&sv->sched, uid, used, ago > 0 ? ago : 0);
 }
 
+int service_worker_of(const struct service *sv, const char *device)
+{
+    for (int w = 0; w < sv->sched.nworkers && device; w++)
+        if (!strcmp(device, supervisor_device(sv->supervisor, w)))
+            return w;
+    return -1;
+}
+
 /* A device that the service does not have now keeps its row. */
 static void take_hold(void *arg, const char *what, const struct hold *hold)
 {
@@ -117,9 +125,9 @@ static void take_hold(void *arg, const char *what, const struct hold *hold)
     struct err e = {0};
     if (!strcmp(what, STORE_ADMISSION))
         hold_set(&sv->admission, hold);
-    for (int w = 0; w < sv->sched.nworkers; w++)
-        if (!strcmp(what, supervisor_device(sv->supervisor, w)))
-            service_step(sv, &(struct sched_event){.kind = SCHED_DRAINED, .worker = w, .hold = hold}, &e);
+    const int worker = service_worker_of(sv, what);
+    if (worker >= 0)
+        service_step(sv, &(struct sched_event){.kind = SCHED_DRAINED, .worker = worker, .hold = hold}, &e);
 }
 
 void service_add(struct service *sv, struct ensemble *en, const struct submission *sub)
@@ -252,6 +260,7 @@ int service_start(struct service *sv, struct err *e)
     for (int i = 0; i < l.n; i++) {
         charge(sv->config.quota, l.items[i]);
         if (rc == 0) {
+            l.items[i]->home = service_worker_of(sv, l.items[i]->moved_to);
             ensemble_show_all(l.items[i]);
             service_register(sv, l.items[i]);
             meet_user(sv, l.items[i]->owner);

@@ -121,6 +121,8 @@ void service_save_use(struct service *sv);
 void service_account(struct service *sv, struct sched_set *set, int worker);
 /* The replica that a worker knows by this number, if it has it. */
 struct sched_replica *service_running(const struct service *sv, int worker, int64_t number);
+/* The worker of the device with this name; -1: there is none, or NULL. */
+int service_worker_of(const struct service *sv, const char *device);
 /* One worker is up, the disk takes writes, no drain. */
 bool service_ready(const struct service *sv, struct err *e);
 

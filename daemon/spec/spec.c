@@ -13,7 +13,6 @@
 #include "engine/base/statistics/allocate.h"
 #include "engine/base/number.h"
 #include "engine/observe/observe.h"
-#include "engine/system/vdw_modifiers.h"
 
 static void read_system_section(struct spec *s, struct view v)
 {
@@ -49,93 +48,6 @@ static int check_replicas(struct reader *r, const struct spec *s, struct view re
                     "%d windows x %d repeats are %d replicas; expected at most %d in one ensemble: "
                     "submit several ensembles with other seeds and fewer repeats each",
                     s->settings.alchemy.nwindows, s->repeats, s->settings.replicas, SPEC_REPLICAS_MAX);
-}
-
-static int no_switch(struct reader *r, struct view start, struct view modifier)
-{
-    struct buf switching = {0};
-    vdw_modifiers_that_switch(&switching);
-    int rc = spec_bad(r, start, "nonbonded.vdw.switch-start", "%s: only %s begin somewhere, not %s", view_text(start),
-                      switching.data, view_text(modifier));
-    buf_free(&switching);
-    return rc;
-}
-
-static int read_vdw(struct reader *r, struct nonbonded_settings *nb, struct view v)
-{
-    struct view cutoff = view_key(v, "cutoff"), start = view_key(v, "switch-start"), modifier = view_key(v, "modifier");
-    if (view_given(cutoff))
-        nb->vdw_cutoff = view_quantity(cutoff).value;
-    nb->vdw_modifier = (enum vdw_modifier)view_choice(modifier);
-    nb->dispersion = (enum dispersion_correction)view_choice(view_key(v, "dispersion-correction"));
-    const bool switches = vdw_modifiers[nb->vdw_modifier].switches;
-    if (!switches && view_given(start))
-        return no_switch(r, start, modifier);
-    if (switches && !view_given(start))
-        return spec_bad(r, modifier, "nonbonded.vdw.switch-start",
-                        "missing; %s needs it, below the cut-off of %.15g nm", view_text(modifier), nb->vdw_cutoff);
-    nb->vdw_switch = view_quantity(start).value;
-    if (switches && nb->vdw_switch >= nb->vdw_cutoff)
-        return spec_bad(r, start, "nonbonded.vdw.switch-start", "%s: expected less than the cut-off of %.15g nm",
-                        view_text(start), nb->vdw_cutoff);
-    return 0;
-}
-
-/* Each method has keys of its own. */
-static int read_method(struct reader *r, struct nonbonded_settings *nb, struct view v)
-{
-    static const struct {
-        const char *key;
-        enum coulomb_method of;
-    } own[] = {{"modifier", COULOMB_PME}, {"grid-spacing", COULOMB_PME}, {"grid", COULOMB_PME},
-               {"order", COULOMB_PME},    {"tolerance", COULOMB_PME},    {"epsilon-rf", COULOMB_REACTION_FIELD}};
-    struct view method = view_key(v, "method"), epsilon = view_key(v, "epsilon-rf");
-    nb->coulomb_method = (enum coulomb_method)view_choice(method);
-    nb->epsilon_r = view_number(view_key(v, "epsilon-r"));
-    nb->epsilon_rf = view_number(epsilon);
-    for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
-        struct view key = view_key(v, own[i].key);
-        char place[48];
-        snprintf(place, sizeof place, "nonbonded.coulomb.%s", own[i].key);
-        if (view_given(key) && own[i].of != nb->coulomb_method)
-            return spec_bad(r, key, place, "a key of another method than %s", view_text(method));
-    }
-    if (nb->epsilon_rf > 0 && nb->epsilon_rf < nb->epsilon_r)
-        return spec_bad(r, epsilon, "nonbonded.coulomb.epsilon-rf",
-                        "%s: expected at least epsilon-r, %.15g, or 0 for an infinite constant", view_text(epsilon),
-                        nb->epsilon_r);
-    return 0;
-}
-
-static int read_coulomb(struct reader *r, struct nonbonded_settings *nb, struct view v)
-{
-    int rc = read_method(r, nb, v);
-    if (rc)
-        return rc;
-    struct view cutoff = view_key(v, "cutoff"), spacing = view_key(v, "grid-spacing"), grid = view_key(v, "grid");
-    if (view_given(cutoff))
-        nb->coulomb_cutoff = view_quantity(cutoff).value;
-    nb->coulomb_modifier = (enum coulomb_modifier)view_choice(view_key(v, "modifier"));
-    nb->ewald_tolerance = view_number(view_key(v, "tolerance"));
-    nb->pme_order = (int)view_integer(view_key(v, "order"));
-    nb->pme_spacing = view_quantity(spacing).value;
-    if (view_given(spacing) && view_given(grid))
-        return spec_bad(r, grid, "nonbonded.coulomb.grid", "expected grid or grid-spacing, not both");
-    for (int i = 0; i < view_count(grid); i++) {
-        nb->pme_grid[i] = (int)view_integer(view_item(grid, i));
-        if (nb->pme_grid[i] < 2 * nb->pme_order)
-            return spec_bad(r, grid, "nonbonded.coulomb.grid", "%d: expected at least twice the order, %d points",
-                            nb->pme_grid[i], 2 * nb->pme_order);
-    }
-    return 0;
-}
-
-static int read_nonbonded(struct reader *r, struct nonbonded_settings *nb, struct view v)
-{
-    nb->vdw_cutoff = nb->coulomb_cutoff = view_quantity(view_key(v, "cutoff")).value;
-    nb->list_buffer = view_quantity(view_key(v, "list-buffer")).value;
-    int rc = read_vdw(r, nb, view_key(v, "vdw"));
-    return rc ? rc : read_coulomb(r, nb, view_key(v, "coulomb"));
 }
 
 static int read_integrator(struct reader *r, struct integrator_settings *in, struct view v)
@@ -352,7 +264,7 @@ static int read_spec(struct reader *r, struct spec *s, struct view root)
     s->repeats = (int)view_integer(view_key(root, "repeats"));
     s->settings.constrain = (enum constrain)view_choice(constraints);
     read_system_section(s, view_key(root, "system"));
-    int rc = read_nonbonded(r, &s->settings.nonbonded, nonbonded);
+    int rc = spec_read_nonbonded(r, s, nonbonded);
     if (!rc)
         rc = spec_read_alchemy(r, &s->settings.alchemy, alchemy);
     if (!rc)

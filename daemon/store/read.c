@@ -157,10 +157,11 @@ static struct ensemble *read_ensemble(sqlite3_stmt *q, struct err *e)
     en->ran_ms = sqlite3_column_int64(q, 29);
     en->row_bytes = sqlite3_column_int64(q, 30);
     en->again = sqlite3_column_int(q, 31) != 0;
-    ensemble_string(&en->sizes, column(q, 32));
+    device_sizes_read(&en->sizes, column(q, 32));
     en->priority = sqlite3_column_int(q, 35) ? PRIORITY_URGENT : sqlite3_column_int(q, 33);
     ensemble_string(&en->paused_by, column(q, 34));
     en->device_ms = sqlite3_column_double(q, 36);
+    ensemble_string(&en->moved_to, column(q, 37));
     return en;
 }
 

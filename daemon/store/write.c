@@ -93,7 +93,7 @@ static void add_ensemble(struct store *s, const struct ensemble *e, const char *
     integer(s, e->allocation.share);
     integer(s, e->allocation.before);
     integer(s, e->allocation.every);
-    text(s, e->sizes);
+    text(s, e->sizes.text);
     priority(s, e);
 }
 
@@ -182,6 +182,7 @@ void store_save_ensemble(struct store *s, const struct ensemble *e)
     integer(s, e->again);
     priority(s, e);
     text(s, e->paused_by);
+    text(s, e->moved_to);
     integer(s, e->number);
 }
 

@@ -84,6 +84,7 @@ struct cuda_scratch {
 
 struct cuda_dev {
     struct dev base;
+    char name[DEV_NAME]; /* as it was given */
     int ordinal;
     struct cudaDeviceProp properties;
     size_t free_bytes, total_bytes; /* as last seen */

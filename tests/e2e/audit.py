@@ -78,6 +78,7 @@ TRIES = {
     ("POST", "/v1/ensembles/{id}/resume"): (paused, "", None, {"act": "resume"}),
     ("POST", "/v1/ensembles/{id}/retry"): (ended, "", None, {"act": "retry"}),
     ("POST", "/v1/ensembles/{id}/priority"): (running, "?to=high", None, {"act": "priority", "to": "high"}),
+    ("POST", "/v1/ensembles/{id}/move"): (running, "?to=cpu", None, {"act": "move", "to": "cpu"}),
     ("POST", "/v1/ensembles/{id}/reestimate"): (done, "", None, {"act": "reestimate"}),
     ("POST", "/v1/ensembles/{id}/extend"): (running, "?until=20%20ps", None, {"act": "extend", "until": "20 ps"}),
 }

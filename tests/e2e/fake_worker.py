@@ -4,7 +4,7 @@
 
 It speaks frames (daemon/processes/frames.h) and obeys the file named by FAKE_RULES, read again at every start of a replica:
 {"steps": per replica, and so many more as its target is later than the spec's (0: its target), "per_second": steps, "segment": steps between checkpoints, "model": device model,
- "drain_seconds": how long a drain takes, "protocol": what the hello says,
+ "limits", "memory": of the device, {"total", "free", "used": bytes}, "drain_seconds": how long a drain takes, "protocol": what the hello says,
  "rules": [{"window": 1, "name": "ensemble's name", "device": "cpu:1", "salt": of the start, "at": step, "times": n,
             "do": "crash" | "exit" | "fail" | "nonsense" | "stray" | "close" | "hang", "code": n, "message": text}]}
 Every key of a rule but "do" may be absent; a replica that hangs makes no step but is heard of; `times` counts in a file beside the rules, over all workers.
@@ -91,8 +91,9 @@ class Worker:
         self.device, self.replicas = device, {}
         config = rules()
         self.slots = slots or config.get("slots", 2)
+        about = {key: config[key] for key in ("limits", "memory") if key in config}
         self.send(type="hello", protocol=config.get("protocol", PROTOCOL), device=device, model=config.get("model", "fake"), slots=self.slots,
-                  pid=os.getpid(), version="fake")
+                  pid=os.getpid(), version="fake", **about)
 
     def send(self, **message):
         data = json.dumps(message).encode()
@@ -175,7 +176,8 @@ class Worker:
                 self.start(message, one)
             shares = [[number, 1000 + number] for number in self.replicas]
             self.send(type="load", slots=self.slots, busy=0.5, us_per_replica_step=100.0, ns_per_day=1000.0, replicas=shares,
-                      memory={"total": 1 << 30, "free": 1 << 29, "used": 1 << 20, "replica": max((b for _, b in shares), default=0)})
+                      memory={"total": 1 << 30, "free": 1 << 29, "used": 1 << 20, "replica": max((b for _, b in shares), default=0),
+                              **rules().get("memory", {})})
         elif message["type"] == "stop":
             for replica in [r for r in self.replicas.values() if r.set == message["set"]]:
                 self.try_to(self.stop, replica)

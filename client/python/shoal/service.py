@@ -140,6 +140,10 @@ class Service:
         """Which of your ensembles go first: those of high, then normal, then low priority; of administrators urgent, before all users'."""
         return self._move(which, f"priority?to={priority}")
 
+    def move(self, which: str | Ensemble, device: str) -> Ensemble:
+        """Has it go on on this device, as in "cuda:1", and stay there; "any": where there is room again."""
+        return self._move(which, "move?" + urlencode({"to": device}))
+
     def retry(self, which: str | Ensemble, window: int | None = None) -> Ensemble:
         """Runs failed and cancelled windows again, or the one."""
         return self._move(which, "retry" if window is None else f"retry?window={window}")

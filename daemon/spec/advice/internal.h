@@ -38,6 +38,8 @@ void advise_hydrogens(const struct advising *a);
 void advise_gaps(const struct advising *a);
 /* states.c: of what in state B has another effect than its numbers suggest, or none. */
 void advise_states(const struct advising *a, const struct topology *t);
+/* split.c: of a split between pairs and mesh with a larger error than without it. */
+void advise_split(const struct advising *a);
 /* box.c: of a box that not every device takes. */
 void advise_box(const struct advising *a);
 

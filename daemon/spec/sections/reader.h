@@ -32,6 +32,9 @@ void spec_phase_close(struct phase *p);
  * groups. */
 int selection_read(struct reader *r, struct selection *out, struct view v, const char *place, const char *index);
 
+/* nonbonded.c */
+int spec_read_nonbonded(struct reader *r, struct spec *s, struct view v);
+
 /* alchemy.c */
 int spec_read_alchemy(struct reader *r, struct alchemy_settings *a, struct view v);
 /* After the integrator. ERR_SPEC: not above its temperature; no ladder that it has. */

@@ -25,6 +25,7 @@
 
 #include "daemon/spec/advice/advice.h"
 #include "daemon/spec/predict.h"
+#include "daemon/spec/split.h"
 #include "daemon/spec/submission.h"
 #include "daemon/worker/command/commands.h"
 #include "daemon/worker/command/line.h"
@@ -125,7 +126,7 @@ static int check_last_stage(const struct listing *l, const struct spec *s, struc
     return l->campaign->budget.time > 0 ? spec_production(s, "1 steps", false, &steps, e) : 0;
 }
 
-static int look_at_system(struct listing *l, struct campaign_item *it, const struct spec *spec, struct source *src,
+static int look_at_system(struct listing *l, struct campaign_item *it, struct spec *spec, struct source *src,
                           struct err *e)
 {
     struct system sys = {0};
@@ -133,6 +134,8 @@ static int look_at_system(struct listing *l, struct campaign_item *it, const str
     int rc = check_last_stage(l, spec, e);
     if (!rc)
         rc = spec_system(spec, src, &sys, e);
+    if (!rc)
+        rc = spec_choose_split(spec, &sys, e); /* as the service will */
     if (!rc)
         rc = spec_check_windows(spec, &sys, e);
     if (!rc)
