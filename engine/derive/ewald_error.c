@@ -42,7 +42,7 @@ void ewald_charges_of(struct ewald_charges *c, const struct system *sys, const s
 {
     double square[2] = {0, 0}, q[2];
     int charged[2] = {0, 0};
-    *c = (struct ewald_charges){.natoms = sys->natoms};
+    *c = (struct ewald_charges){.natoms = sys->natoms, .bare = 2 * sys->nsettles};
     memcpy(c->box, sys->box, sizeof c->box);
     for (int i = 0; i < sys->natoms; i++) {
         alchemy_charges(sys, al, i, q);

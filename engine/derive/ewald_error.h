@@ -28,7 +28,7 @@ enum { EWALD_DISTANCES = 128 };
 
 struct ewald_charges {
     double box[BOX_SIZE];             /* nm; of the start coordinates */
-    int natoms;                       /* with a charge or without */
+    int natoms, bare;                 /* with a charge or without; of these hydrogens of rigid waters */
     double square;                    /* sum of the squared charges, e^2 */
     double mean;                      /* of the squared charges of charged atoms, e^2 */
     double excluded[EWALD_DISTANCES]; /* sum over excluded pairs, in both orders, of the products of their charges, e^2,

@@ -37,12 +37,19 @@ static bool fits_block(const int32_t size[3])
     return fits;
 }
 
-/* Pair lists reach to the longer of the two cut-offs, whatever the atoms (engine/cuda/pairs/pairs.c, set_cutoffs). So a
- * Coulomb cut-off shorter than that of Lennard-Jones saves nothing. */
+static double ball(double radius)
+{
+    return 4 * M_PI / 3 * radius * radius * radius;
+}
+
+/* Pair lists reach to the longer of the two cut-offs, but for hydrogens of waters, of which other waters see no more
+ * than Coulomb (engine/cuda/lists/build.cuh, build_of). */
 double split_cost(const struct nonbonded_settings *set, const struct ewald_charges *c)
 {
-    const double reach = fmax(set->coulomb_cutoff, set->vdw_cutoff) + LIST_BUFFER;
-    const double pairs = 2 * M_PI / 3 * c->natoms * (c->natoms / box_volume(c->box)) * reach * reach * reach;
+    const double longer = ball(fmax(set->coulomb_cutoff, set->vdw_cutoff) + LIST_BUFFER);
+    const double bare = ball(set->coulomb_cutoff + LIST_BUFFER), waters = 1.5 * c->bare / fmax(c->natoms, 1);
+    const double around = c->natoms * longer - waters * c->bare * (longer - bare); /* atoms in reach times the volume */
+    const double pairs = 0.5 * c->natoms / box_volume(c->box) * around;
     int32_t size[3];
     struct err e = {0};
     if (mesh_sizes(size, c->box, set, &e))

@@ -346,7 +346,8 @@ static __device__ struct build build_of(const struct args_list_build *a, const s
     for (int from = 0; from < 2; from++)
         for (int kind = 0; kind < LIST_KINDS; kind++) {
             const double buffers = t->buffer[from ? OTHER_ATOM : WATER_OTHER] + t->buffer[kind];
-            b.reach2[from][kind] = reach_square(&b, t->cutoff + buffers);
+            const bool bare = from == 0 && kind == WATER_OTHER; /* of Lennard-Jones */
+            b.reach2[from][kind] = reach_square(&b, (bare ? t->coulomb_cutoff : t->cutoff) + buffers);
             b.near2[from][kind] = reach_square(&b, t->near[from][kind]);
         }
     box_invert(c->box, b.inverse);
