@@ -27,7 +27,7 @@
 #define SPACING_LEAST 0.04
 #define SPACING_STEP 0.96 /* ..each finer by this or more */
 
-#define MARGIN 0.95 /* of the error asked for, as estimates of one order are not alike to the last percent */
+#define MARGIN 0.85 /* of the error asked for, as estimates of direct space are good to 15 % */
 
 static bool fits_block(const int32_t size[3])
 {
