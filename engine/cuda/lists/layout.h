@@ -41,8 +41,19 @@
 
 #define EXTENT_SLACK 1.02f /* how far trios reach from their first atoms may grow by that factor.. */
 #define EXTENT_MORE 0.002f /* ..and this much, nm, until there is a new search */
-#define SEARCH_SOON 0.8    /* of how far first atoms may go, from which on the next lists are made by a new search */
-#define BUFFER_AHEAD 0.9   /* of its buffer, that an atom is taken to be from where it is at most */
+
+/* Rounding in single precision must lose no pair, so lengths are taken for longer than they are and limits for shorter.
+ * One operation rounds by at most 2^-24 of its result, 6e-8; a length from positions takes fewer than fifty, 3e-6 in
+ * all. Positions are rounded to 2^-32 of an edge: 5e-9 nm of 20 nm, which is 5e-8 of an extent of 0.1 nm. The square of
+ * a distance between spots is a difference of larger squares: seven operations, 4e-7 of the longest diagonal's. */
+#define REACH_ROUNDED 1.00001f   /* times a sum of reaches, or the square of one: under ten operations, 6e-7 */
+#define LENGTH_ROUNDED 1.0001f   /* times a length that comes from positions */
+#define LIMIT_ROUNDED 0.999f     /* times what a length has to be shorter than.. */
+#define HALF_ROUNDED 0.499f      /* ..and half of it */
+#define DIAGONAL2_ROUNDING 4e-7f /* of the square of the longest diagonal */
+
+#define SEARCH_SOON 0.8  /* of how far first atoms may go, from which on the next lists are made by a new search */
+#define BUFFER_AHEAD 0.9 /* of its buffer, that an atom is taken to be from where it is at most */
 
 enum {
     TRIO = 3,

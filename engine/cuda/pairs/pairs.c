@@ -42,8 +42,6 @@ enum {
     LANES_WANTED = 1100, /* on each multiprocessor, of all replicas that can be at work at a time */
 };
 
-struct pair_limits pair_limits = {UINT32_MAX, UINT32_MAX};
-
 /* ---- a model ---- */
 
 /* A polynomial of fewer terms by taking off Chebyshev polynomials from the top (Lanczos' economization); returns by how
@@ -246,13 +244,12 @@ static void set_reach(struct pairs *p, const struct settings *set, const struct 
     p->lists_box = h->box == TRICLINIC && !rounded ? ANY_IMAGE : h->box;
 }
 
-/* What fits, and may. Bits do not depend on any of it. */
+/* What fits. Bits do not depend on any of it. */
 static struct pair_limits limits_on(const struct dev_limits *device)
 {
-    const uint32_t whole = (device->block_shared - CUDA_STATIC_SHARED) / TRIO_BYTES;
-    const uint32_t region = (device->processor_shared / 2 - device->reserved_shared - CUDA_STATIC_SHARED) / TRIO_BYTES;
-    return (struct pair_limits){whole < pair_limits.whole ? whole : pair_limits.whole,
-                                region < pair_limits.region ? region : pair_limits.region};
+    const uint32_t half = device->processor_shared / 2 - device->reserved_shared;
+    return (struct pair_limits){.whole = (device->block_shared - CUDA_STATIC_SHARED) / TRIO_BYTES,
+                                .region = (half - CUDA_STATIC_SHARED) / TRIO_BYTES};
 }
 
 int pairs_make(struct pairs *p, const struct dev_limits *device, const struct system *sys, const struct settings *set,
