@@ -71,8 +71,6 @@ bool replica_at_work(const void *replica);
 /* Asks it to checkpoint at its next sync point and to end. */
 void replica_stop(struct replica *r);
 
-double replica_now(void); /* wall clock, seconds */
-
 /* NULL before its first sim_new and after its end. */
 const struct sim *replica_sim(const struct replica *r);
 

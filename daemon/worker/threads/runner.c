@@ -8,9 +8,9 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "engine/base/buf.h"
+#include "engine/base/clock.h"
 #include "engine/run/sim.h"
 
 #define FDS_MAX 8
@@ -62,9 +62,7 @@ static void look(struct runner *r)
 {
     if (!r->at_work)
         return;
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    double now = (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+    const double now = clock_now();
     r->busy += (now - r->looked) * (r->seen < r->width ? r->seen : r->width) / r->width;
     r->looked = now;
     r->seen = 0;
