@@ -11,6 +11,8 @@
 #ifndef SHOAL_ENGINE_RUN_PROGRAM_H
 #define SHOAL_ENGINE_RUN_PROGRAM_H
 
+#include <math.h>
+
 #include "engine/run/ctl.h"
 #include "engine/run/gang.h"
 #include "engine/run/readonly.h"
@@ -29,6 +31,20 @@ struct list_caps {
         regions[3]; /* that a GPU cuts a large system into along each edge: more of them where one is too crowded */
     uint32_t near;  /* on a GPU: of the pairs that are near, of three atoms */
 };
+
+/* Of a list that has outgrown its own: a fifth more than it needed. */
+static inline uint32_t list_cap_grown(const struct ctl *ctl)
+{
+    return (uint32_t)(1.2 * ctl->value) + 64;
+}
+
+/* Of the list of perturbed pairs at first: every perturbed atom with a fifth more than are within `reach` (nm) at that
+ * density (atoms per nm^3), and some more in small systems, of which it has all at most. */
+static inline uint32_t list_cap_perturbed(int32_t nperturbed, int32_t natoms, double reach, double density)
+{
+    const double around = 1.2 * 4 * M_PI / 3 * density * pow(reach, 3) + 32;
+    return (uint32_t)(nperturbed * fmin(around, natoms)) + 64;
+}
 
 enum evaluate {
     EVALUATE_STEP,      /* forces only */

@@ -14,7 +14,7 @@
 #include "engine/cuda/mesh/mesh.h"
 #include "engine/math/accumulate.h"
 
-#define PI_F 3.14159265f
+#define PI_F ((float)M_PI)
 
 static __device__ inline float mode_decay(const struct mesh_table *t)
 {

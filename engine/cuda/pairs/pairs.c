@@ -399,10 +399,10 @@ static double usual_around(const struct pairs *p)
 void pairs_caps_guess(const struct pairs *p, struct list_caps *caps)
 {
     const struct pair_table *h = &p->host;
-    const double sphere = 4 * M_PI / 3 * p->density, around = usual_around(p);
+    const double around = usual_around(p);
     caps->near = NEAR_USUAL;
     caps->entries = (uint32_t)(POOL_ROOM * pool_words(p, around, caps->near));
-    caps->pairs = (uint32_t)(h->nperturbed * fmin(1.2 * sphere * pow(h->list_cutoff, 3) + 32, h->natoms)) + 64;
+    caps->pairs = list_cap_perturbed(h->nperturbed, h->natoms, h->list_cutoff, p->density);
     memcpy(caps->regions, p->regions, sizeof caps->regions);
 }
 
@@ -410,7 +410,7 @@ void pairs_caps_grow(struct list_caps *caps, const struct ctl *ctl)
 {
     uint32_t *cap[] = {&caps->entries, &caps->pairs, NULL, &caps->near};
     if (cap[ctl->where[0]])
-        *cap[ctl->where[0]] = (uint32_t)(1.2 * ctl->value) + 64;
+        *cap[ctl->where[0]] = list_cap_grown(ctl);
     else
         regions_more(caps->regions);
 }
