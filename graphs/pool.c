@@ -159,8 +159,8 @@ static size_t longest(const struct pool *p, const void *owner)
     return bytes;
 }
 
-/* The reserve, for the longest block there is. Nobody needs it yet: where the source is short there is none, and what
- * else is wrong with it is heard by whoever needs a slab. */
+/* The reserve, for the longest block. It is optional: if memory is short there is none. Any other error shows up again
+ * at the next allocation that is needed. */
 static void keep(struct pool *p)
 {
     const size_t bytes = (size_t)(p->source.growth * (double)longest(p, NULL));

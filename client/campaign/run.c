@@ -137,8 +137,8 @@ static int wait_for_all(struct running *r, struct err *e)
 
 /* ---- what they have made, and how good it is ---- */
 
-/* Steps of production that each window is to make: the most that one is, to which those that were stopped before are
- * brought up, and what even sampling has, where it goes by need inside too. */
+/* Steps of production that each window is to make: an even share where the ensemble hands production out by need, else
+ * the most that one window is to make, to which windows that were stopped before are brought up. */
 static double steps_to_make(const json_t *ensemble, double before)
 {
     const json_t *allocate = json_object_get(ensemble, "allocate"), *replicas = json_object_get(ensemble, "replicas"),

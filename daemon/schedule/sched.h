@@ -67,7 +67,7 @@ enum sched_kind {
     SCHED_PAUSE, /* ensemble; also RESUME and CANCEL: what its owner asks for, or, of a pause, the administrator `by` */
     SCHED_RESUME,
     SCHED_CANCEL,
-    /* likewise, of its failed and cancelled replicas; one: only of those of `window` that failed */
+    /* ensemble: its owner asks for its failed and cancelled replicas; one: only those of `window` that failed */
     SCHED_RETRY,
     SCHED_PRIORITY,   /* ensemble: its priority among its owner's is to be this */
     SCHED_REESTIMATE, /* ensemble: its results are to be computed again from the rows it has */
@@ -135,7 +135,7 @@ enum decision_kind {
     DECIDE_SPACE,    /* watch the disk until it has space, then SCHED_SPACE */
     DECIDE_REPLICA,  /* the replica moved to `state`: save it, tell the watchers */
     DECIDE_REPLICAS, /* its owner moved all replicas of the ensemble that were in state `from` to `state`: save that */
-    DECIDE_ENSEMBLE, /* the ensemble moved to `state`: likewise */
+    DECIDE_ENSEMBLE, /* the ensemble moved to `state`: save it, tell the watchers */
     DECIDE_TARGET,   /* the replica has another target: save it */
     DECIDE_LADDER,   /* the ensemble has other windows: save them, its replicas, and text, its spec */
     DECIDE_REASON,   /* the ensemble's reason changed: save it */

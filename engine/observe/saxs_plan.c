@@ -159,7 +159,7 @@ static int find_species(struct saxs_plan *p, struct species_list *list, int *kin
         kind[p->table.natoms] = k;
         p->atom[p->table.natoms++] = g->atom[i];
     }
-    return p->table.natoms ? 0 : err_set(e, ERR_SPEC, "of: no atom scatters");
+    return p->table.natoms ? 0 : err_set(e, ERR_SPEC, "of: no selected atom has a form factor");
 }
 
 /* Species after species, each one's atoms in the selection's order. */

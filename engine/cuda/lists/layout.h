@@ -29,7 +29,7 @@
  * region that its lower atom is in, along each edge for itself ("lower" by the nearest image, and as trios' first atoms
  * were when trios around were last searched for). So the members of a region, the trios that its pairs may have, are
  * those in it and those above its upper faces in reach. Members have numbers of their own, waters first, in arbitrary
- * order, and what is in lists goes by these: rows of arrays are [regions][region_cap]. A trio may have a row in up to
+ * order, and lists have these numbers: rows of arrays are [regions][region_cap]. A trio may have a row in up to
  * eight regions.
  */
 #ifndef SHOAL_ENGINE_CUDA_LISTS_LAYOUT_H
@@ -190,8 +190,8 @@ MATH_FN uint32_t region_places(uint32_t members)
     return (members + TRIED_AT_ONCE - 1) / TRIED_AT_ONCE * TRIED_AT_ONCE;
 }
 
-/* That share the entries of a trio that is no water, by those of a water: its lists are twice as long, as waters have
- * none of their pairs, and take longer to go through. */
+/* Lanes that share the entries of a trio that is no water, from the number for a water. Its lists are twice as long,
+ * because pairs with waters are listed at the other trio, and each entry takes longer. */
 MATH_FN uint32_t other_lanes(uint32_t lanes)
 {
     return 4 * lanes < WARP ? 4 * lanes : WARP;
@@ -246,7 +246,7 @@ struct pair_table {
 /* State of a replica's lists. */
 struct pair_lists {
     double built_box[3];    /* nm; zero: there is no list */
-    double searched_box[3]; /* of the trios around a trio, likewise */
+    double searched_box[3]; /* nm; of the trios around a trio; zero: they were not searched for */
     uint64_t builds, searches;
     int64_t virial[6];        /* xx xy xz yy yz zz of the pairs in units of their own, zero between evaluations */
     uint32_t rebuild, search; /* `place` tells list_build: new lists; and not from the trios that were around */

@@ -9,8 +9,8 @@
  * here is the one to the nearest image. Then the lower one is in the region, and no other region sees them so.
  *
  * Members are sorted by kind, by the upper faces that they are above, by odd and even numbers, and roughly by number:
- * what a warp's next members may have pairs with is then together, as which of two has their pair goes by numbers
- * (trio_owns).
+ * what a warp's next members may have pairs with is then together, because the numbers of two members decide which has
+ * their pair (trio_owns).
  */
 #ifndef SHOAL_ENGINE_CUDA_LISTS_REGION_MEMBERS_CUH
 #define SHOAL_ENGINE_CUDA_LISTS_REGION_MEMBERS_CUH

@@ -3,8 +3,8 @@
  * Timesteps on a GPU. A block has some waters, or STEP_BODIES other bodies: first a thread an atom reads it, kicks it
  * and draws its noise, then one thread a body moves it and puts it back onto its constraints, then a thread an atom
  * writes it. A body that is neither a rigid water, nor an atom with some bound to it, is worked on in memory by one
- * thread. Who writes an atom places it for the next step. What needs all bodies (the end of the step, the
- * center-of-mass motion) is done by the block that comes last.
+ * thread. The thread that writes an atom also converts it to fractions of the box for the lists of the next step. What
+ * needs all bodies (the end of the step, the center-of-mass motion) is done by the last block to finish.
  */
 #include "engine/cuda/motion/body_registers.cuh"
 #include "engine/cuda/lists/place.cuh"
