@@ -5,6 +5,7 @@
 #include <complex.h>
 #include <math.h>
 
+#include "engine/math/box.h"
 #include "engine/math/spline.h"
 
 #define NODES 64        /* Chebyshev nodes of the fit */
@@ -144,8 +145,8 @@ int mesh_size(double edge, double spacing, int order)
 
 int mesh_sizes(int32_t size[3], const double box[BOX_SIZE], const struct nonbonded_settings *set, struct err *e)
 {
-    const double edge[3] = {box[BOX_XX], hypot(box[BOX_YX], box[BOX_YY]),
-                            hypot(hypot(box[BOX_ZX], box[BOX_ZY]), box[BOX_ZZ])};
+    double edge[3];
+    box_edges(box, edge);
     if (set->pme_order < 4 || set->pme_order > 6)
         return err_set(e, ERR_SPEC, "nonbonded.coulomb.order: %d: expected 4 to 6", set->pme_order);
     for (int d = 0; d < 3 && set->coulomb_method != COULOMB_PME; d++)

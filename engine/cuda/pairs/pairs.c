@@ -266,7 +266,7 @@ int pairs_make(struct pairs *p, const struct dev_limits *device, const struct sy
     h->nexcluded_perturbed = plan->nexcluded_perturbed;
     h->nalways = plan->nalways;
     h->soft = soft_rule_of(set, true);
-    p->density = sys->natoms / (sys->box[0] * sys->box[1] * sys->box[2]);
+    p->density = sys->natoms / box_volume(sys->box);
     set_cutoffs(p, &set->nonbonded);
     double shrinks, arm = longest_arm(t, plan, &shrinks);
     bool together = set_images(h, sys, arm, shrinks);
