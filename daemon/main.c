@@ -160,7 +160,7 @@ static void start_handles(struct daemon *d)
         uv_timer_start(&d->watchdog, on_watchdog, 0, every);
 }
 
-/* As whoever started it: the last that root does. */
+/* As the user that started it: the last that root does. */
 static int get_socket(struct daemon *d, const struct options *o, const struct identity *who, int *fd, struct err *e)
 {
     if (notify_listen_fd(fd, e))

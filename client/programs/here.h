@@ -3,7 +3,7 @@
  * --here DIR: a service of this command's own, with all that it keeps in DIR, so that DIR can be carried to another
  * machine.
  *
- *   DIR/lock    whoever works on DIR has it locked; process, machine, job of Slurm and socket
+ *   DIR/lock    the service that works on DIR has it locked; process, machine, job of Slurm and socket
  *                of that service are written in it
  *   DIR/log     what the services said, one behind the other
  *   DIR/state   database and outputs (docs/backup.md)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The service: carries out what the scheduler decides. It holds the scheduler, the store, the workers, and whoever
- * watches; everything here happens on the loop thread.
+ * The service: carries out what the scheduler decides. It holds the scheduler, the store, the workers, and the
+ * watchers; everything here happens on the loop thread.
  *
  * The way of a submission:
  *   submit    api/submit.c has it read and checked off the loop, then hands the ensemble to service_add

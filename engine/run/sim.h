@@ -23,7 +23,8 @@ struct sim;
 /* Opens a device (graphs/dev.h names them) with the engine's kernels for it. */
 int engine_open(struct dev **out, const char *name, struct err *e);
 
-/* Submits what replicas of this device have waited with for company. Whoever waits for replicas calls it first. */
+/* Submits the work of replicas of this device that wait for a gang to fill. To be called before any wait for replicas.
+ */
 void engine_flush(struct dev *dev);
 
 /* Uploads the read-only part. `sys` and `set` are borrowed for the model's lifetime. Checks that they fit together

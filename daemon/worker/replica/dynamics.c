@@ -181,7 +181,7 @@ static int go_on(struct dynamics *d, struct err *e)
     return rc ? rc : replica_submit(d->r, first->kind, first->n, e);
 }
 
-/* Once the first steps of production are done: an event of its own, for whoever asks how long that took. */
+/* Once the first steps of production are done: an event of its own, which says how long they took. */
 static void tell_first_steps(const struct replica *r, uint64_t n)
 {
     struct err what = {0};

@@ -84,7 +84,7 @@ void replica_end_moves(struct replica *r);
 
 /* Has the state copied from the device; others go on meanwhile. */
 int CO_FN replica_fetch(struct replica *r, struct err *e);
-/* Fills in where it is and tells whoever listens. */
+/* Fills in where it is and tells the listener. */
 void replica_report(const struct replica *r, struct replica_report what);
 void replica_report_event(const struct replica *r, const char *kind, const struct err *why);
 /* Steps from the start of production to where the replica is; negative during equilibration. */

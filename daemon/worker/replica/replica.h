@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * One replica from its start, or from its checkpoint, to its end: a coroutine that tells its story to whoever listens.
+ * One replica from its start, or from its checkpoint, to its end: a coroutine that reports what it does to a listener.
  */
 #ifndef SHOAL_DAEMON_WORKER_REPLICA_REPLICA_H
 #define SHOAL_DAEMON_WORKER_REPLICA_REPLICA_H

@@ -141,7 +141,7 @@ int runner_turn(struct runner *r, struct pollfd *fds, unsigned nfds, int timeout
         if (can_go_on(t))
             ended = resume(t) || ended;
     engine_flush(r->dev);
-    if (dev_lost(r->dev)) { /* whoever met it is not to blame */
+    if (dev_lost(r->dev)) { /* the task that met it is not to blame */
         *e = r->dev->lost;
         return -(int)e->code;
     }

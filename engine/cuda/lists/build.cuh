@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Pair lists, for boxes of the kind LISTS_BOX (enum box_kind), which whoever includes this defines first. A kernel
+ * Pair lists, for boxes of the kind LISTS_BOX (enum box_kind), which the including file defines first. A kernel
  * returns at once where no list is asked for (place.cuh). When a list is too short the needed length is noted, and the
  * last block halts the replica.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Everything of the non-bonded forces that goes by pairs: tables of a model, working memory of a replica, launches.
+ * The part of the non-bonded forces that is a sum over pairs: tables of a model, working memory of a replica, launches.
  *
  *   place            atoms on the grid; whether the lists still hold (lists/place.cuh)
  *   list_build       new lists, if not
