@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * shoald: wiring. Options, places, lock, database, workers, socket, signals; then the loop. Every way down is the same:
- * drain (or not), close everything, leave. A crash is no other way either: what was answered is in the database, and
- * the next start goes on from there.
+ * shoald: wiring. Options, places, lock, database, workers, socket, signals; then the loop. Every shutdown takes the
+ * same path: drain if asked, close everything, exit. A crash needs no special case, because everything that was
+ * answered is in the database, where the next start goes on.
  */
 #include <malloc.h>
 #include <signal.h>
@@ -160,7 +160,7 @@ static void start_handles(struct daemon *d)
         uv_timer_start(&d->watchdog, on_watchdog, 0, every);
 }
 
-/* As whoever started it: the last that root does. */
+/* As the user that started it: the last that root does. */
 static int get_socket(struct daemon *d, const struct options *o, const struct identity *who, int *fd, struct err *e)
 {
     if (notify_listen_fd(fd, e))

@@ -8,7 +8,7 @@
 #include "client/ask/http.h"
 #include "client/command/command.h"
 #include "client/command/handlers.h"
-#include "client/ensembles/widen.h"
+#include "client/ensembles/add_windows.h"
 #include "client/need/shares.h"
 #include "engine/base/number.h"
 #include "engine/base/printable.h"
@@ -124,7 +124,7 @@ static int post_action(const struct client *c, const json_t *item, struct on_eac
     add_query(&path, "window", c->window);
     add_query(&path, "to", m->device ? m->device : c->priority);
     add_windows(&path, c);
-    int rc = c->nadded ? widen_agree(c, path.data, m, e) : 0;
+    int rc = c->nadded ? add_windows_agree(c, path.data, m, e) : 0;
     json_t *ensemble = rc ? NULL : client_ask(c, "POST", path.data, e);
     buf_free(&path);
     if (!ensemble)

@@ -368,7 +368,7 @@ const char *wait_text(enum wait_kind kind)
     case WAIT_DEVICE:
         return "a device that it can run on";
     case WAIT_SICK:
-        return "a device: those that are up are put aside after crashes";
+        return "a device: every device it could use is put aside after crashes";
     case WAIT_DRAIN:
         return "an administrator to put a device back into use";
     case WAIT_ROOM:

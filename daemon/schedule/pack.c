@@ -2,10 +2,10 @@
  *
  * Which set gets free slots. Pure functions of the scheduler's state; see the rules in sched.h.
  *
- * A set that has crashed workers is suspect: it goes first among its ensemble's, but only onto an empty worker. While
- * the turn is that of a set for which there is no room, nothing else is started there and the others leave: for a
- * suspect at their next checkpoint, else at the end of their slices. After one checkpoint of its own a set is no longer
- * suspect and company is welcome.
+ * A set that has crashed workers is suspect: it goes first among its ensemble's, but only onto an empty worker. If the
+ * next set in turn does not fit on a worker, nothing else is started there and running sets leave: for a suspect set at
+ * their next checkpoint, else at the end of their slices. A suspect set runs alone until its first checkpoint; then
+ * others may share the worker again.
  *
  * So it is with memory: what is predicted for all that runs on a device (memory/device_sizes.h) stays within what it
  * has, and the set whose turn it is waits until others have left.

@@ -12,8 +12,8 @@
  * set whose slice has ended makes room when that would give its slots to another user or to another ensemble of its
  * user. So with U users of one weight and S slots each user runs something within about U / S slices, whatever
  * checkpoint intervals they chose. Who comes new, owing nothing, goes first with their first set: for that a set makes
- * room that has run for SCHED_FIRST_MS. What an administrator made urgent goes before all that, whoever's it is and
- * however many replicas they have running: for it sets make room at their next checkpoint. A user who has as many
+ * room that has run for SCHED_FIRST_MS. What an administrator made urgent goes before all that, for any owner and
+ * any number of their running replicas: for it sets make room at their next checkpoint. A user who has as many
  * replicas running as they may starts no more.
  * 3. A worker crash blames every set it had running. One that was blamed SCHED_SUSPECT times without a checkpoint
  * between is run alone, first where it has not crashed yet. When it goes on to crash every device that it could run on,
@@ -72,7 +72,7 @@ enum sched_kind {
     SCHED_PAUSE, /* ensemble; also RESUME and CANCEL: what its owner asks for, or, of a pause, the administrator `by` */
     SCHED_RESUME,
     SCHED_CANCEL,
-    /* likewise, of its failed and cancelled replicas; one: only of those of `window` that failed */
+    /* ensemble: its owner asks for its failed and cancelled replicas; one: only those of `window` that failed */
     SCHED_RETRY,
     SCHED_PRIORITY,   /* ensemble: its priority among its owner's is to be this */
     SCHED_MOVE,       /* ensemble: is to go on on the device `device` of `worker`, -1: on any; `by` */
@@ -141,7 +141,7 @@ enum decision_kind {
     DECIDE_SPACE,    /* watch the disk until it has space, then SCHED_SPACE */
     DECIDE_REPLICA,  /* the replica moved to `state`: save it, tell the watchers */
     DECIDE_REPLICAS, /* its owner moved all replicas of the ensemble that were in state `from` to `state`: save that */
-    DECIDE_ENSEMBLE, /* the ensemble moved to `state`: likewise */
+    DECIDE_ENSEMBLE, /* the ensemble moved to `state`: save it, tell the watchers */
     DECIDE_TARGET,   /* the replica has another target: save it */
     DECIDE_LADDER,   /* the ensemble has other windows: save them, its replicas, and text, its spec */
     DECIDE_REASON,   /* the ensemble's reason changed: save it */
@@ -209,7 +209,7 @@ struct sched {
     int nusers, users_cap;
     struct sched_user *users;
     int64_t accounted; /* usage is counted up to here */
-    double usage;      /* of whoever comes, at least: the least of those who want slots, as far as that has come */
+    double usage;      /* of a user who comes, at least: the least of those who want slots, as far as that has come */
     bool full;         /* the disk is */
     bool draining;
 };

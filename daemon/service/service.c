@@ -290,7 +290,7 @@ bool service_finish_offloaded(struct service *sv)
 
 void service_leave(struct service *sv)
 {
-    log_line(LOG_WARNING, "%d %s not done after %d s: leaving without", sv->offloaded,
+    log_line(LOG_WARNING, "shutdown: %d background %s still running after %d s; exiting without waiting", sv->offloaded,
              number_word(sv->offloaded, "job is", "jobs are"), sv->tuning.drain_seconds);
     service_save_use(sv);
     store_finish(sv->store);

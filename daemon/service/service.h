@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The service: carries out what the scheduler decides. It holds the scheduler, the store, the workers, and whoever
- * watches; everything here happens on the loop thread.
+ * The service: carries out what the scheduler decides. It holds the scheduler, the store, the workers, and the
+ * watchers; everything here happens on the loop thread.
  *
  * The way of a submission:
  *   submit    api/submit.c has it read and checked off the loop, then hands the ensemble to service_add
@@ -14,8 +14,8 @@
  * the commit, and when the last replica has ended estimates.c has the results written.
  *
  * Order within one step: states and events go into the store's batch, then frames go to workers, jobs to the thread
- * pool. What a worker is told before the commit is never lost by a crash: workers die with the service, and what they
- * did is in their checkpoints.
+ * pool. Workers may be told things that are not committed yet. That is safe: workers die with the service, and their
+ * progress is in checkpoints.
  */
 #ifndef SHOAL_DAEMON_SERVICE_SERVICE_H
 #define SHOAL_DAEMON_SERVICE_SERVICE_H

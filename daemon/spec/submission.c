@@ -388,7 +388,7 @@ void submission_hash(const char *spec, const json_t *files, char hash[SUBMISSION
     free(names);
 }
 
-/* The spec that is kept has the number: whoever reads it later gets the same run. */
+/* The spec that is kept has the number, so that a later reading of it is the same run. */
 static int draw_seed(struct submission_reading *s, struct err *e)
 {
     if (!s->spec->seed_random)

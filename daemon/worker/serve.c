@@ -29,6 +29,7 @@
 #include "daemon/worker/replica/exchange.h"
 #include "daemon/worker/replica/replica.h"
 #include "daemon/worker/threads/runner.h"
+#include "engine/base/clock.h"
 #include "engine/base/log.h"
 #include "engine/base/number.h"
 #include "graphs/kinds.h"
@@ -202,7 +203,7 @@ static int start_replica(struct serving *s, const struct set *set, json_t *messa
     if (slot_of(s, id))
         return err_set(e, ERR_PROTOCOL, "start: replica %lld runs already", (long long)id);
     if (!s->runner.count) /* what was before does not count */
-        load_take(&s->meter, replica_now(), runner_busy(&s->runner), s->runner.begun + s->ended,
+        load_take(&s->meter, clock_now(), runner_busy(&s->runner), s->runner.begun + s->ended,
                   &(struct load_period){0});
     struct slot *slot = xcalloc(1, sizeof *slot);
     slot->id = id;
@@ -370,7 +371,7 @@ static void tell_load(struct serving *s)
     struct room room = device_room(s->dev, s->device);
     const int64_t left = room.free;
     room.free += (int64_t)held;
-    load_take(&s->meter, replica_now(), runner_busy(&s->runner), s->runner.begun + s->ended, &p);
+    load_take(&s->meter, clock_now(), runner_busy(&s->runner), s->runner.begun + s->ended, &p);
     if (!s->runner.count)
         p = (struct load_period){0};
     const bool steady = p.steady && p.stepped == s->runner.count;
@@ -400,7 +401,7 @@ static int turn(struct serving *s, int signals, struct err *e)
     int rc = runner_turn(&s->runner, fds, 2, running ? (int)(1e3 * LOAD_SECONDS) : IDLE_MS, e);
     if (rc)
         return rc;
-    if ((running && !s->runner.count) || load_due(&s->meter, replica_now()))
+    if ((running && !s->runner.count) || load_due(&s->meter, clock_now()))
         tell_load(s);
     struct signalfd_siginfo info;
     if (fds[1].revents && read(signals, &info, sizeof info) > 0)

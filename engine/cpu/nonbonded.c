@@ -179,21 +179,23 @@ const struct readonly *nonbonded_tables(const struct nonbonded *f)
 
 /* ---- a replica's block ---- */
 
-/* Clusters reach beyond the sphere around an atom by about their own size; each pair of atoms stands in one list. */
+#define CLUSTER_REACH 0.3 /* nm, by which clusters reach beyond the sphere around an atom: about their size */
+
+/* Each pair of atoms is in one list. */
 void nonbonded_caps_guess(const struct nonbonded *f, struct list_caps *caps)
 {
     const struct nb_params *p = &f->host;
-    double reach = p->list_cutoff + 0.3, sphere = 4 * M_PI / 3 * f->density;
+    double reach = p->list_cutoff + CLUSTER_REACH, sphere = 4 * M_PI / 3 * f->density;
     double clusters = 0.5 * sphere * pow(reach, 3) / NB_WIDTH + 8;
     double all = 0.5 * p->nclusters * 27; /* no more than every image of every cluster */
     caps->entries = (uint32_t)(p->nslots * fmin(clusters, all)) + 64;
-    caps->pairs = (uint32_t)(p->nperturbed * fmin(1.2 * sphere * pow(p->list_cutoff, 3) + 32, p->natoms)) + 64;
+    caps->pairs = list_cap_perturbed(p->nperturbed, p->natoms, p->list_cutoff, f->density);
 }
 
 void nonbonded_caps_grow(struct list_caps *caps, const struct ctl *ctl)
 {
     uint32_t *cap = ctl->where[0] == 0 ? &caps->entries : &caps->pairs;
-    *cap = (uint32_t)(1.2 * ctl->value) + 64;
+    *cap = list_cap_grown(ctl);
 }
 
 struct cpu_block {

@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/run/sim_parts.h"
 
-#include <time.h>
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
+#include "engine/base/clock.h"
 
 static int wait_for_lane(struct sim *s, struct err *e)
 {
@@ -32,14 +25,14 @@ static int time_launch(struct sim *s, const struct tape *all, uint32_t number, u
     for (uint32_t i = 0; i <= repeats && !rc; i++) {
         if (i == 1) {
             rc = wait_for_lane(s, e);
-            begun = now();
+            begun = clock_now();
         }
         if (!rc)
             rc = dev->ops->run(dev, s->lane, &one, e);
     }
     if (!rc)
         rc = wait_for_lane(s, e);
-    *seconds = (now() - begun) / repeats;
+    *seconds = (clock_now() - begun) / repeats;
     tape_free(&one);
     return rc;
 }

@@ -152,7 +152,7 @@ static void emit_work(void *recorder, struct tape *t)
         program->emit[SIM_REPORT](r->sim, t);
 }
 
-/* What graphs of many steps leave over of a stride goes by graphs of one: so many that least graphs do it. */
+/* Graphs of one step do the steps of a stride that graphs of many leave over: the number that needs fewest graphs. */
 static uint32_t steps_in_graph(const struct model *m)
 {
     const uint64_t stride = m->set->stride;
@@ -458,7 +458,9 @@ int sim_outcome(struct sim *s, struct err *e)
         return rc ? rc : SIM_GROW;
     case HALT_NONFINITE:
         a = &atoms[c->where[0]];
-        return err_set(e, ERR_NONFINITE, "step %llu: atom %u (%s %s%d) is thrown out of the box (coordinate %g nm)",
+        return err_set(e, ERR_NONFINITE,
+                       "step %llu: atom %u (%s %s%d) is thrown out of the box: its coordinate of %g nm is not finite "
+                       "or far outside",
                        step, c->where[0] + 1, a->name, a->resname, a->residue, c->value);
     case HALT_CONSTRAINT:
         a = &atoms[c->where[0]];

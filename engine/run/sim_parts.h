@@ -44,7 +44,7 @@ struct tables_check {
 struct sim_recorder {
     struct sim *sim;
     enum sim_work work;
-    struct recorder *recorder; /* NULL: such work goes by gangs */
+    struct recorder *recorder; /* NULL: gangs do such work */
 };
 
 struct sim {

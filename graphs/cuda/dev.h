@@ -71,15 +71,14 @@ struct retired {
     struct mark done;
 };
 
-/* Scratch of captures and checks, which keep what they once took: nodes of a graph or before a node, with edges; what
- * the next launch comes after; what a library's nodes are hashed of; what a tape with some would become. */
+/* Buffers that capture and check use again; they only grow. */
 struct cuda_scratch {
-    cudaGraphNode_t *from;
-    cudaGraphEdgeData *data;
-    size_t cap; /* of both */
-    struct node_list after;
-    struct buf hashed;
-    struct capture traced;
+    cudaGraphNode_t *from;   /* nodes of a graph, or the sources of a node's edges.. */
+    cudaGraphEdgeData *data; /* ..and the data of these edges */
+    size_t cap;              /* of both */
+    struct node_list after;  /* nodes that the next launch depends on */
+    struct buf hashed;       /* what the nodes of a library launch are hashed from */
+    struct capture traced;   /* the graph of a tape with library launches, to count their nodes */
 };
 
 struct cuda_dev {
@@ -146,9 +145,9 @@ int cuda_launch(struct cuda_dev *d, struct lane *lane, const struct tape *t, uin
 int cuda_run(struct dev *dev, struct lane *lane, const struct tape *t, struct err *e);
 
 void cuda_scratch_reserve(struct cuda_scratch *s, size_t nodes);
-/* Launches of its own repetition that one of a graph comes after; 0: the repetition before. A graph begins with one
- * launch, and what else comes after none comes after that: each beginning takes up a hardware queue, and lanes that
- * share one wait for each other. */
+/* Mask of the launches in the same repetition that launch `number` depends on; 0: it depends on the whole repetition
+ * before. A graph has one root: any launch without a dependency is made to depend on the first, because each root
+ * occupies a hardware queue, and lanes that share a queue wait for each other. */
 uint64_t cuda_after(const struct tape *t, uint32_t number, uint32_t repetition);
 /* *out is zeroed, or was dropped: its memory is used again. After a failure it has no graph. */
 int cuda_capture(struct cuda_dev *d, struct lane *lane, const struct tape *t, uint32_t repeat, struct capture *out,

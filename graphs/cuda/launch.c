@@ -28,9 +28,12 @@ static int open_kernel(struct cuda_dev *d, uint32_t number, struct err *e)
     c->shared_limit = is.sharedSizeBytes < SHARED_PLAIN ? SHARED_PLAIN - (uint32_t)is.sharedSizeBytes : 0;
     CUfunction f = (CUfunction)c->handle;
     if (d->driver.function_parameter(f, 0, &offset, &size) != CUDA_SUCCESS || offset != 0 || size != k->args_size)
-        return err_set(e, ERR_DEVICE, "%s: it does not take its %u bytes of arguments", d->name, k->args_size);
+        return err_set(e, ERR_DEVICE,
+                       "%s: the kernel has no parameter of %u bytes, as its arguments have: was it compiled from other "
+                       "sources?",
+                       d->name, k->args_size);
     if (d->driver.function_parameter(f, 1, &offset, &size) == CUDA_SUCCESS)
-        return err_set(e, ERR_DEVICE, "%s: it takes more than one parameter", d->name);
+        return err_set(e, ERR_DEVICE, "%s: the kernel has more than one parameter", d->name);
     return 0;
 }
 

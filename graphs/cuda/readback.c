@@ -202,11 +202,11 @@ static int read_edges(struct cuda_dev *d, const struct graph *g, uint32_t piece,
         l->flags = is.early ? LAUNCH_EARLY : 0;
     uint64_t before = first && !is.here ? tape_sinks(&g->held) : 0;
     if (is.before != before)
-        return err_set(e, ERR_DRIFT, "of the step before it comes after launches 0x%llx, not 0x%llx",
+        return err_set(e, ERR_DRIFT, "the graph has dependencies 0x%llx on the step before, the tape 0x%llx",
                        (unsigned long long)is.before, (unsigned long long)before);
     uint32_t edges = tails_of(c, first, is.here) + (before ? tails_of(c, first - c->launches, before) : 0);
     if (l->kind == LAUNCH_KERNEL && is.count != edges)
-        return err_set(e, ERR_DRIFT, "it has %u edges, not %u", is.count, edges);
+        return err_set(e, ERR_DRIFT, "the node has %u edges, expected %u", is.count, edges);
     return 0;
 }
 

@@ -6,12 +6,12 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <time.h>
 
 #include "daemon/worker/device/device.h"
 #include "daemon/worker/offline/input.h"
 #include "daemon/worker/replica/replica.h"
 #include "daemon/worker/threads/runner.h"
+#include "engine/base/clock.h"
 
 #define WARM_UP_MIN 200 /* steps: past graphs of all sizes, and a few pair lists */
 
@@ -38,13 +38,6 @@ struct bench_replica {
     uint64_t first; /* step number when the clock starts */
 };
 
-static double wall_clock(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static double cpu_clock(void)
 {
     struct rusage u;
@@ -55,9 +48,7 @@ static double cpu_clock(void)
 /* Of the thread that feeds the device, which is the one that calls. */
 static double feeding_clock(void)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+    return clock_seconds(CLOCK_THREAD_CPUTIME_ID);
 }
 
 /* The measured stage begins when all have come to it, for all in one turn of the runner: none gets ahead of the others.
@@ -79,7 +70,7 @@ static bool gate(void *ctx, const struct replica *r, uint64_t stage)
 static void start_measuring(struct bench *b)
 {
     b->open = true;
-    b->started = wall_clock();
+    b->started = clock_now();
     b->cpu_started = cpu_clock();
     b->feeding_started = feeding_clock();
 }
@@ -103,7 +94,7 @@ static bool one_is_through(struct bench *b)
 static void end_measuring(struct bench *b)
 {
     b->ended = true;
-    b->out->wall = wall_clock() - b->started;
+    b->out->wall = clock_now() - b->started;
     b->out->cpu = cpu_clock() - b->cpu_started;
     b->out->feeding = feeding_clock() - b->feeding_started;
     for (unsigned i = 0; i < b->count; i++) {

@@ -5,8 +5,7 @@
  */
 #include "daemon/worker/offline/measure.h"
 
-#include <time.h>
-
+#include "engine/base/clock.h"
 #include "engine/run/sim.h"
 
 /* Seconds, at most and at least; steps at least, and those after which the least time is enough: some make lists anew.
@@ -19,11 +18,9 @@
 #define POLL_MS 1000
 
 /* Processor time of all threads: who else uses this machine now does not matter. */
-static double now(void)
+static double processor_time(void)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+    return clock_seconds(CLOCK_PROCESS_CPUTIME_ID);
 }
 
 int work_through(struct dev *dev, struct sim *sim, enum sim_work kind, uint32_t n, struct err *e)
@@ -52,13 +49,13 @@ static int time_steps(struct dev *dev, struct sim *sim, enum sim_work kind, doub
                       struct err *e)
 {
     int rc = work_through(dev, sim, kind, 2, e);
-    double begun = now(), passed = 0;
+    double begun = processor_time(), passed = 0;
     uint32_t n = 0;
     while (!rc && goes_on(passed, seconds, n)) {
         uint32_t more = n && passed < MEASURED / 2 ? n : 1;
         rc = work_through(dev, sim, kind, more, e);
         n += more;
-        passed = now() - begun;
+        passed = processor_time() - begun;
     }
     if (!rc)
         *out = (struct measured_cost){.seconds = passed / n, .bytes = (double)sim_device_bytes(sim)};

@@ -84,7 +84,7 @@ void replica_end_moves(struct replica *r);
 
 /* Has the state copied from the device; others go on meanwhile. */
 int CO_FN replica_fetch(struct replica *r, struct err *e);
-/* Fills in where it is and tells whoever listens. */
+/* Fills in where it is and tells the listener. */
 void replica_report(const struct replica *r, struct replica_report what);
 void replica_report_event(const struct replica *r, const char *kind, const struct err *why);
 /* Steps from the start of production to where the replica is; negative during equilibration. */
@@ -142,7 +142,8 @@ int CO_FN replica_take_over(struct replica *r, bool *found, struct err *e);
 int CO_FN replica_next_phase(struct replica *r, struct err *e);
 /* Makes a checkpoint here. */
 int CO_FN replica_save(struct replica *r, struct err *e);
-/* The same where all replicas that exchange windows make one; alone, as above. REPLICA_STOPPED: not all have. */
+/* The same, once all replicas that exchange windows with it make one; a replica without exchange does not wait.
+ * REPLICA_STOPPED: not all have. */
 int CO_FN replica_save_together(struct replica *r, struct err *e);
 /* Whether the spec wants one after `step` steps of the stage at hand. */
 bool replica_save_due(const struct replica *r, uint64_t step);

@@ -67,14 +67,14 @@ template <int order> static __device__ inline void splines(float t, float *w, fl
 }
 
 /* Where an atom stands on the mesh. */
-template <int order> struct spot {
+template <int order> struct mesh_spot {
     uint32_t point[3]; /* first point, from the mesh's or the part's first */
     float w[3][order], dw[3][order];
 };
 
 /* The fraction of the box times the points along it: the whole part is the point, the rest what lies behind it. */
 template <int order>
-static __device__ inline void find_spot(const struct mesh_shape &m, uint4 grid, struct spot<order> *s)
+static __device__ inline void find_spot(const struct mesh_shape &m, uint4 grid, struct mesh_spot<order> *s)
 {
     const uint32_t fraction[3] = {grid.x, grid.y, grid.z};
 #pragma unroll
@@ -124,7 +124,7 @@ template <int order> static __device__ inline void share(int32_t whole, float q,
 template <int order, enum mesh_lies lies>
 static __device__ __forceinline__ void spread_atom(const struct mesh_shape &m, int32_t *charges, uint4 grid, float q)
 {
-    struct spot<order> s;
+    struct mesh_spot<order> s;
     int32_t of_plane[order], of_row[order], of_point[order];
     find_spot<order>(m, grid, &s);
     q *= MESH_CHARGE_SCALE;
@@ -147,7 +147,7 @@ static __device__ __forceinline__ void spread_atom(const struct mesh_shape &m, i
 /* Potential (kJ/mol/e) at an atom and its slopes per mesh point. */
 template <int order, enum mesh_lies lies>
 static __device__ __forceinline__ float sample_mesh(const struct mesh_shape &m, const float *potential,
-                                                    const struct spot<order> &s, float g[3])
+                                                    const struct mesh_spot<order> &s, float g[3])
 {
     float v = 0;
     g[0] = g[1] = g[2] = 0;
@@ -228,7 +228,7 @@ template <int order, enum mesh_lies lies>
 static __device__ __forceinline__ void gather_atom(const struct mesh_shape &m, const float *potential,
                                                    const struct mesh_atom &a, uint32_t atom, const struct mesh_sums &to)
 {
-    struct spot<order> s;
+    struct mesh_spot<order> s;
     float g[3];
     find_spot<order>(m, a.grid, &s);
     const float v = sample_mesh<order, lies>(m, potential, s, g);

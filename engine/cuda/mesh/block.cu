@@ -221,7 +221,7 @@ template <class A> static __device__ void add_energies(const A &a, const struct 
 /* ---- atoms; the next is read while one is worked on ---- */
 
 template <int order, class A>
-static __device__ void spread(const A &a, const struct block_mesh &m, const struct mesh_shape &shape, bool change)
+static __device__ void spread_block(const A &a, const struct block_mesh &m, const struct mesh_shape &shape, bool change)
 {
     const struct mesh_table *t = (const struct mesh_table *)a.table;
     const uint32_t n = (uint32_t)t->natoms;
@@ -238,8 +238,8 @@ static __device__ void spread(const A &a, const struct block_mesh &m, const stru
 }
 
 template <int order, class A>
-static __device__ void gather(const A &a, const struct block_mesh &m, const struct mesh_shape &shape,
-                              const struct mesh_sums &to)
+static __device__ void gather_block(const A &a, const struct block_mesh &m, const struct mesh_shape &shape,
+                                    const struct mesh_sums &to)
 {
     const struct mesh_table *t = to.table;
     const uint32_t n = (uint32_t)t->natoms;
@@ -307,11 +307,11 @@ template <bool TRICLINIC, class A> static __device__ __forceinline__ void whole_
         m.at[i] = make_float2(0, 0);
         __syncthreads();
         if (t->order == 4)
-            spread<4>(a, m, shape, change);
+            spread_block<4>(a, m, shape, change);
         else if (t->order == 5)
-            spread<5>(a, m, shape, change);
+            spread_block<5>(a, m, shape, change);
         else
-            spread<6>(a, m, shape, change);
+            spread_block<6>(a, m, shape, change);
         __syncthreads();
 #pragma unroll 1
         for (int stage = ROWS_THERE; stage <= (change || !forces ? ACROSS_THERE : ROWS_BACK); stage++) {
@@ -324,11 +324,11 @@ template <bool TRICLINIC, class A> static __device__ __forceinline__ void whole_
         if (change || !forces)
             break;
         if (t->order == 4)
-            gather<4>(a, m, shape, to);
+            gather_block<4>(a, m, shape, to);
         else if (t->order == 5)
-            gather<5>(a, m, shape, to);
+            gather_block<5>(a, m, shape, to);
         else
-            gather<6>(a, m, shape, to);
+            gather_block<6>(a, m, shape, to);
     }
 }
 

@@ -35,8 +35,6 @@ static int factorize(struct mesh_axis *a)
     return 0;
 }
 
-uint32_t mesh_plane_most = UINT32_MAX;
-
 /* Points of the largest plane. A block has two (passes go from one to the other). */
 static size_t plane_points(const struct mesh *m)
 {
@@ -53,10 +51,10 @@ static size_t beside_planes(const struct mesh *m)
     return 2 * ((a[0].points.by > a[1].points.by ? a[0] : a[1]).points.by + (size_t)a[2].points.by);
 }
 
+/* Planes that have no room in shared memory are transformed in global memory, slowly. */
 static bool planes_fit(const struct mesh *m)
 {
-    const uint32_t most = mesh_plane_most < m->shared_most ? mesh_plane_most : m->shared_most;
-    return (2 * plane_points(m) + beside_planes(m)) * 2 * sizeof(float) <= most;
+    return (2 * plane_points(m) + beside_planes(m)) * 2 * sizeof(float) <= m->shared_most;
 }
 
 static uint32_t shared_bytes(const struct mesh *m)

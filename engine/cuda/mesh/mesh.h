@@ -109,10 +109,6 @@ MATH_FN uint32_t mesh_block_plane(uint32_t ny, uint32_t nz, uint32_t order)
     return (ny + ny % 2) * mesh_block_row(nz, order) | 1;
 }
 
-/* Bytes of shared memory that planes may have at most; where they have not room there, or in a block, they are
- * transformed in global memory, slowly. For tests to set. */
-extern uint32_t mesh_plane_most;
-
 /* Host side of it. */
 struct mesh {
     struct mesh_table host;

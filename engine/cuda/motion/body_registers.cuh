@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * One timestep of one body, whoever brings it its threads: rigid waters and stars (an atom with some bound to it, or
- * none) in registers, any other body in memory.
+ * One timestep of one body, for every kernel that does timesteps: rigid waters and stars (an atom with some bound to
+ * it, or none) in registers, any other body in memory.
  */
 #ifndef SHOAL_ENGINE_CUDA_MOTION_BODY_REGISTERS_CUH
 #define SHOAL_ENGINE_CUDA_MOTION_BODY_REGISTERS_CUH

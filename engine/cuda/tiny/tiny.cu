@@ -85,7 +85,7 @@ static __device__ __forceinline__ bool forces(uint64_t step)
 {
     struct tiny_here &h = here();
     const uint32_t nchunks = h.t->nchunks;
-    for (uint32_t k = threadIdx.x / WARP; k < nchunks;) { /* whoever has done with one takes the next */
+    for (uint32_t k = threadIdx.x / WARP; k < nchunks;) { /* a warp that has done one chunk takes the next */
         tiny_chunk_do(h.chunk()[k], step);
         __syncwarp();
         k = threadIdx.x % WARP ? 0 : atomicAdd(&h.taken, 1);
