@@ -136,6 +136,21 @@ void service_add(struct service *sv, struct ensemble *en, const struct submissio
     service_step(sv, &(struct sched_event){.kind = SCHED_ADD, .ensemble = en}, &e);
 }
 
+void service_adopt(struct service *sv, struct ensemble *en, const struct submission *sub, const json_t *events)
+{
+    struct err e = {0};
+    en->number = sv->next_ensemble++;
+    sv->next_replica += en->nreplicas;
+    service_register(sv, en);
+    en->changed = service_now();
+    meet_user(sv, en->owner);
+    store_put_ensemble(sv->store, en, sub);
+    store_save_ladder(sv->store, en, sub->spec);
+    store_trim_events(sv->store, en, 0, en->ran_ms);
+    service_put_history(sv, en, events);
+    service_step(sv, &(struct sched_event){.kind = SCHED_ADD, .ensemble = en}, &e);
+}
+
 bool service_ready(const struct service *sv, struct err *e)
 {
     bool up = false;
@@ -239,8 +254,10 @@ int service_start(struct service *sv, struct err *e)
 {
     struct loaded l = {0};
     int rc = store_load(sv->store, collect_loaded, &l, e);
-    if (rc == 0)
+    if (rc == 0) {
+        service_finish_imports(sv, l.items, l.n);
         rc = service_find_strays(sv, l.items, l.n, e);
+    }
     if (rc == 0)
         rc = store_load_histories(sv->store, remember, sv, e);
     if (rc == 0)

@@ -117,6 +117,8 @@ enum statement {
       "SELECT seq, time, kind, event.state, message, window, repeat FROM event"                                        \
       " LEFT JOIN replica ON replica.number = event.replica"                                                           \
       " WHERE event.ensemble = ? AND seq > ? ORDER BY seq LIMIT ?")                                                    \
+    X(ID_KNOWN,                                                                                                        \
+      "SELECT EXISTS (SELECT 1 FROM ensemble WHERE id = ?1) OR EXISTS (SELECT 1 FROM removal WHERE id = ?1)")          \
     X(SPEC, "SELECT spec FROM ensemble WHERE number = ? AND removed = 0")                                              \
     X(FILE,                                                                                                            \
       "SELECT name, data FROM input_file JOIN content USING (hash) WHERE ensemble = ? AND name > ?"                    \

@@ -333,6 +333,26 @@ int store_read_accounts(struct store *s, enum account_by by, int64_t since, int6
     return rc;
 }
 
+static int read_known(struct store *s, const char *id, bool *known, struct err *e)
+{
+    sqlite3_stmt *q;
+    if (prepare(s->reader, READ_ID_KNOWN, &q, e))
+        return -(int)e->code;
+    sqlite3_bind_text(q, 1, id, -1, SQLITE_STATIC);
+    int rc = sqlite3_step(q) == SQLITE_ROW ? 0 : store_error(s->reader, e, "look for an id");
+    *known = !rc && sqlite3_column_int(q, 0) != 0;
+    sqlite3_finalize(q);
+    return rc;
+}
+
+int store_knows_id(struct store *s, const char *id, bool *known, struct err *e)
+{
+    uv_mutex_lock(&s->read_lock);
+    int rc = read_known(s, id, known, e);
+    uv_mutex_unlock(&s->read_lock);
+    return rc;
+}
+
 static int read_spec(struct store *s, int64_t ensemble, struct buf *spec, struct err *e)
 {
     sqlite3_stmt *q;

@@ -123,6 +123,8 @@ int store_read_events(struct store *s, int64_t ensemble, int64_t since, int limi
  * reference. */
 enum account_by { ACCOUNT_USER, ACCOUNT_ENSEMBLE, ACCOUNT_CAMPAIGN, ACCOUNT_DEVICE, ACCOUNT_DAY, ACCOUNT_KINDS };
 int store_read_accounts(struct store *s, enum account_by by, int64_t since, int64_t uid, json_t **out, struct err *e);
+/* Whether an ensemble has this id, or has had it and is still being removed. */
+int store_knows_id(struct store *s, const char *id, bool *known, struct err *e);
 /* The spec's text, and every input file through `each`, which may take its time: nobody else waits for it.
  * ERR_NOT_FOUND: it was removed. */
 typedef int store_file_fn(void *arg, const char *name, const void *data, size_t len, struct err *e);
