@@ -287,6 +287,17 @@ static void export_collected(void *arg)
     reply_stream(x->request, 200, "application/zstd", -1, &ops, x);
 }
 
+static void begin_collecting(void *arg)
+{
+    struct export *x = arg;
+    service_offload(x->service, collect_export, export_collected, x);
+}
+
+static void forget_export(void *arg)
+{
+    export_free(arg);
+}
+
 static int may_export(const struct api_call *c, struct err *e)
 {
     if (sched_check_still(c->ensemble, e))
@@ -318,6 +329,9 @@ struct reply api_export(struct api_call *c)
     json_object_set_new(x->head, "events", json_array());
     en->exports++;
     c->service->exports++;
-    service_offload(c->service, collect_export, export_collected, x);
+    if (store_ok(c->service->store)) /* its last events are to be in the database; a full disk has none of them */
+        store_after_commit(c->service->store, begin_collecting, forget_export, x);
+    else
+        begin_collecting(x);
     return reply_later(c->request);
 }

@@ -182,15 +182,12 @@ static void import_committed(void *arg)
 {
     struct import *im = arg;
     struct ensemble *en = im->ensemble;
-    json_t *warnings = json_object_get(json_object_get(im->answer, "summary"), "warnings");
-    json_t *more = json_pack("{s:O}", "warnings", warnings);
     ensemble_show_all(en);
     if (rename(im->folder, im->place))
         log_line(LOG_ERROR, "ensemble %s: its files stay in %s until the next start: %s", en->id, im->folder,
                  strerror(errno));
     act_done(im->request, en);
-    api_reply_ensemble(im->request, 201, en, more);
-    json_decref(more);
+    api_reply_ensemble(im->request, 201, en, NULL);
     import_free(im);
 }
 
