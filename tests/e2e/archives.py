@@ -7,10 +7,12 @@ Usage: archives.py SHOALD [NAME...]    only the scenarios with one of the names
 """
 import ctypes
 import ctypes.util
+import hashlib
 import http.client
 import io
 import json
 import os
+import re
 import sys
 import tarfile
 import time
@@ -106,6 +108,20 @@ def replaced(members, name, data):
     return [[n, data if n == name else d] for n, d in members]
 
 
+def summed(members):
+    """With the checksums that it should have."""
+    listed = [name for name, _ in json.loads(members[0][1])["files"]]
+    sums = [hashlib.sha256(dict(members)[name]).hexdigest() for name in listed]
+    return replaced(members, SUMS, json.dumps({"sha256": sums}).encode())
+
+
+def with_spec(members, spec):
+    def change(head):
+        for file in head["files"]:
+            file[1] = len(spec) if file[0] == "input/spec.yaml" else file[1]
+    return summed(replaced(with_head(members, change), "input/spec.yaml", spec))
+
+
 def hostile(members):
     """(what, archive, code, words of the refusal)"""
     def head(what, change, code="ARCHIVE", words="head"):
@@ -141,7 +157,11 @@ def hostile(members):
     yield "other bytes", pack(replaced(members, "lambda_00/steps", steps[:-1] + b"9")), "ARCHIVE", "is not what was written"
     yield "no checksums", pack(members[:-1]), "ARCHIVE", "cut short"
     yield "more behind", pack([*members, ["x", b"x"]]), "ARCHIVE", "goes on behind"
-    yield "a spec that is none", pack(replaced(members, "input/spec.yaml", b"?" * len(dict(members)["input/spec.yaml"]))), "ARCHIVE", None
+    spec = dict(members)["input/spec.yaml"]
+    yield "a spec that is none", pack(with_spec(members, b"steps: many\n")), "SPEC", "steps"
+    yield "a spec with another ladder", pack(with_spec(members, re.sub(rb"vdw: .*}", b"vdw: [0, 0.5]}", spec))), "ARCHIVE", '"windows"'
+    yield "a spec that is no text", pack(with_spec(members, b"\xff\xfe")), "ARCHIVE", "UTF-8"
+    yield "a file of the spec's is missing", pack(with_spec(members, spec.replace(b"tiny.gro", b"other.gro"))), "MISSING_FILE", "other.gro"
     yield head("another id", of("ensemble", id="../../../x"), words="has no id")
     yield head("another hash", of("ensemble", hash="x" * 64), words='"hash"')
     yield head("a state that is none", of("ensemble", state="running"), words='"state"')
@@ -173,8 +193,6 @@ def refusals():
         assert json.loads(members[0][1])["ensemble"]["id"] == ident
         n = 0
         for n, (what, made, code, words) in enumerate(hostile(members), 1):
-            if what == "a spec that is none":  # its checksum is right: the spec itself is refused
-                continue
             refused(s, what, made, code, words, before)
         for part in [len(archive) * k // 8 for k in range(8)] + [len(archive) - 1]:
             refused(s, f"{part} bytes of {len(archive)}", archive[:part], "ARCHIVE", None, before)
