@@ -146,8 +146,8 @@ const struct command commands[] = {
      "shoal du\nshoal du --label project=hydration\nshoal du --all-users\n", NEEDS_SERVICE,
      KEPT | OTHERS | BIT(STATE) | BIT(LABEL) | BIT(PLAIN), 0, MANY, du_main},
     {"export", "ID", "an ensemble as one file, for another service",
-     "Of paused ensembles and of those that have ended: of one that runs, pause it first; the command waits until its "
-     "last checkpoints are made. FILE of --output, a tar archive compressed with zstd, has the spec, the inputs, "
+     "The ensemble is paused or has ended: pause one that runs, and the command waits until its last checkpoints are "
+     "made. FILE of --output, a tar archive compressed with zstd, has the spec, the inputs, "
      "checkpoints, samples, results and the newest 20,000 events. The ensemble stays here as it is: once "
      "import-ensemble has it on the other service, cancel or remove it here, or both compute the same. --output - is "
      "standard output.",
@@ -155,7 +155,8 @@ const struct command commands[] = {
      "shoal export 3f2a -o - | ssh node shoal import-ensemble -\n",
      NEEDS_SERVICE, KEPT | BIT(OUTPUT), 1, 1, export_main},
     {"import-ensemble", "FILE", "take over an ensemble that export wrote; prints its id",
-     "It keeps its id and its key, becomes yours and counts in your limits. A paused one stays paused: resume has it go "
+     "It keeps its id and its key, becomes yours and counts in your limits. A paused one stays paused: resume has it "
+     "go "
      "on, from its checkpoints, with the bits that it would have had there, on the same model of device. One that "
      "has ended has its results, and can be extended. An archive that is damaged, cut short, or of a newer Shoal is "
      "refused, with exit code 65, and leaves nothing behind; so is, with exit code 3, an ensemble that this service "

@@ -57,7 +57,7 @@ static void close_signal(uv_signal_t *s)
 static void close_all(struct daemon *d)
 {
     check_stop(&d->api.checks);
-    import_stop(&d->api.imports);
+    api_stop_imports(&d->api);
     server_close(d->server);
     d->server = NULL;
     if (d->own_socket)
@@ -99,7 +99,7 @@ static void on_term(uv_signal_t *s, int number)
     notify("STOPPING=1");
     uv_timer_start(&d->extend, on_more_time, 0, EXTEND_MS);
     check_stop(&d->api.checks);
-    import_stop(&d->api.imports);
+    api_stop_imports(&d->api);
     service_drain(&d->service);
 }
 

@@ -13,17 +13,12 @@
 #include "client/show/show.h"
 #include "engine/base/number.h"
 
-#define REST_S 60   /* how long an ensemble may take to come to rest after it was paused */
+#define REST_S 60       /* how long an ensemble may take to come to rest after it was paused */
 #define AGAIN_US 500000 /* between two looks */
 
 static bool is_standard(const char *file)
 {
     return !strcmp(file, "-");
-}
-
-static void bytes_text(struct buf *out, long long bytes)
-{
-    number_bytes(out, (double)bytes);
 }
 
 /* ---- export ---- */
@@ -80,15 +75,15 @@ static int export_one(const struct client *c, const json_t *ensemble, struct err
     const char *id = answer_text(ensemble, "id");
     struct buf size = {0};
     long long bytes = 0;
-    int rc = is_standard(c->output) ? download_at_rest(c, id, stdout, &bytes, e)
-                                    : export_into(c, id, c->output, &bytes, e);
-    bytes_text(&size, bytes);
+    int rc =
+        is_standard(c->output) ? download_at_rest(c, id, stdout, &bytes, e) : export_into(c, id, c->output, &bytes, e);
+    number_bytes(&size, (double)bytes);
     if (!rc)
         client_say(c, "ensemble %s %s: %s in %s; it stays here as it is", id, answer_text(ensemble, "name"), size.data,
                    is_standard(c->output) ? "all" : c->output);
     if (!rc && c->json && !is_standard(c->output)) {
-        json_t *said = json_pack("{s:s,s:s,s:s,s:I}", "id", id, "name", answer_text(ensemble, "name"), "file", c->output,
-                                 "bytes", (json_int_t)bytes);
+        json_t *said = json_pack("{s:s,s:s,s:s,s:I}", "id", id, "name", answer_text(ensemble, "name"), "file",
+                                 c->output, "bytes", (json_int_t)bytes);
         client_print(said);
         json_decref(said);
     }
@@ -101,8 +96,9 @@ int export_main(struct client *c, int argc, char **argv)
     struct err e = {0};
     struct buf path = {0};
     if (!c->output || (is_standard(c->output) && show_is_terminal(stdout))) {
-        err_set(&e, ERR_USAGE, "export needs --output FILE: where the archive goes; - is standard output, if that is no "
-                               "terminal");
+        err_set(&e, ERR_USAGE,
+                "export needs --output FILE: where the archive goes; - is standard output, if that is no "
+                "terminal");
         return client_fail(c, &e);
     }
     client_path(&path, argv[0], "");

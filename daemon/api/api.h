@@ -7,9 +7,16 @@
 #define SHOAL_DAEMON_API_API_H
 
 #include "daemon/api/check.h"
-#include "daemon/api/transfer/import.h"
 #include "daemon/http/server.h"
 #include "daemon/service/service.h"
+
+/* Ensembles that come from other nodes. */
+struct imports {
+    struct import *all; /* that are on their way */
+    int n;
+    long long count; /* of all that were begun: a name for each one's folder */
+    bool stopping;   /* no more are taken */
+};
 
 struct api {
     struct service *service;
@@ -133,6 +140,8 @@ struct reply api_files(struct api_call *c);
 struct reply api_file(struct api_call *c);
 struct reply api_export(struct api_call *c);
 struct reply api_import(struct api_call *c);
+/* Ends all imports that are not stored yet; each is answered with ERR_BUSY. */
+void api_stop_imports(struct api *api);
 
 /* How things look in answers (json.c). New references. An ensemble is without its replicas. */
 json_t *api_ensemble_json(const struct ensemble *en);

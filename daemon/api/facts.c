@@ -4,12 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *text_of(const json_t *facts, const char *key)
+const char *facts_text(const json_t *facts, const char *key)
 {
     return json_string_value(json_object_get(facts, key));
 }
 
-static int64_t number_of(const json_t *facts, const char *key)
+int64_t facts_number(const json_t *facts, const char *key)
 {
     return json_integer_value(json_object_get(facts, key));
 }
@@ -22,7 +22,7 @@ char *facts_sizes(const json_t *facts)
 bool facts_texts(const json_t *facts, const char *texts, size_t len, struct submission *sub)
 {
     const json_t *files = json_object_get(facts, "files");
-    size_t at = (size_t)number_of(facts, "spec_bytes") + 1;
+    size_t at = (size_t)facts_number(facts, "spec_bytes") + 1;
     sub->spec = texts;
     sub->nfiles = (int)json_array_size(files);
     sub->file_names = xcalloc((size_t)sub->nfiles, sizeof(char *));
@@ -55,25 +55,25 @@ static void add_labels(struct ensemble *en, const json_t *labels)
 
 struct ensemble *facts_ensemble(struct service *sv, uint32_t owner, const json_t *facts)
 {
-    struct ensemble *en =
-        ensemble_of_windows((int)number_of(facts, "windows"), (int)number_of(facts, "repeats"),
-                            number_of(facts, "exchange") != 0, service_next_replica(sv), number_of(facts, "steps"));
+    struct ensemble *en = ensemble_of_windows((int)facts_number(facts, "windows"), (int)facts_number(facts, "repeats"),
+                                              facts_number(facts, "exchange") != 0, service_next_replica(sv),
+                                              facts_number(facts, "steps"));
     en->owner = owner;
-    ensemble_string(&en->key, text_of(facts, "key"));
-    ensemble_string(&en->name, text_of(facts, "name"));
-    ensemble_string(&en->spec_name, text_of(facts, "spec_name"));
-    snprintf(en->hash, sizeof en->hash, "%s", text_of(facts, "hash"));
-    en->atoms = number_of(facts, "atoms");
-    en->stages = (int)number_of(facts, "stages");
-    en->retries = (int)number_of(facts, "retries");
+    ensemble_string(&en->key, facts_text(facts, "key"));
+    ensemble_string(&en->name, facts_text(facts, "name"));
+    ensemble_string(&en->spec_name, facts_text(facts, "spec_name"));
+    snprintf(en->hash, sizeof en->hash, "%s", facts_text(facts, "hash"));
+    en->atoms = facts_number(facts, "atoms");
+    en->stages = (int)facts_number(facts, "stages");
+    en->retries = (int)facts_number(facts, "retries");
     const json_t *stop = json_object_get(facts, "stop");
     en->stop = (struct stop_rule){.error = json_number_value(json_object_get(stop, "error")),
-                                  .converged = number_of(stop, "converged") != 0,
-                                  .after = number_of(stop, "after")};
+                                  .converged = facts_number(stop, "converged") != 0,
+                                  .after = facts_number(stop, "after")};
     const json_t *allocation = json_object_get(facts, "allocation");
-    en->allocation = (struct allocation){.share = number_of(allocation, "share"),
-                                         .before = number_of(allocation, "before"),
-                                         .every = number_of(allocation, "every")};
+    en->allocation = (struct allocation){.share = facts_number(allocation, "share"),
+                                         .before = facts_number(allocation, "before"),
+                                         .every = facts_number(allocation, "every")};
     en->sizes = facts_sizes(facts);
     add_labels(en, json_object_get(facts, "labels"));
     return en;
@@ -81,5 +81,5 @@ struct ensemble *facts_ensemble(struct service *sv, uint32_t owner, const json_t
 
 int64_t facts_row_bytes(const json_t *facts)
 {
-    return number_of(facts, "spec_bytes") + (int64_t)json_dumpb(facts, NULL, 0, JSON_COMPACT);
+    return facts_number(facts, "spec_bytes") + (int64_t)json_dumpb(facts, NULL, 0, JSON_COMPACT);
 }

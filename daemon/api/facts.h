@@ -9,6 +9,9 @@
 
 #include "daemon/service/service.h"
 
+/* A member of them; NULL, or 0: there is none. */
+const char *facts_text(const json_t *facts, const char *key);
+int64_t facts_number(const json_t *facts, const char *key);
 /* The texts follow each other, each with a NUL, as spec/submission.h says. Borrowed; false: they are not what the facts
  * tell. */
 bool facts_texts(const json_t *facts, const char *texts, size_t len, struct submission *sub);

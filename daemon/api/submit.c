@@ -75,16 +75,6 @@ static void committed(void *arg)
     submit_free(s);
 }
 
-static const char *text_of(const json_t *facts, const char *key)
-{
-    return json_string_value(json_object_get(facts, key));
-}
-
-static int64_t number_of(const json_t *facts, const char *key)
-{
-    return json_integer_value(json_object_get(facts, key));
-}
-
 struct charges {
     struct quota_charge count, replicas, bytes;
 };
@@ -116,14 +106,14 @@ static int store_submission(struct submit *s, const json_t *facts, const char *t
     struct charges held = {0};
     struct quota *q = s->api->quota;
     uint32_t uid = request_uid(s->request);
-    int64_t replicas = number_of(facts, "windows") * number_of(facts, "repeats");
-    int64_t contents = (int64_t)len - number_of(facts, "spec_bytes");
+    int64_t replicas = facts_number(facts, "windows") * facts_number(facts, "repeats");
+    int64_t contents = (int64_t)len - facts_number(facts, "spec_bytes");
     int rc = quota_take(q, uid, QUOTA_ENSEMBLES, 1, &held.count, e);
     if (rc == 0)
         rc = quota_take(q, uid, QUOTA_REPLICAS, replicas, &held.replicas, e);
     if (rc == 0)
-        rc = quota_take(q, uid, QUOTA_STORED_BYTES, facts_row_bytes(facts) + contents + replicas * USAGE_REPLICA, &held.bytes,
-                        e);
+        rc = quota_take(q, uid, QUOTA_STORED_BYTES, facts_row_bytes(facts) + contents + replicas * USAGE_REPLICA,
+                        &held.bytes, e);
     if (rc == 0)
         rc = store_charged(s, facts, texts, len, &held, e);
     quota_return(&held.count);
@@ -135,11 +125,11 @@ static int store_submission(struct submit *s, const json_t *facts, const char *t
 /* The same key again: the same ensemble, or a conflict. False: the key is new. */
 static bool find_earlier(struct submit *s, const json_t *facts, struct err *e)
 {
-    const char *key = text_of(facts, "key");
+    const char *key = facts_text(facts, "key");
     struct ensemble *en = key ? service_find_key(s->api->service, request_uid(s->request), key) : NULL;
     if (!en)
         return false;
-    if (strcmp(en->hash, text_of(facts, "hash")) != 0)
+    if (strcmp(en->hash, facts_text(facts, "hash")) != 0)
         err_set(e, ERR_CONFLICT,
                 "key \"%s\" was used for ensemble %s, which has other content; another key, or none, makes another "
                 "ensemble",

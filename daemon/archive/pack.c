@@ -14,7 +14,7 @@ struct pack {
     struct archive *a;
     char *folder;
     struct buf out;
-    struct sums sums;
+    struct file_sums sums;
 };
 
 static la_ssize_t take_packed(struct archive *a, void *arg, const void *data, size_t len)

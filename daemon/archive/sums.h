@@ -8,14 +8,14 @@
 #include <jansson.h>
 #include <nettle/sha2.h>
 
-struct sums {
+struct file_sums {
     struct sha256_ctx now;
     json_t *all; /* an array of SHA-256 in hexadecimal digits; owned */
 };
 
-void sums_begin(struct sums *s);
-void sums_add(struct sums *s, const void *data, size_t len);
-void sums_end(struct sums *s);
-void sums_free(struct sums *s);
+void sums_begin(struct file_sums *s);
+void sums_add(struct file_sums *s, const void *data, size_t len);
+void sums_end(struct file_sums *s);
+void sums_free(struct file_sums *s);
 
 #endif

@@ -10,6 +10,7 @@
 #include <archive_entry.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -29,7 +30,7 @@ struct unpacking {
     const char *folder;
     char own[64]; /* what the names of all members begin with: the folder in the archive and a slash */
     int64_t most;
-    struct sums sums;
+    struct file_sums sums;
 };
 
 /* ---- members ---- */
@@ -71,8 +72,9 @@ static int find_own(struct unpacking *u, struct err *e)
     const size_t n = name ? strcspn(name, "/") : 0;
     if (!name || !n || n + 2 > sizeof u->own || strcmp(name + n, "/" ARCHIVE_HEAD) != 0 ||
         archive_entry_filetype(u->entry) != AE_IFREG)
-        return err_set(e, ERR_ARCHIVE, "this is no ensemble that `shoal export` wrote: expected a tar archive, "
-                                       "compressed with zstd, that begins with " ARCHIVE_HEAD);
+        return err_set(e, ERR_ARCHIVE,
+                       "this is no ensemble that `shoal export` wrote: expected a tar archive, "
+                       "compressed with zstd, that begins with " ARCHIVE_HEAD);
     memcpy(u->own, name, n + 1);
     return 0;
 }
@@ -100,7 +102,9 @@ static json_t *read_json(struct unpacking *u, const char *name, struct err *e)
 
 /* ---- the head ---- */
 
-bool unpack_may_be(const char *path)
+/* Whether a path is one that an archive may have: it stays below its folder, and no part of it is hidden or temporary.
+ */
+static bool may_be_path(const char *path)
 {
     const size_t n = strlen(path);
     if (n > ARCHIVE_NAME || !path_is_below(path) || !printable(path) || (n > 4 && !strcmp(path + n - 4, ".tmp")))
@@ -132,7 +136,7 @@ static int check_listed(const json_t *file, int64_t *bytes, struct err *e)
 {
     const char *path = json_string_value(json_array_get(file, 0));
     const json_t *size = json_array_get(file, 1);
-    if (!path || !unpack_may_be(path) || !json_is_integer(size) || json_integer_value(size) < 0)
+    if (!path || !may_be_path(path) || !json_is_integer(size) || json_integer_value(size) < 0)
         return err_set(e, ERR_ARCHIVE, "the archive lists a file \"%.200s\" that no ensemble has", path ? path : "");
     if (__builtin_add_overflow(*bytes, (int64_t)json_integer_value(size), bytes))
         return err_set(e, ERR_ARCHIVE, "the archive lists a file \"%.200s\" that is too large", path);
@@ -281,7 +285,7 @@ static int take_all(struct unpacking *u, json_t **head, struct err *e)
     return check_sums(u, files, e) || check_end(u, e) || sync_folder(u, e) ? -(int)e->code : 0;
 }
 
-int unpack(int fd, const char *folder, int64_t most, json_t **head, struct err *e)
+int archive_unpack(int fd, const char *folder, int64_t most, json_t **head, struct err *e)
 {
     struct unpacking u = {.a = archive_read_new(), .folder = folder, .most = most};
     *head = NULL;

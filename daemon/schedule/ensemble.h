@@ -158,7 +158,7 @@ struct ensemble {
     struct ensemble_label *labels;
     struct quota_charge counted, peopled, stored; /* of its owner: one ensemble, its replicas, its bytes */
     int holders;                                  /* beside the scheduler: it outlives its removal until they let go */
-    int exports; /* that are being written: meanwhile it stays as it is */
+    int exports;                                  /* that are being written: meanwhile it stays as it is */
     int64_t atoms;
     int windows, repeats;
     int stages, retries;

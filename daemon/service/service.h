@@ -203,8 +203,8 @@ void service_watch_disk(struct service *sv);
  * there are some. */
 int service_find_strays(struct service *sv, struct ensemble *const *ensembles, int n, struct err *e);
 
-/* At a start, before that: folders of imports, STATE/imports/ID, go to their places where their ensembles were stored, and
- * are removed where not. */
+/* At a start, before that: folders of imports, STATE/imports/ID, go to their places where their ensembles were stored,
+ * and are removed where not. */
 void service_finish_imports(struct service *sv, struct ensemble *const *ensembles, int n);
 
 /* ---- database_watch.c ---- */

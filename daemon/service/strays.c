@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Folders that a start puts right. Those of imports that were interrupted; and those of ensembles that the database does
- * not know: it is older than they are, since it was restored from an
- * earlier copy or lost its write-ahead log (shoald.db-wal). SQLite opens such a database without a word.
+ * Folders that a start puts right. Those of imports that were interrupted; and those of ensembles that the database
+ * does not know: it is older than they are, since it was restored from an earlier copy or lost its write-ahead log
+ * (shoald.db-wal). SQLite opens such a database without a word.
  */
 #include "daemon/service/service.h"
 

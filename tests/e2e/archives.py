@@ -280,6 +280,7 @@ def still():
         s.wait_replicas(ident, lambda r: r["state"] == "cancelled")
         with open(os.path.join(folder, "large"), "wb") as f:
             f.write(os.urandom(8 << 20))
+        whole = export(s, ident)
         connection = Connection(s.socket)
         connection.request("GET", f"/v1/ensembles/{ident}/export")
         answer = connection.getresponse()
@@ -291,6 +292,9 @@ def still():
             pass
         until(lambda: "it is not what it was when it was listed" in s.log_text())
         connection.close()
+        until(lambda: s.call("DELETE", f"/v1/ensembles/{ident}")[0] == 200)
+        assert upload(s, whole)[0] == 201, "longer than what waits for its reader"
+        assert os.path.getsize(os.path.join(folder, "large")) == 8 << 20
 
 
 def interrupted():

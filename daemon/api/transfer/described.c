@@ -15,7 +15,7 @@
 
 #define STEPS_MAX (INT64_C(1) << 53)
 #define TIME_MAX (INT64_C(1) << 53) /* ms; clocks of two nodes may differ */
-#define TEXT_MAX 4000 /* bytes of a reason or a message */
+#define TEXT_MAX 4000               /* bytes of a reason or a message */
 
 /* ---- into a head ---- */
 
@@ -63,8 +63,8 @@ json_t *described_head(const struct ensemble *en)
     for (int i = 0; i < en->nsets; i++)
         json_array_append_new(sets, describe_set(&en->sets[i]));
     return json_pack("{s:s,s:i,s:s,s:I,s:o,s:o,s:o}", "format", ARCHIVE_FORMAT, "version", ARCHIVE_VERSION, "program",
-                     SHOAL_VERSION, "exported", (json_int_t)service_now(), "ensemble", describe_ensemble(en), "replicas",
-                     replicas, "sets", sets);
+                     SHOAL_VERSION, "exported", (json_int_t)service_now(), "ensemble", describe_ensemble(en),
+                     "replicas", replicas, "sets", sets);
 }
 
 /* ---- out of one that anybody may have written ---- */

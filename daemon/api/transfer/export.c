@@ -29,7 +29,8 @@ struct export_input {
     struct buf text;
 };
 
-struct export {
+struct export
+{
     struct service *service;
     struct request *request;
     struct ensemble *ensemble; /* held, and still */

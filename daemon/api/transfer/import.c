@@ -9,8 +9,6 @@
  * next start removes what the database does not know, and moves the folders of what it knows
  * (service_finish_imports).
  */
-#include "daemon/api/transfer/import.h"
-
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -117,8 +115,9 @@ static int check_free(const struct import *im, const char *id, const char *key, 
                        "imported once that is gone",
                        id);
     if (other)
-        return err_set(e, ERR_CONFLICT, "key \"%s\" is that of your ensemble %s: remove that, or keep it in place of %s",
-                       key, other->id, id);
+        return err_set(e, ERR_CONFLICT,
+                       "key \"%s\" is that of your ensemble %s: remove that, or keep it in place of %s", key, other->id,
+                       id);
     return access(im->place, F_OK) ? 0 : err_set(e, ERR_CONFLICT, "%s is there already", im->place);
 }
 
@@ -369,7 +368,8 @@ static int64_t bytes_left(const struct api_call *c)
     const uint32_t uid = request_uid(c->request);
     if (!quota_limits(uid))
         return INT64_MAX - 1;
-    int64_t left = quota_limit_of(c->api->quota, uid, QUOTA_STORED_BYTES) - quota_held(c->api->quota, uid, QUOTA_STORED_BYTES);
+    int64_t left =
+        quota_limit_of(c->api->quota, uid, QUOTA_STORED_BYTES) - quota_held(c->api->quota, uid, QUOTA_STORED_BYTES);
     return left > 0 ? left : 0;
 }
 
@@ -388,9 +388,10 @@ static int start_reader(struct import *im, int64_t bytes, struct err *e)
     struct service *sv = im->api->service;
     snprintf(im->bytes, sizeof im->bytes, "%lld", (long long)bytes);
     snprintf(im->mib, sizeof im->mib, "%d", im->api->checks.mib);
-    check_devices(&sv->sched, &im->devices);
-    const char *argv[] = {sv->config.worker, "unpack", "--folder", im->folder,    "--bytes",        im->bytes, "--seconds",
-                          SECONDS,           "--mib",  im->mib,    "--devices", im->devices.data, NULL};
+    check_list_devices(&sv->sched, &im->devices);
+    const char *argv[] = {sv->config.worker, "unpack",         "--folder", im->folder, "--bytes",
+                          im->bytes,         "--seconds",      SECONDS,    "--mib",    im->mib,
+                          "--devices",       im->devices.data, NULL};
     memcpy(im->argv, argv, sizeof argv);
     struct child_run run = {.argv = im->argv, .fed = on_fed, .output_max = OUTPUT_MAX, .limit_ms = LIMIT_MS};
     im->child = child_start(sv->loop, &run, on_reader, im, e);
@@ -415,10 +416,10 @@ struct reply api_import(struct api_call *c)
     return request_upload(c->request, &ops, im);
 }
 
-void import_stop(struct imports *all)
+void api_stop_imports(struct api *api)
 {
-    all->stopping = true;
-    for (struct import *im = all->all; im; im = im->next)
+    api->imports.stopping = true;
+    for (struct import *im = api->imports.all; im; im = im->next)
         if (im->child)
             child_kill(im->child);
 }

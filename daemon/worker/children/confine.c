@@ -25,7 +25,8 @@
 #endif
 
 #define READ (LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR)
-#define WRITE (LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_MAKE_REG | LANDLOCK_ACCESS_FS_MAKE_DIR |                     \
+#define WRITE                                                                                                          \
+    (LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_MAKE_REG | LANDLOCK_ACCESS_FS_MAKE_DIR |                       \
      LANDLOCK_ACCESS_FS_REMOVE_FILE)
 
 static bool allow(int rules, const char *path, uint64_t access)

@@ -28,8 +28,10 @@ struct unpack_options {
 };
 
 static const struct arg rows[] = {
-    ARG(TEXT, "folder", "DIR", struct unpack_options, folder), ARG(TEXT, "bytes", "N", struct unpack_options, bytes),
-    ARG(TEXT, "seconds", "N", struct unpack_options, seconds), ARG(TEXT, "mib", "N", struct unpack_options, mib),
+    ARG(TEXT, "folder", "DIR", struct unpack_options, folder),
+    ARG(TEXT, "bytes", "N", struct unpack_options, bytes),
+    ARG(TEXT, "seconds", "N", struct unpack_options, seconds),
+    ARG(TEXT, "mib", "N", struct unpack_options, mib),
     ARG(TEXT, "devices", "LIMITS", struct unpack_options, devices),
 };
 
@@ -39,8 +41,7 @@ static json_t *read_input(const char *folder, const json_t *file, struct err *e)
     struct buf path = {0}, text = {0};
     buf_printf(&path, "%s/%s", folder, name);
     json_t *value = NULL;
-    if (buf_read_file(&text, path.data, e) == 0 &&
-        !(value = json_stringn(text.data ? text.data : "", text.len)))
+    if (buf_read_file(&text, path.data, e) == 0 && !(value = json_stringn(text.data ? text.data : "", text.len)))
         err_set(e, ERR_ARCHIVE, "the archive's \"%.200s\" is no text in UTF-8", name);
     buf_free(&path);
     buf_free(&text);
@@ -108,7 +109,7 @@ static int unpack_all(const struct unpack_options *o, struct err *e)
     if (number_whole(&most, "--bytes ", o->bytes, 0, INT64_MAX - 1, e) || own_limits(o->seconds, o->mib, e))
         return -(int)e->code;
     confine_to(o->folder);
-    int rc = unpack(0, o->folder, most, &head, e);
+    int rc = archive_unpack(0, o->folder, most, &head, e);
     if (!rc)
         rc = check_inputs(o->folder, head, o->devices, &answer, e);
     if (!rc && (json_dumpf(head, stdout, JSON_COMPACT | JSON_REAL_PRECISION(17)) || putchar('\n') < 0 ||
