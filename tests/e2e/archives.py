@@ -218,9 +218,9 @@ def keys():
         s.call("DELETE", f"/v1/ensembles/{other}")
         until(lambda: upload(s, archive)[0] == 201)
         assert s.call("POST", "/v1/ensembles", body_of("source", "kept")) [1]["id"] == ident, "said again it is the same"
-        line = next(line for line in s.log_text().splitlines() if "act=import" in line)
-        assert f"ensemble={ident}" in line and "owner=" in line, line
-        assert f"act=export uid={os.geteuid()} ensemble={ident}" in s.log_text()
+        for act in ("import", "export"):
+            lines = [line for line in s.log_text().splitlines() if f"act={act} " in line]
+            assert len(lines) == 1 and f"uid={os.geteuid()} ensemble={ident} owner=" in lines[0], lines
 
 
 def limits():

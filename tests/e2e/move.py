@@ -17,7 +17,7 @@ from service import Service
 from tiny import tiny
 
 WINDOWS = (0, 0.5, 1)
-SHORT, WHOLE = 300, 600  # steps of production
+SHORT, WHOLE = 160, 320  # steps of production
 EXCHANGE = "exchange: {every: 40 steps}\n"
 
 

@@ -108,7 +108,7 @@ static int unpack_all(const struct unpack_options *o, struct err *e)
         return err_set(e, ERR_USAGE, "unpack needs --folder");
     if (number_whole(&most, "--bytes ", o->bytes, 0, INT64_MAX - 1, e) || own_limits(o->seconds, o->mib, e))
         return -(int)e->code;
-    confine_to(o->folder);
+    confine_to_tree(o->folder);
     int rc = archive_unpack(0, o->folder, most, &head, e);
     if (!rc)
         rc = check_inputs(o->folder, head, o->devices, &answer, e);
