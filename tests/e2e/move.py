@@ -89,7 +89,9 @@ def moved(program, first, second, ident, folder):
 
 
 def ended(program, first, second, ident):
-    """Through standard output and standard input, whose length nobody knows."""
+    """One with a window that was added, through standard output and standard input, whose length nobody knows."""
+    first.shoal(program, "extend", ident, "--add-window", "vdw: 0.25", "--yes")
+    first.wait_done(ident)
     whole = first.outputs(ident)
     archive = subprocess.run([program, "export", ident, "-o", "-"], env={**os.environ, "SHOAL_SOCKET": first.socket}, capture_output=True,
                              check=True).stdout
@@ -110,7 +112,7 @@ def main():
     first, second = (Service(shoald, worker, os.path.join(folder, name), "cpu:2") for name in ("first", "second"))
     first.start()
     second.start()
-    for more in ("", EXCHANGE):
+    for more in (EXCHANGE, ""):
         expected = submit(first, f"whole{len(more)}", WHOLE, more)
         first.wait_done(expected)
         half = submit(first, f"half{len(more)}", SHORT, more)
@@ -123,7 +125,7 @@ def main():
     ended(program, first, second, expected)
     second.kill()
     second.start()
-    assert second.get(half)["state"] == "done" and second.get(expected)["revision"] == 2
+    assert second.get(half)["state"] == "done" and second.get(expected)["revision"] == 3
     assert os.listdir(os.path.join(folder, "second/state/imports")) == []
     assert first.stop() == 0 and second.stop() == 0
     shutil.rmtree(folder)
