@@ -77,6 +77,7 @@ struct sched_replica {
     int64_t saved_step;  /* at the last checkpoint */
     int64_t used_step;   /* what was taken as used goes up to here (sched_take_use), */
     double used_ps;      /* and to this time */
+    int64_t used_saved;  /* of used_step what the database has */
     int code;            /* enum err_code of the last failure */
     int64_t failed_step; /* where that was */
     bool failed_alike;   /* the failure before that was the same, from the same checkpoint */

@@ -147,6 +147,8 @@ void service_adopt(struct service *sv, struct ensemble *en, const struct submiss
     store_put_ensemble(sv->store, en, sub);
     store_save_ladder(sv->store, en, sub->spec);
     store_trim_events(sv->store, en, 0, en->ran_ms);
+    for (int i = 0; i < en->nreplicas; i++)
+        store_save_used(sv->store, &en->replicas[i]);
     service_put_history(sv, en, events);
     service_step(sv, &(struct sched_event){.kind = SCHED_ADD, .ensemble = en}, &e);
 }

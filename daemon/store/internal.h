@@ -56,6 +56,7 @@
     X(REPLICA_SAVE,                                                                                                    \
       "UPDATE replica SET steps = ?, state = ?, stage = ?, step = ?, time_ps = ?, code = ?, failed_step = ?,"          \
       " reason = ? WHERE number = ?")                                                                                  \
+    X(USED_SAVE, "UPDATE replica SET used_step = ?, used_ps = ? WHERE number = ?")                                     \
     X(REPLICAS_MOVE, "UPDATE replica SET state = ? WHERE ensemble = ? AND state = ?")                                  \
     X(EVENT_ADD, "INSERT INTO event (seq, ensemble, replica, time, kind, state, message) VALUES (?,?,?,?,?,?,?)")      \
     X(EVENTS_TRIM, "DELETE FROM event WHERE ensemble = ? AND seq <= ?")                                                \
@@ -86,7 +87,7 @@ enum statement {
 #define STORE_READS(X)                                                                                                 \
     X(REPLICAS,                                                                                                        \
       "SELECT number, in_set, window, repeat, steps, state, stage, step, time_ps, code, failed_step, reason,"          \
-      " stream, origin FROM replica WHERE ensemble = ? ORDER BY repeat, window")                                       \
+      " stream, origin, used_step, used_ps FROM replica WHERE ensemble = ? ORDER BY repeat, window")                   \
     X(SETS,                                                                                                            \
       "SELECT replica_set.number, failures, crashes, salt, device, model FROM replica_set"                             \
       " JOIN replica USING (number) WHERE replica_set.ensemble = ? ORDER BY repeat, window")                           \

@@ -44,13 +44,15 @@ static int64_t read_replica(sqlite3_stmt *q, struct sched_replica *r, struct err
     r->repeat = sqlite3_column_int(q, 3);
     r->steps = sqlite3_column_int64(q, 4);
     r->stage = sqlite3_column_int(q, 6);
-    r->step = r->saved_step = r->used_step = sqlite3_column_int64(q, 7);
-    r->time_ps = r->used_ps = sqlite3_column_double(q, 8);
+    r->step = r->saved_step = sqlite3_column_int64(q, 7);
+    r->time_ps = sqlite3_column_double(q, 8);
     r->code = sqlite3_column_int(q, 9);
     r->failed_step = sqlite3_column_int64(q, 10);
     ensemble_string(&r->reason, column(q, 11));
     r->stream = sqlite3_column_int(q, 12);
     r->origin = sqlite3_column_int(q, 13);
+    r->used_step = r->used_saved = sqlite3_column_int64(q, 14);
+    r->used_ps = sqlite3_column_double(q, 15);
     return sqlite3_column_int64(q, 1);
 }
 

@@ -23,7 +23,7 @@
 #include "daemon/schedule/sched.h"
 #include "engine/base/buf.h"
 
-#define STORE_SCHEMA 16 /* user_version this program knows; the number of migrations */
+#define STORE_SCHEMA 17 /* user_version this program knows; the number of migrations */
 
 struct store;
 
@@ -95,6 +95,8 @@ void store_remove_ensemble(struct store *s, const struct ensemble *e);
 void store_end_removal(struct store *s, const char *id);
 /* The replica and what is kept of its set. */
 void store_save_replica(struct store *s, const struct sched_replica *r);
+/* How far what it used is counted (store_add_account). */
+void store_save_used(struct store *s, const struct sched_replica *r);
 /* All replicas of the ensemble that are in one state. */
 void store_move_replicas(struct store *s, const struct ensemble *e, enum replica_state from, enum replica_state to);
 void store_put_event(struct store *s, const struct event *ev);

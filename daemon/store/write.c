@@ -206,6 +206,14 @@ void store_save_replica(struct store *s, const struct sched_replica *r)
     integer(s, r->set->number);
 }
 
+void store_save_used(struct store *s, const struct sched_replica *r)
+{
+    op(s, STATEMENT_USED_SAVE);
+    integer(s, r->used_step);
+    real(s, r->used_ps);
+    integer(s, r->number);
+}
+
 void store_move_replicas(struct store *s, const struct ensemble *e, enum replica_state from, enum replica_state to)
 {
     op(s, STATEMENT_REPLICAS_MOVE);

@@ -170,6 +170,7 @@ def hostile(members):
     yield head("no sets", lambda h: h.pop("sets"), words='"sets"')
     yield head("steps below zero", of("replicas", steps=-1), words='"steps"')
     yield head("beyond its target", of("replicas", step=1 << 40), words='"step"')
+    yield head("less used than made", of("replicas", used_step=3), words='"used_step"')
     yield head("a stream twice", of("replicas", stream=1), words='"stream"')
     yield head("time that is none", of("replicas", time_ps="x"), words='"time_ps"')
     yield head("a replica's state", of("replicas", state="paused"), words='"state"')

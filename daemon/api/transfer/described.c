@@ -43,10 +43,11 @@ static json_t *describe_ensemble(const struct ensemble *en)
 
 static json_t *describe_replica(const struct sched_replica *r)
 {
-    return json_pack("{s:s,s:i,s:i,s:I,s:I,s:i,s:f,s:i,s:I,s:s?}", "state", sm_name(&r->sm), "stream", r->stream,
-                     "origin", r->origin, "steps", (json_int_t)r->steps, "step", (json_int_t)r->saved_step, "stage",
-                     r->stage, "time_ps", r->time_ps, "code", r->code, "failed_step", (json_int_t)r->failed_step,
-                     "reason", r->reason);
+    const int64_t used = r->used_step > r->saved_step ? r->used_step : r->saved_step;
+    return json_pack("{s:s,s:i,s:i,s:I,s:I,s:I,s:f,s:i,s:f,s:i,s:I,s:s?}", "state", sm_name(&r->sm), "stream",
+                     r->stream, "origin", r->origin, "steps", (json_int_t)r->steps, "step", (json_int_t)r->saved_step,
+                     "used_step", (json_int_t)used, "used_ps", r->used_ps, "stage", r->stage, "time_ps", r->time_ps,
+                     "code", r->code, "failed_step", (json_int_t)r->failed_step, "reason", r->reason);
 }
 
 static json_t *describe_set(const struct sched_set *set)
@@ -90,6 +91,12 @@ static int take_int(const json_t *o, const char *key, int low, int high, int *ou
         return -(int)e->code;
     *out = (int)value;
     return 0;
+}
+
+static int take_real(const json_t *o, const char *key, double *out, struct err *e)
+{
+    *out = json_number_value(json_object_get(o, key));
+    return json_is_number(json_object_get(o, key)) && isfinite(*out) ? 0 : refuse_member(key, e);
 }
 
 /* Null stays NULL. */
@@ -172,12 +179,12 @@ static int take_replica(struct sched_replica *r, const json_t *o, struct err *e)
         take_int(o, "code", 0, INT16_MAX, &r->code, e) ||
         take_number(o, "failed_step", -1, STEPS_MAX, &r->failed_step, e) || take_text(o, "reason", &r->reason, e))
         return -(int)e->code;
-    r->time_ps = json_number_value(json_object_get(o, "time_ps"));
-    if (!json_is_number(json_object_get(o, "time_ps")) || !isfinite(r->time_ps))
-        return refuse_member("time_ps", e);
+    if (take_real(o, "time_ps", &r->time_ps, e) || take_real(o, "used_ps", &r->used_ps, e) ||
+        take_number(o, "used_step", r->step, STEPS_MAX, &r->used_step, e))
+        return -(int)e->code;
     sm_init(&r->sm, &replica_states, r, state);
-    r->saved_step = r->used_step = r->step; /* nothing of it was used here */
-    r->used_ps = r->time_ps;
+    r->saved_step = r->step;
+    r->used_saved = r->used_step; /* nothing of it was used here */
     return 0;
 }
 
