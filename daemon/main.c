@@ -234,6 +234,8 @@ static int start(struct daemon *d, struct err *e)
     on_end_open(&d->on_end, &d->service, o->on_end, d->socket);
     rc = service_start(&d->service, e);
     if (rc == 0)
+        on_end_go_on(&d->on_end);
+    if (rc == 0)
         rc = start_server(d, fd, e);
     if (rc)
         close_all(d);

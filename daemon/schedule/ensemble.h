@@ -179,6 +179,7 @@ struct ensemble {
     int64_t seq;                /* of its newest event */
     int64_t nevents, row_bytes; /* that are stored: events; bytes of the spec, labels and all names */
     int64_t ran_ms;             /* any of its replicas had a slot, by events that are not kept any more */
+    bool untold;                /* when it was loaded: its end is still to be told (monitor/on_end.h) */
     bool trimming;              /* the oldest of its events are being removed */
     struct ensemble_view shown;
     const struct sched *sched; /* that has it */

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "daemon/service/stored.h"
 #include "engine/base/log.h"
@@ -11,6 +12,13 @@
 #define HELLO_MS 300000 /* a device may be slow to open */
 
 /* ---- decisions ---- */
+
+/* Until on_ended has seen to it: the service may stop before. */
+static void keep_end(struct service *sv, const struct ensemble *en)
+{
+    if (sv->on_ended && ensemble_ended(en) && en->owner == geteuid())
+        store_save_untold(sv->store, en->number, true);
+}
 
 static void carry_out(struct service *sv, const struct decision *d)
 {
@@ -64,6 +72,7 @@ static void carry_out(struct service *sv, const struct decision *d)
         return;
     case DECIDE_ENSEMBLE:
         store_save_ensemble(sv->store, d->ensemble);
+        keep_end(sv, d->ensemble);
         service_put_event(sv, d->ensemble, NULL, "ensemble", (int)d->state, d->ensemble->reason);
         return;
     }

@@ -88,7 +88,8 @@ struct service {
     void (*on_stopped)(void *arg); /* drained: nothing runs any more */
     void *on_stopped_arg;
     void (*on_status)(void *arg, const char *text); /* for the service manager */
-    /* That an ensemble is done, failed or cancelled is committed; NULL: nobody wants to know. */
+    /* That an ensemble is done, failed or cancelled is committed; NULL: nobody wants to know. Of the service's own
+     * user's it is kept in the database (store_save_untold) until whoever is told says that it was. */
     void (*on_ended)(void *arg, const struct ensemble *en);
     void *on_ended_arg;
 };

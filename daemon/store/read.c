@@ -163,6 +163,7 @@ static struct ensemble *read_ensemble(sqlite3_stmt *q, struct err *e)
     en->priority = sqlite3_column_int(q, 35) ? PRIORITY_URGENT : sqlite3_column_int(q, 33);
     ensemble_string(&en->paused_by, column(q, 34));
     en->device_ms = sqlite3_column_double(q, 36);
+    en->untold = sqlite3_column_int(q, 37) != 0;
     return en;
 }
 

@@ -23,7 +23,7 @@
 #include "daemon/schedule/sched.h"
 #include "engine/base/buf.h"
 
-#define STORE_SCHEMA 17 /* user_version this program knows; the number of migrations */
+#define STORE_SCHEMA 18 /* user_version this program knows; the number of migrations */
 
 struct store;
 
@@ -87,6 +87,8 @@ struct event {
 };
 void store_put_ensemble(struct store *s, const struct ensemble *e, const struct submission *sub);
 void store_save_ensemble(struct store *s, const struct ensemble *e);
+/* Whether its end is still to be told (monitor/on_end.h). The ensemble of this number may be gone. */
+void store_save_untold(struct store *s, int64_t ensemble, bool untold);
 /* Its windows and replicas are others, as its spec now says; that and they are saved whole. */
 void store_save_ladder(struct store *s, const struct ensemble *e, const char *spec);
 /* It is gone once this is committed; its rows follow in slices, also after a restart. Its id stays among the removals

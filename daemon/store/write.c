@@ -185,6 +185,13 @@ void store_save_ensemble(struct store *s, const struct ensemble *e)
     integer(s, e->number);
 }
 
+void store_save_untold(struct store *s, int64_t ensemble, bool untold)
+{
+    op(s, STATEMENT_UNTOLD_SAVE);
+    integer(s, untold);
+    integer(s, ensemble);
+}
+
 void store_save_replica(struct store *s, const struct sched_replica *r)
 {
     op(s, STATEMENT_REPLICA_SAVE);
