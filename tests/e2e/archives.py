@@ -85,7 +85,7 @@ def ended_archive(s, key="kept"):
     ident = s.submit("source", key)
     assert_whole(s, ident)
     archive = export(s, ident)
-    assert s.call("DELETE", f"/v1/ensembles/{ident}")[0] == 200
+    until(lambda: s.call("DELETE", f"/v1/ensembles/{ident}")[0] == 200)
     return ident, archive
 
 
@@ -216,7 +216,7 @@ def keys():
         status, answer = upload(s, archive)
         assert status == 409 and f"key \"kept\" is that of your ensemble {other}" in answer["error"]["message"], answer
         s.wait(other)
-        s.call("DELETE", f"/v1/ensembles/{other}")
+        until(lambda: s.call("DELETE", f"/v1/ensembles/{other}")[0] == 200)
         until(lambda: upload(s, archive)[0] == 201)
         assert s.call("POST", "/v1/ensembles", body_of("source", "kept")) [1]["id"] == ident, "said again it is the same"
         for act in ("import", "export"):
