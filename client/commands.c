@@ -357,7 +357,8 @@ const struct command commands[] = {
     {"release", "", "take submissions of everybody again", "Of administrators.", "shoal release\n", NEEDS_SERVICE,
      SERVICE, 0, 0, release_main},
     {"doctor", "[FOLDER]", "look for what may be wrong with this machine, and say what to do",
-     "A line for each thing: the versions of client, worker and service, the driver, memory errors of GPUs, GPUs that "
+     "A line for each thing: the versions of client, worker and service, the driver, memory errors and clocks of GPUs, "
+     "GPUs that "
      "are not used, space and permissions of the folders that services keep their state in, and of FOLDER, which has "
      "specs: the current folder when not given. It works without a GPU and without a service, changes nothing, and "
      "exits 1 where a line is a warning.",

@@ -22,13 +22,12 @@ static char *const query[] = {
 
 enum { INDEX, NAME, DRIVER, ECC, ERRORS, FIELDS };
 
-/* "0, NVIDIA H200, 580.65.06, Enabled, 0" in place; false: it is no such line. */
-static bool split(char *line, char *fields[FIELDS])
+bool doctor_split(char *line, char **fields, int count)
 {
     int n = 0;
-    for (char *rest = line, *field; n < FIELDS && (field = strsep(&rest, ",")); n++)
+    for (char *rest = line, *field; n < count && (field = strsep(&rest, ",")); n++)
         fields[n] = field + strspn(field, " ");
-    return n == FIELDS;
+    return n == count;
 }
 
 static void check_memory(struct doctor *d, char *const fields[FIELDS])
@@ -53,7 +52,7 @@ static int take_lines(struct doctor *d, char *text)
     int gpus = 0;
     for (char *rest = text, *line; (line = strsep(&rest, "\n"));) {
         char *fields[FIELDS];
-        if (!split(line, fields))
+        if (!doctor_split(line, fields, FIELDS))
             continue;
         if (!gpus++)
             doctor_say(d, "driver", NULL, "NVIDIA %s", fields[DRIVER]);
@@ -68,12 +67,18 @@ static void heard(char **words)
     program_become_named(words);
 }
 
+int doctor_ask_driver(char *const *words, struct buf *text)
+{
+    struct err e = {0};
+    const int code = program_output(heard, (char **)words, text, &e);
+    buf_add(text, "", 1);
+    return code;
+}
+
 static void check_driver(struct doctor *d)
 {
     struct buf text = {0};
-    struct err e = {0};
-    const int code = program_output(heard, (char **)query, &text, &e);
-    buf_add(&text, "", 1);
+    const int code = doctor_ask_driver(query, &text);
     if (code == 127) /* there is no such program */
         doctor_say(d, "driver", NULL, "nvidia-smi is not there: this machine has no NVIDIA driver, or not all of it");
     else if (code == 124)
@@ -82,6 +87,8 @@ static void check_driver(struct doctor *d)
     else if (code || !take_lines(d, text.data))
         doctor_say(d, "driver", "load the driver (modprobe nvidia), or install it again after an upgrade of the kernel",
                    "nvidia-smi: %.*s", (int)strcspn(text.data, "\n"), text.data);
+    else
+        doctor_clocks(d);
     buf_free(&text);
 }
 
