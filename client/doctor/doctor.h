@@ -21,6 +21,7 @@ void doctor_say(struct doctor *d, const char *check, const char *todo, const cha
 void doctor_programs(struct doctor *d);
 /* gpus.c */
 void doctor_gpus(struct doctor *d);
+/* driver.c */
 /* Runs nvidia-smi; what it says on either output is appended. Its exit code, or one of timeout(1). */
 int doctor_ask_driver(char *const *words, struct buf *text);
 /* A line like "0, NVIDIA H200, 580.65.06", in place; false: it has fewer fields. */

@@ -4,11 +4,8 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "client/doctor/doctor.h"
-#include "client/programs/become.h"
-#include "client/programs/output.h"
 #include "client/programs/worker.h"
 
 /* A driver that hangs is a finding, too. */
@@ -21,14 +18,6 @@ static char *const query[] = {
     NULL};
 
 enum { INDEX, NAME, DRIVER, ECC, ERRORS, FIELDS };
-
-bool doctor_split(char *line, char **fields, int count)
-{
-    int n = 0;
-    for (char *rest = line, *field; n < count && (field = strsep(&rest, ",")); n++)
-        fields[n] = field + strspn(field, " ");
-    return n == count;
-}
 
 static void check_memory(struct doctor *d, char *const fields[FIELDS])
 {
@@ -59,20 +48,6 @@ static int take_lines(struct doctor *d, char *text)
         check_memory(d, fields);
     }
     return gpus;
-}
-
-static void heard(char **words)
-{
-    dup2(STDOUT_FILENO, STDERR_FILENO);
-    program_become_named(words);
-}
-
-int doctor_ask_driver(char *const *words, struct buf *text)
-{
-    struct err e = {0};
-    const int code = program_output(heard, (char **)words, text, &e);
-    buf_add(text, "", 1);
-    return code;
 }
 
 static void check_driver(struct doctor *d)
