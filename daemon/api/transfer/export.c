@@ -33,7 +33,8 @@ struct export
 {
     struct service *service;
     struct request *request;
-    struct ensemble *ensemble; /* held, and still */
+    struct ensemble *ensemble; /* held */
+    bool holds;                /* it is to stay as it is */
     int64_t number;
     int64_t skipped; /* of its events, the oldest */
     char *folder;
@@ -51,11 +52,18 @@ struct export
     struct buf piece;
 };
 
+/* All of it has been read: it may go on. */
+static void let_go(struct export *x)
+{
+    x->ensemble->exports -= x->holds;
+    x->holds = false;
+}
+
 static void export_free(struct export *x)
 {
     if (x->fd >= 0)
         close(x->fd);
-    x->ensemble->exports--;
+    let_go(x);
     x->service->exports--;
     ensemble_free(x->ensemble);
     json_decref(x->head);
@@ -239,6 +247,8 @@ static void pack_done(void *arg)
         stream_fail(x->stream);
     } else {
         const bool last = x->finished;
+        if (last)
+            let_go(x);
         struct stream *s = x->stream;
         if (x->piece.len)
             stream_push(s, x->piece.data, x->piece.len);
@@ -329,6 +339,7 @@ struct reply api_export(struct api_call *c)
     json_object_set_new(x->head, "files", json_array());
     json_object_set_new(x->head, "events", json_array());
     en->exports++;
+    x->holds = true;
     c->service->exports++;
     if (store_ok(c->service->store)) /* its last events are to be in the database; a full disk has none of them */
         store_after_commit(c->service->store, begin_collecting, forget_export, x);
