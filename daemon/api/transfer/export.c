@@ -53,7 +53,7 @@ struct export
 };
 
 /* All of it has been read: it may go on. */
-static void let_go(struct export *x)
+static void release_still(struct export *x)
 {
     x->ensemble->exports -= x->holds;
     x->holds = false;
@@ -63,7 +63,7 @@ static void export_free(struct export *x)
 {
     if (x->fd >= 0)
         close(x->fd);
-    let_go(x);
+    release_still(x);
     x->service->exports--;
     ensemble_free(x->ensemble);
     json_decref(x->head);
@@ -248,7 +248,7 @@ static void pack_done(void *arg)
     } else {
         const bool last = x->finished;
         if (last)
-            let_go(x);
+            release_still(x);
         struct stream *s = x->stream;
         if (x->piece.len)
             stream_push(s, x->piece.data, x->piece.len);
