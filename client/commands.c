@@ -149,6 +149,23 @@ const struct command commands[] = {
     {"du", "[ID...]", "disk space that ensembles use, the largest first", "",
      "shoal du\nshoal du --label project=hydration\nshoal du --all-users\n", NEEDS_SERVICE,
      KEPT | OTHERS | BIT(STATE) | BIT(LABEL) | BIT(PLAIN), 0, MANY, du_main},
+    {"export", "ID", "an ensemble as one file, for another service",
+     "The ensemble is paused or has ended: pause one that runs, and the command waits until its last checkpoints are "
+     "made. FILE of --output, a tar archive compressed with zstd, has the spec, the inputs, "
+     "checkpoints, samples, results and the newest 20,000 events. The ensemble stays here as it is: once "
+     "import-ensemble has it on the other service, cancel or remove it here, or both compute the same. --output - is "
+     "standard output.",
+     "shoal pause 3f2a\nshoal export 3f2a --output methane.tar.zst\n"
+     "shoal export 3f2a -o - | ssh node shoal import-ensemble -\n",
+     NEEDS_SERVICE, KEPT | BIT(OUTPUT), 1, 1, export_main},
+    {"import-ensemble", "FILE", "take over an ensemble that export wrote; prints its id",
+     "It keeps its id and its key, becomes yours and counts in your limits. A paused one stays paused: resume has it "
+     "go "
+     "on, from its checkpoints, with the bits that it would have had there, on the same model of device. One that "
+     "has ended has its results, and can be extended. An archive that is damaged, cut short, or of a newer Shoal is "
+     "refused, with exit code 65, and leaves nothing behind; so is, with exit code 3, an ensemble that this service "
+     "has already. FILE - is standard input.",
+     "shoal import-ensemble methane.tar.zst\nshoal resume 3f2a\n", NEEDS_SERVICE, SERVICE, 1, 1, import_ensemble_main},
     {"validate", "SPEC.yaml", "check a spec and its files; say what it would take and what in it is likely not meant",
      "", "shoal validate methane.yaml\nshoal validate methane.yaml --json\n", NEEDS_WORKER, FILES, 1, 1, offline_main},
     {"campaign", "ACTION FILE.yaml [FILE]",
@@ -344,7 +361,8 @@ const struct command commands[] = {
     {"release", "", "take submissions of everybody again", "Of administrators.", "shoal release\n", NEEDS_SERVICE,
      SERVICE, 0, 0, release_main},
     {"doctor", "[FOLDER]", "look for what may be wrong with this machine, and say what to do",
-     "A line for each thing: the versions of client, worker and service, the driver, memory errors of GPUs, GPUs that "
+     "A line for each thing: the versions of client, worker and service, the driver, memory errors and clocks of GPUs, "
+     "GPUs that "
      "are not used, space and permissions of the folders that services keep their state in, and of FOLDER, which has "
      "specs: the current folder when not given. It works without a GPU and without a service, changes nothing, and "
      "exits 1 where a line is a warning.",

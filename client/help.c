@@ -126,6 +126,7 @@ static const struct {
     {"Run and follow", {"up", "submit", "list", "status", "watch", "wait", "events", "top", "web"}},
     {"Results", {"results", "report", "ladder", "reestimate"}},
     {"Steer", {"pause", "resume", "cancel", "retry", "priority", "move", "extend", "rm", "du", "usage"}},
+    {"Move to another service", {"export", "import-ensemble"}},
     {"Many at once", {"campaign"}},
     {"Administer", {"drain", "undrain", "hold", "release"}},
     {"Write and check specs", {"init", "import", "validate", "suggest-restraint"}},

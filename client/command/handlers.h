@@ -27,6 +27,8 @@ int reestimate_main(struct client *c, int argc, char **argv);
 int extend_main(struct client *c, int argc, char **argv);
 int rm_main(struct client *c, int argc, char **argv);
 int du_main(struct client *c, int argc, char **argv);
+int export_main(struct client *c, int argc, char **argv);
+int import_ensemble_main(struct client *c, int argc, char **argv);
 int usage_main(struct client *c, int argc, char **argv);
 int drain_main(struct client *c, int argc, char **argv);
 int undrain_main(struct client *c, int argc, char **argv);

@@ -10,10 +10,19 @@
 #include "daemon/http/server.h"
 #include "daemon/service/service.h"
 
+/* Ensembles that come from other nodes. */
+struct imports {
+    struct import *all; /* that are on their way */
+    int n;
+    long long count; /* of all that were begun: a name for each one's folder */
+    bool stopping;   /* no more are taken */
+};
+
 struct api {
     struct service *service;
     struct quota *quota;
     struct checks checks;
+    struct imports imports;
 };
 
 enum api_param_kind { API_NUMBER, API_FLAG, API_STATES, API_TEXT, API_LABEL };
@@ -66,6 +75,7 @@ struct api_command {
 
 /* The handler for server_new; arg is a struct api. */
 struct reply api_handle(void *arg, struct request *r);
+bool api_uploads(const char *method, const char *path);
 
 /* An error with a list, "files"; NULL: without. Steals it. */
 struct reply reply_missing(struct request *r, const struct err *e, json_t *files);
@@ -80,6 +90,8 @@ void act_done(const struct request *r, const struct ensemble *made);
 /* submit.c */
 struct reply api_submit(struct api_call *c);
 struct reply api_validate(struct api_call *c);
+/* Whether the service takes a new ensemble of the user now. ERR_BUSY. */
+int api_may_admit(const struct service *sv, uint32_t uid, struct err *e);
 /* about.c */
 struct reply api_version(struct api_call *c);
 struct reply api_live(struct api_call *c);
@@ -126,9 +138,13 @@ struct reply api_list(struct api_call *c);
 struct reply api_usage(struct api_call *c);
 /* accounting.c */
 struct reply api_accounting(struct api_call *c);
-/* files.c */
+/* transfer/ */
 struct reply api_files(struct api_call *c);
 struct reply api_file(struct api_call *c);
+struct reply api_export(struct api_call *c);
+struct reply api_import(struct api_call *c);
+/* Ends all imports that are not stored yet; each is answered with ERR_BUSY. */
+void api_stop_imports(struct api *api);
 
 /* How things look in answers (json.c). New references. An ensemble is without its replicas. */
 json_t *api_ensemble_json(const struct ensemble *en);

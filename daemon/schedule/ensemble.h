@@ -79,6 +79,7 @@ struct sched_replica {
     int64_t saved_step;  /* at the last checkpoint */
     int64_t used_step;   /* what was taken as used goes up to here (sched_take_use), */
     double used_ps;      /* and to this time */
+    int64_t used_saved;  /* of used_step what the database has */
     int code;            /* enum err_code of the last failure */
     int64_t failed_step; /* where that was */
     bool failed_alike;   /* the failure before that was the same, from the same checkpoint */
@@ -159,6 +160,7 @@ struct ensemble {
     struct ensemble_label *labels;
     struct quota_charge counted, peopled, stored; /* of its owner: one ensemble, its replicas, its bytes */
     int holders;                                  /* beside the scheduler: it outlives its removal until they let go */
+    int exports;                                  /* that are being written: meanwhile it stays as it is */
     int64_t atoms;
     int windows, repeats;
     int stages, retries;
@@ -180,6 +182,7 @@ struct ensemble {
     int64_t seq;                /* of its newest event */
     int64_t nevents, row_bytes; /* that are stored: events; bytes of the spec, labels and all names */
     int64_t ran_ms;             /* any of its replicas had a slot, by events that are not kept any more */
+    bool untold;                /* when it was loaded: its end is still to be told (monitor/on_end.h) */
     bool trimming;              /* the oldest of its events are being removed */
     struct ensemble_view shown;
     const struct sched *sched; /* that has it */

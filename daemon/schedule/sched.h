@@ -220,6 +220,9 @@ void sched_close(struct sched *s);
  * revision of one that was removed, or ERR_PROTOCOL for a worker that speaks of a replica it does not have; then
  * nothing was changed. Appends to *out. */
 int sched_step(struct sched *s, const struct sched_event *ev, struct decisions *out, struct err *e);
+/* Whether nothing happens to an ensemble by itself: it is paused or has ended, and nobody works on it any more.
+ * ERR_CONFLICT: it goes on; ERR_BUSY: somebody does. */
+int sched_check_still(const struct ensemble *en, struct err *e);
 /* Takes an ensemble out that has ended and that nobody works on any more. ERR_CONFLICT: it has not, or somebody does.
  * It is the caller's then, to be freed. */
 int sched_remove(struct sched *s, struct ensemble *en, struct err *e);

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "daemon/service/stored.h"
 #include "engine/base/log.h"
@@ -11,6 +12,13 @@
 #define HELLO_MS 300000 /* a device may be slow to open */
 
 /* ---- decisions ---- */
+
+/* Until on_ended has seen to it: the service may stop before. */
+static void keep_end(struct service *sv, const struct ensemble *en)
+{
+    if (sv->on_ended && ensemble_ended(en) && en->owner == geteuid())
+        store_save_untold(sv->store, en->number, true);
+}
 
 static void carry_out(struct service *sv, const struct decision *d)
 {
@@ -64,6 +72,7 @@ static void carry_out(struct service *sv, const struct decision *d)
         return;
     case DECIDE_ENSEMBLE:
         store_save_ensemble(sv->store, d->ensemble);
+        keep_end(sv, d->ensemble);
         service_put_event(sv, d->ensemble, NULL, "ensemble", (int)d->state, d->ensemble->reason);
         return;
     }
@@ -141,6 +150,23 @@ void service_add(struct service *sv, struct ensemble *en, const struct submissio
     meet_user(sv, en->owner);
     store_put_ensemble(sv->store, en, sub);
     service_put_event(sv, en, NULL, "ensemble", ENSEMBLE_QUEUED, "submitted");
+    service_step(sv, &(struct sched_event){.kind = SCHED_ADD, .ensemble = en}, &e);
+}
+
+void service_adopt(struct service *sv, struct ensemble *en, const struct submission *sub, const json_t *events)
+{
+    struct err e = {0};
+    en->number = sv->next_ensemble++;
+    sv->next_replica += en->nreplicas;
+    service_register(sv, en);
+    en->changed = service_now();
+    meet_user(sv, en->owner);
+    store_put_ensemble(sv->store, en, sub);
+    store_save_ladder(sv->store, en, sub->spec);
+    store_trim_events(sv->store, en, 0, en->ran_ms);
+    for (int i = 0; i < en->nreplicas; i++)
+        store_save_used(sv->store, &en->replicas[i]);
+    service_put_history(sv, en, events);
     service_step(sv, &(struct sched_event){.kind = SCHED_ADD, .ensemble = en}, &e);
 }
 
@@ -247,8 +273,10 @@ int service_start(struct service *sv, struct err *e)
 {
     struct loaded l = {0};
     int rc = store_load(sv->store, collect_loaded, &l, e);
-    if (rc == 0)
+    if (rc == 0) {
+        service_finish_imports(sv, l.items, l.n);
         rc = service_find_strays(sv, l.items, l.n, e);
+    }
     if (rc == 0)
         rc = store_load_histories(sv->store, remember, sv, e);
     if (rc == 0)

@@ -186,6 +186,13 @@ void store_save_ensemble(struct store *s, const struct ensemble *e)
     integer(s, e->number);
 }
 
+void store_save_untold(struct store *s, int64_t ensemble, bool untold)
+{
+    op(s, STATEMENT_UNTOLD_SAVE);
+    integer(s, untold);
+    integer(s, ensemble);
+}
+
 void store_save_replica(struct store *s, const struct sched_replica *r)
 {
     op(s, STATEMENT_REPLICA_SAVE);
@@ -205,6 +212,14 @@ void store_save_replica(struct store *s, const struct sched_replica *r)
     text(s, r->set->device);
     text(s, r->set->model);
     integer(s, r->set->number);
+}
+
+void store_save_used(struct store *s, const struct sched_replica *r)
+{
+    op(s, STATEMENT_USED_SAVE);
+    integer(s, r->used_step);
+    real(s, r->used_ps);
+    integer(s, r->number);
 }
 
 void store_move_replicas(struct store *s, const struct ensemble *e, enum replica_state from, enum replica_state to)

@@ -17,6 +17,7 @@ import os
 import re
 import resource
 import select
+import shutil
 import signal
 import socket
 import struct
@@ -55,7 +56,8 @@ class Replica:
         said = sum(int(n) for n in re.findall(r"(?:minimize: {steps|time): (\d+)", spec))
         steps = self.config.get("steps", 100)
         self.steps = steps + message["steps"] - said if steps else message["steps"]
-        self.step, self.index, self.salt, self.hangs = 0, 0, start["salt"], False
+        self.step, self.index, self.salt, self.hangs, self.took = 0, 0, start["salt"], False, False
+        self.take_over(start, message)
         # A larger salt than the newest checkpoint's means the checkpoint before, as the true worker does it.
         size = 0
         for name in ("checkpoint", "checkpoint.previous"):
@@ -69,6 +71,14 @@ class Replica:
             f.truncate(size)
         self.begun, self.first = now, self.step
         self.told = now
+
+    def take_over(self, start, message):
+        """What its window had sampled before windows were added, in one piece."""
+        origin = os.path.join(start["directory"], message.get("origin", ""))
+        if "origin" in message and os.path.exists(os.path.join(origin, "checkpoint")) and not os.path.exists(self.path("checkpoint")):
+            for name in ("steps", "checkpoint"):
+                shutil.copy(os.path.join(origin, name), self.path(name))
+            self.took = True
 
     def path(self, name):
         return os.path.join(self.folder, name)
@@ -165,7 +175,10 @@ class Worker:
 
     def start(self, message, one):
         try:
-            self.replicas[one["number"]] = Replica(message, one, time.monotonic())
+            replica = self.replicas[one["number"]] = Replica(message, one, time.monotonic())
+            if replica.took:
+                self.send(type="segment", replica=replica.number, index=replica.index, stage=0, step=replica.step, steps=replica.steps,
+                          time_ps=replica.step * 0.002, bytes={})
         except OSError as error:
             self.send(type="failed", replica=one["number"], code=NO_SPACE if error.errno == errno.ENOSPC else IO,
                       message=f"open {error.filename}: {error.strerror}", step=0)
