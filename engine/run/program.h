@@ -31,7 +31,7 @@ struct list_caps {
 };
 
 enum evaluate {
-    EVALUATE_STEP,      /* forces only */
+    EVALUATE_STEP,      /* forces only, those of the mesh times mesh_cycle() */
     EVALUATE_POTENTIAL, /* energies of the current state (barostat); what forces there are then is left open */
     EVALUATE_ENERGY,    /* forces and energies of the current state (minimizer) */
     EVALUATE_SAMPLE,    /* the same with virial, dU/dlambda and energy_at_window */
@@ -70,8 +70,8 @@ struct program {
     /* Bytes (a multiple of 64) of a replica's working memory. It is zeroed when it is new or caps have changed. It is
      * no part of a replica's state: bits do not depend on it. */
     size_t (*block_bytes)(const struct nonbonded *nb, const struct list_caps *caps);
-    /* Each appends the launches of one piece of a kind of work to a tape. SIM_PREPARE: what timesteps leave behind for
-     * the next one, and all else but frames does not; NULL: nothing. */
+    /* Each appends the launches of one piece of a kind of work to a tape. SIM_STEP: all timesteps of a mesh_cycle().
+     * SIM_PREPARE: what timesteps leave behind for the next one, and all else but frames does not; NULL: nothing. */
     void (*emit[SIM_WORK_COUNT])(const struct sim *s, struct tape *t);
     /* What launches of timesteps of many tiny systems are, and whether a model is one: its SIM_STEP goes by gangs.
      * NULL: none. */
