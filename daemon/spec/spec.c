@@ -169,7 +169,8 @@ static int read_mesh_every(struct reader *r, struct settings *set, struct view v
     if (r->cycle == 1)
         return 0;
     if (set->nonbonded.coulomb_method != COULOMB_PME)
-        return spec_bad(r, v, place, "%u: there is a mesh only with nonbonded.coulomb.method pme; expected 1", r->cycle);
+        return spec_bad(r, v, place, "%u: there is a mesh only with nonbonded.coulomb.method pme; expected 1",
+                        r->cycle);
     integrators_with(THERMOSTAT_FRICTION, &others);
     if (integrators[set->integrator.kind].thermostat != THERMOSTAT_FRICTION)
         rc = spec_bad(r, v, place, "%u: %s has no friction, which damps what impulses excite; expected 1, or %s",

@@ -480,8 +480,9 @@ static int check_mesh_every(const struct spec *s, const struct system *sys, stru
         charged |= sys->atoms[i].charge[0] != 0 || sys->atoms[i].charge[1] != 0;
     if (charged || mesh_cycle(&s->settings.integrator) == 1)
         return 0;
-    return err_set(e, ERR_SPEC, "%s:%d: integrator.mesh-every: %d: no atom has a charge, so there is no mesh; expected 1",
-                   s->file, s->integrator_line, s->settings.integrator.mesh_every);
+    return err_set(e, ERR_SPEC,
+                   "%s:%d: integrator.mesh-every: %d: no atom has a charge, so there is no mesh; expected 1", s->file,
+                   s->integrator_line, s->settings.integrator.mesh_every);
 }
 
 int spec_check_windows(const struct spec *s, const struct system *sys, struct err *e)

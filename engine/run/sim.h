@@ -180,7 +180,8 @@ int sim_observe_read(struct sim *s, int i, void *out, struct err *e);
 int sim_launch_times(struct sim *s, enum sim_work work, uint32_t repeats,
                      void (*each)(void *ctx, const char *kernel, double seconds), void *ctx, struct err *e);
 
-/* Kernel nodes of a timestep, by the live SIM_STEP tape; the mean of a mesh_cycle(), rounded up; 1 where there is a gang.
+/* Kernel nodes of a timestep, by the live SIM_STEP tape; the mean of a mesh_cycle(), rounded up; 1 where there is a
+ * gang.
  */
 uint32_t sim_nodes_per_step(const struct sim *s);
 size_t sim_device_bytes(const struct sim *s);

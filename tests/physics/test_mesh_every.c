@@ -473,11 +473,13 @@ static void test_grown(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_definition), cmocka_unit_test(test_reversible),     cmocka_unit_test(test_every_step),
-        cmocka_unit_test(test_interrupted), cmocka_unit_test(test_forms), cmocka_unit_test(test_grown),
+        cmocka_unit_test(test_definition),  cmocka_unit_test(test_reversible), cmocka_unit_test(test_every_step),
+        cmocka_unit_test(test_interrupted), cmocka_unit_test(test_forms),      cmocka_unit_test(test_grown),
     };
     const struct CMUnitTest long_runs[] = {
-        cmocka_unit_test(test_energy_of_salt), cmocka_unit_test(test_energy_of_water), cmocka_unit_test(test_means),
+        cmocka_unit_test(test_energy_of_salt),
+        cmocka_unit_test(test_energy_of_water),
+        cmocka_unit_test(test_means),
     };
     const int failed = cmocka_run_group_tests(tests, NULL, NULL);
     return toy_every() > 1 ? failed : failed + cmocka_run_group_tests(long_runs, NULL, NULL);

@@ -172,8 +172,9 @@ static void test_mesh_every(void **state)
     assert_int_equal(spec_production(s, "50 fs", false, &steps, &e), 0);
     assert_int_equal(steps, 20);
     assert_int_equal(spec_production(s, "3 steps", false, &steps, &e), -ERR_USAGE);
-    assert_string_equal(e.msg, "3 steps: expected a whole multiple of integrator.mesh-every timesteps, 5 fs; the nearest "
-                               "is 0.01 ps");
+    assert_string_equal(e.msg,
+                        "3 steps: expected a whole multiple of integrator.mesh-every timesteps, 5 fs; the nearest "
+                        "is 0.01 ps");
     assert_int_equal(spec_production(s, "13 fs", true, &steps, &e), 0);
     assert_int_equal(steps, 6);
     spec_free(s);
@@ -182,14 +183,16 @@ static void test_mesh_every(void **state)
 static void test_mesh_every_refused(void **state)
 {
     (void)state;
-    refused(EVERY("2", "timestep: 4 fs"),
-            SPEC("3: integrator.mesh-every: 2: impulses of the mesh every 2 timesteps of 4 fs: expected them every 5 fs "
-                 "or sooner, for longer ones resonate with the fastest motions; expected a timestep of 2.5 fs at most, "
-                 "or integrator.mesh-every 1"));
-    refused(EVERY("3", "timestep: 2 fs"),
-            SPEC("3: integrator.mesh-every: 3: impulses of the mesh every 3 timesteps of 2 fs: expected them every 5 fs "
-                 "or sooner, for longer ones resonate with the fastest motions; expected a timestep of 1.66 fs at most, "
-                 "or integrator.mesh-every 1"));
+    refused(
+        EVERY("2", "timestep: 4 fs"),
+        SPEC("3: integrator.mesh-every: 2: impulses of the mesh every 2 timesteps of 4 fs: expected them every 5 fs "
+             "or sooner, for longer ones resonate with the fastest motions; expected a timestep of 2.5 fs at most, "
+             "or integrator.mesh-every 1"));
+    refused(
+        EVERY("3", "timestep: 2 fs"),
+        SPEC("3: integrator.mesh-every: 3: impulses of the mesh every 3 timesteps of 2 fs: expected them every 5 fs "
+             "or sooner, for longer ones resonate with the fastest motions; expected a timestep of 1.66 fs at most, "
+             "or integrator.mesh-every 1"));
     refused(EVERY("2", "timestep: 1 fs") "protocol: [{equilibrate: {time: 1 ps, timestep: 4 fs}}]\n",
             SPEC("4: protocol[0].equilibrate.timestep: 4 fs: impulses of the mesh every 2 timesteps of 4 fs: expected "
                  "them every 5 fs or sooner, for longer ones resonate with the fastest motions; expected a timestep of "
@@ -410,10 +413,17 @@ static void test_run_errors(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_exchange), cmocka_unit_test(test_cross_errors),  cmocka_unit_test(test_run_errors),
-        cmocka_unit_test(test_phases),   cmocka_unit_test(test_scaled_phases), cmocka_unit_test(test_phase_errors),
-        cmocka_unit_test(test_targets), cmocka_unit_test(test_mesh_every),
-        cmocka_unit_test(test_mesh_every_refused),  cmocka_unit_test(test_stop_when),     cmocka_unit_test(test_stride),
+        cmocka_unit_test(test_exchange),
+        cmocka_unit_test(test_cross_errors),
+        cmocka_unit_test(test_run_errors),
+        cmocka_unit_test(test_phases),
+        cmocka_unit_test(test_scaled_phases),
+        cmocka_unit_test(test_phase_errors),
+        cmocka_unit_test(test_targets),
+        cmocka_unit_test(test_mesh_every),
+        cmocka_unit_test(test_mesh_every_refused),
+        cmocka_unit_test(test_stop_when),
+        cmocka_unit_test(test_stride),
         cmocka_unit_test(test_allocate),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
