@@ -113,7 +113,7 @@ struct integrator_settings {
     double friction;    /* 1/ps */
     uint64_t seed;
     int com_every;  /* steps between center-of-mass motion removals, 0: never */
-    int mesh_every; /* timesteps from one that computes the mesh to the next (mesh_cycle); 0: 1 */
+    int mesh_every; /* timesteps from one with the mesh to the next (mesh_cycle); 0: 1; with friction only */
 };
 
 /* A cycle: one timestep with the mesh, whose force counts for all of the cycle, and those after it without. */

@@ -354,6 +354,33 @@ static void test_every_step(void **state)
     toy_system_free(sys);
 }
 
+/* A sample is of all forces, once each, however long cycles are: the same as with the mesh in every step. */
+static void test_samples(void **state)
+{
+    struct system *sys = salt();
+    struct state at;
+    struct sample sample[2];
+    double du[2], f[2][IONS][3];
+    struct err e = {0};
+    for (int k = 0; k < 2; k++) {
+        const struct settings set = noisy(k ? 1 : MOST);
+        struct toy t = moving(sys, &set);
+        if (k)
+            put(sys, t.sim, &at);
+        else
+            toy_run(t.sim, SIM_STEP, 2 * MOST);
+        sample[k] = toy_sample(t.sim, &du[k]);
+        assert_int_equal(sim_forces(t.sim, f[k], &e), 0);
+        get(t.sim, &at);
+        toy_close(&t);
+    }
+    assert_memory_equal(f[0], f[1], sizeof f[0]);
+    assert_memory_equal(sample[0].energy, sample[1].energy, sizeof sample[0].energy);
+    assert_memory_equal(sample[0].virial, sample[1].virial, sizeof sample[0].virial);
+    assert_true(sample[0].energy[TERM_COULOMB_RECIPROCAL] != 0);
+    toy_system_free(sys);
+}
+
 static struct state undisturbed(const struct system *sys, const struct settings *set, uint32_t steps)
 {
     struct toy t = moving(sys, set);
@@ -475,7 +502,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_definition),  cmocka_unit_test(test_reversible), cmocka_unit_test(test_every_step),
-        cmocka_unit_test(test_interrupted), cmocka_unit_test(test_forms),      cmocka_unit_test(test_grown),
+        cmocka_unit_test(test_interrupted), cmocka_unit_test(test_forms),      cmocka_unit_test(test_samples),
+        cmocka_unit_test(test_grown),
     };
     const struct CMUnitTest long_runs[] = {
         cmocka_unit_test(test_energy_of_salt),
