@@ -19,7 +19,7 @@
 
 enum { SIDE = 4, IONS = SIDE * SIDE * SIDE, ATOMS = 3 * IONS, MOST = 3 };
 #define SPACING 0.55 /* nm */
-#define SLOPE 1e-4   /* nm, of differences of energies */
+#define SLOPE 5e-5   /* nm, of differences of energies */
 
 /* Salt that has left its lattice: no exclusions, no constraints, and much that goes by the mesh. */
 static struct system *salt(void)
