@@ -101,6 +101,14 @@ const struct command commands[] = {
      "shoal priority 3f2a --to high\nshoal priority --label campaign=amines --to low\nshoal priority 3f2a --to "
      "urgent\n",
      NEEDS_SERVICE, KEPT | CHOICE | OTHERS | BIT(TO), 0, MANY, priority_main},
+    {"move", "[ID...] DEVICE", "have ensembles go on on another device",
+     "DEVICE is one that `shoal status --devices` lists. Replicas that run elsewhere make checkpoints and go on there "
+     "as soon as it has room; numbers are those of a run that was not moved, to the last bit. So a device of another "
+     "model is refused while one like that of the checkpoints is in use. The ensemble stays there, also after a "
+     "restart of the service, unless the device is drained, lost or put aside, or crashes with it. DEVICE any takes "
+     "that back: it runs where there is room.",
+     "shoal move 3f2a cuda:1\nshoal move --label campaign=amines cuda:1\nshoal move 3f2a any\n", NEEDS_SERVICE,
+     KEPT | CHOICE | OTHERS, 1, MANY, move_main},
     {"reestimate", "[ID...]", "compute the results of ended ensembles again from the samples that they have",
      "Nothing is simulated. Use it after the cause of a failed or partial estimate is gone (a full disk, a read error, "
      "too little memory for the estimator), or to have results by a newer version of Shoal. The old results are "
@@ -115,22 +123,18 @@ const struct command commands[] = {
      "that was submitted with the longer time, byte for byte (not so with allocate: adaptive, where the time goes to "
      "the windows that need it by then). Each extension is a revision of the ensemble: status, "
      "events and results tell its number, and the results are made anew. What was submitted, its key and its hash "
-     "stay. Windows that failed take the longer time up when they are retried.\nWith --by-need as much time in all as "
-     "--time adds to each goes to the ensembles where it cuts the sum of squared errors most; each gets a quarter of "
-     "it, in whole timesteps. One without a free energy gets --time; one that has failed or was cancelled gets "
-     "nothing.\n"
-     "--add-window puts windows into gaps of the ladder of an ensemble that has ended or is paused, which the "
-     "revision "
-     "before it need not have known: components of lambda that do not change there may be left out. They sample what "
-     "the others were to sample, by need where production is handed out by need. Of what the others have sampled "
-     "frames are "
-     "kept (frames-every), each evaluated at all "
-     "windows; rows between them have no energies there and do not count any more. results says how many those are and "
-     "how far "
-     "off they are for their rounded coordinates; the files as they were are in revision_1, or that of the revision. "
-     "Not of windows that exchange replicas, or of production without frames. --dry-run says how many of the rows "
-     "would "
-     "count and changes nothing; a terminal is asked before rows are lost, unless --yes is given.",
+     "stay. Windows that failed take the longer time up when they are retried.\n"
+     "With --by-need the total stays the same (--time multiplied by the number of ensembles), but goes to the "
+     "ensembles where it reduces the error most. Every ensemble gets at least a quarter of --time, in whole "
+     "timesteps. One without a free energy gets --time; one that has failed or was cancelled gets nothing.\n"
+     "--add-window inserts windows into the ladder of an ensemble that has ended or is paused. Components of lambda "
+     "that do not change there may be left out. New windows sample as long as the others were to, or by need if "
+     "production is handed out by need. Samples of the other windows are reused where frames were stored "
+     "(frames-every): each frame is evaluated at all windows. Rows without a frame have no energies at the new "
+     "windows and count no longer. results says how many they are, and how far the energies of frames are off because "
+     "coordinates are rounded; the files of before are in revision_1, or that of the revision. Ensembles whose "
+     "windows exchange replicas, or whose production stores no frames, are refused. --dry-run says how many of the "
+     "rows would count and changes nothing; a terminal is asked before rows are lost, unless --yes is given.",
      "shoal extend 3f2a --time '2 ns'\nshoal extend --label project=hydration --until '5 ns'\n"
      "shoal extend --label campaign=amines --time '1 ns' --by-need\n"
      "shoal extend 3f2a --add-window 'vdw: 0.65' --add-window 'vdw: 0.72' --dry-run\n",
@@ -145,6 +149,23 @@ const struct command commands[] = {
     {"du", "[ID...]", "disk space that ensembles use, the largest first", "",
      "shoal du\nshoal du --label project=hydration\nshoal du --all-users\n", NEEDS_SERVICE,
      KEPT | OTHERS | BIT(STATE) | BIT(LABEL) | BIT(PLAIN), 0, MANY, du_main},
+    {"export", "ID", "an ensemble as one file, for another service",
+     "The ensemble is paused or has ended: pause one that runs, and the command waits until its last checkpoints are "
+     "made. FILE of --output, a tar archive compressed with zstd, has the spec, the inputs, "
+     "checkpoints, samples, results and the newest 20,000 events. The ensemble stays here as it is: once "
+     "import-ensemble has it on the other service, cancel or remove it here, or both compute the same. --output - is "
+     "standard output.",
+     "shoal pause 3f2a\nshoal export 3f2a --output methane.tar.zst\n"
+     "shoal export 3f2a -o - | ssh node shoal import-ensemble -\n",
+     NEEDS_SERVICE, KEPT | BIT(OUTPUT), 1, 1, export_main},
+    {"import-ensemble", "FILE", "take over an ensemble that export wrote; prints its id",
+     "It keeps its id and its key, becomes yours and counts in your limits. A paused one stays paused: resume has it "
+     "go "
+     "on, from its checkpoints, with the bits that it would have had there, on the same model of device. One that "
+     "has ended has its results, and can be extended. An archive that is damaged, cut short, or of a newer Shoal is "
+     "refused, with exit code 65, and leaves nothing behind; so is, with exit code 3, an ensemble that this service "
+     "has already. FILE - is standard input.",
+     "shoal import-ensemble methane.tar.zst\nshoal resume 3f2a\n", NEEDS_SERVICE, SERVICE, 1, 1, import_ensemble_main},
     {"validate", "SPEC.yaml", "check a spec and its files; say what it would take and what in it is likely not meant",
      "", "shoal validate methane.yaml\nshoal validate methane.yaml --json\n", NEEDS_WORKER, FILES, 1, 1, offline_main},
     {"campaign", "ACTION FILE.yaml [FILE]",
@@ -345,7 +366,8 @@ const struct command commands[] = {
     {"release", "", "take submissions of everybody again", "Of administrators.", "shoal release\n", NEEDS_SERVICE,
      SERVICE, 0, 0, release_main},
     {"doctor", "[FOLDER]", "look for what may be wrong with this machine, and say what to do",
-     "A line for each thing: the versions of client, worker and service, the driver, memory errors of GPUs, GPUs that "
+     "A line for each thing: the versions of client, worker and service, the driver, memory errors and clocks of GPUs, "
+     "GPUs that "
      "are not used, space and permissions of the folders that services keep their state in, and of FOLDER, which has "
      "specs: the current folder when not given. It works without a GPU and without a service, changes nothing, and "
      "exits 1 where a line is a warning.",

@@ -121,11 +121,12 @@ int help_command(FILE *to, const struct command *c)
 /* ---- all of them ---- */
 
 static const struct {
-    const char *title, *names[10];
+    const char *title, *names[11];
 } groups[] = {
     {"Run and follow", {"up", "submit", "list", "status", "watch", "wait", "events", "top", "web"}},
     {"Results", {"results", "report", "ladder", "reestimate"}},
-    {"Steer", {"pause", "resume", "cancel", "retry", "priority", "extend", "rm", "du", "usage"}},
+    {"Steer", {"pause", "resume", "cancel", "retry", "priority", "move", "extend", "rm", "du", "usage"}},
+    {"Move to another service", {"export", "import-ensemble"}},
     {"Many at once", {"campaign"}},
     {"Administer", {"drain", "undrain", "hold", "release"}},
     {"Write and check specs", {"init", "import", "validate", "suggest-restraint"}},

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * shoald: wiring. Options, places, lock, database, workers, socket, signals; then the loop. Every way down is the same:
- * drain (or not), close everything, leave. A crash is no other way either: what was answered is in the database, and
- * the next start goes on from there.
+ * shoald: wiring. Options, places, lock, database, workers, socket, signals; then the loop. Every shutdown takes the
+ * same path: drain if asked, close everything, exit. A crash needs no special case, because everything that was
+ * answered is in the database, where the next start goes on.
  */
 #include <malloc.h>
 #include <signal.h>
@@ -57,6 +57,7 @@ static void close_signal(uv_signal_t *s)
 static void close_all(struct daemon *d)
 {
     check_stop(&d->api.checks);
+    api_stop_imports(&d->api);
     server_close(d->server);
     d->server = NULL;
     if (d->own_socket)
@@ -98,6 +99,7 @@ static void on_term(uv_signal_t *s, int number)
     notify("STOPPING=1");
     uv_timer_start(&d->extend, on_more_time, 0, EXTEND_MS);
     check_stop(&d->api.checks);
+    api_stop_imports(&d->api);
     service_drain(&d->service);
 }
 
@@ -160,7 +162,7 @@ static void start_handles(struct daemon *d)
         uv_timer_start(&d->watchdog, on_watchdog, 0, every);
 }
 
-/* As whoever started it: the last that root does. */
+/* As the user that started it: the last that root does. */
 static int get_socket(struct daemon *d, const struct options *o, const struct identity *who, int *fd, struct err *e)
 {
     if (notify_listen_fd(fd, e))
@@ -185,7 +187,13 @@ static int find_places(struct daemon *d, const struct options *o, int *fd, struc
 
 static int start_server(struct daemon *d, int fd, struct err *e)
 {
-    struct server_config c = {fd, d->quota, d->metrics, api_handle, &d->api, SERVER_IDLE_SECONDS};
+    struct server_config c = {.listen_fd = fd,
+                              .quota = d->quota,
+                              .metrics = d->metrics,
+                              .handler = api_handle,
+                              .arg = &d->api,
+                              .idle_seconds = SERVER_IDLE_SECONDS,
+                              .uploads = api_uploads};
     return server_new(&d->server, &d->loop, &c, e);
 }
 
@@ -225,6 +233,8 @@ static int start(struct daemon *d, struct err *e)
     textfile_open(&d->textfile, &d->service, o->metrics_file, o->metrics_every);
     on_end_open(&d->on_end, &d->service, o->on_end, d->socket);
     rc = service_start(&d->service, e);
+    if (rc == 0)
+        on_end_go_on(&d->on_end);
     if (rc == 0)
         rc = start_server(d, fd, e);
     if (rc)

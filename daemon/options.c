@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/options.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,11 +17,27 @@
 
 #define MOST 1000000 /* of seconds, MiB and the like */
 
-/* One may be "cuda:0" and the other "cuda:0:eager". */
-static bool same_gpu(const char *a, const char *b)
+/* One may be "cuda:0" and the other "cuda:0:eager", or one the beginning of the other's id. Of a number and an id
+ * nobody knows. */
+static bool may_be_same_gpu(const char *a, const char *b)
 {
     const size_t n = strcspn(a, ":") + 1;
-    return device_is_gpu(a) && !strncmp(a, b, n) && strtoul(a + n, NULL, 10) == strtoul(b + n, NULL, 10);
+    const char *x = device_id(a), *y = device_id(b);
+    if (!device_is_gpu(a) || strncmp(a, b, n) != 0)
+        return false;
+    if (!x || !y)
+        return x || y || strtoul(a + n, NULL, 10) == strtoul(b + n, NULL, 10);
+    const size_t i = device_id_length(x), j = device_id_length(y);
+    return !strncmp(x, y, i < j ? i : j);
+}
+
+static int refuse_twice(const char *name, const char *before, struct err *e)
+{
+    if (!device_id(name) != !device_id(before))
+        return err_set(e, ERR_USAGE,
+                       "--device %s: it may be %s: expected all GPUs by their numbers, or all by their ids", name,
+                       before);
+    return err_set(e, ERR_USAGE, "--device %s: that GPU is %s already: expected each once", name, before);
 }
 
 extern const char shoald_schema_text[];
@@ -31,10 +48,14 @@ static int add_device(void *options, const char *name, struct err *e)
     struct options *o = options;
     if (o->ndevices == DEVICES_MAX)
         return err_set(e, ERR_USAGE, "--device: at most %d", DEVICES_MAX);
+    if (device_is_gpu(name) && !device_id(name) && !isdigit((unsigned char)name[strcspn(name, ":") + 1]))
+        return err_set(e, ERR_USAGE,
+                       "--device %s: expected a number, as in cuda:0, or an id as nvidia-smi -L lists it, as in "
+                       "cuda:GPU-3f6b or cuda:MIG-8c1d",
+                       name);
     for (int i = 0; i < o->ndevices; i++)
-        if (same_gpu(o->devices[i], name))
-            return err_set(e, ERR_USAGE, "--device %s: that GPU is %s already: expected each once", name,
-                           o->devices[i]);
+        if (may_be_same_gpu(o->devices[i], name))
+            return refuse_twice(name, o->devices[i], e);
     o->devices[o->ndevices++] = name;
     return 0;
 }
@@ -48,8 +69,8 @@ static const struct arg rows[] = {
     ARG(TEXT, "state", "DIR", struct options, state, .fixed = true, .example = "/var/lib/shoald",
         .help = "database and outputs [$XDG_STATE_HOME/shoald; root: /var/lib/shoald]"),
     ARG_CALL("device", "DEVICE", .take = add_device, .fixed = true, .example = "cuda:0",
-             .help = "cpu, cuda:0, ...; may be repeated [every usable GPU, else cpu]; with :eager behind it "
-                     "without graphs"),
+             .help = "cpu, cuda:0, cuda:GPU-UUID, cuda:MIG-UUID (as nvidia-smi -L lists them, or their beginnings); "
+                     "may be repeated [every usable GPU, else cpu]; with :eager behind it without graphs"),
     ARG(WHOLE, "slots", "N", struct options, slots, .least = 1, .most = MOST, .fixed = true, .example = "24",
         .help = "replicas at once on each device [the worker's choice: a GPU's is measured]"),
     ARG(FLAG, "portable", NULL, struct options, portable, .fixed = true,

@@ -5,7 +5,7 @@
 
 # To build and run Shoal.
 BUILD_PACKAGES=(gcc g++ meson ninja-build pkg-config python3 libuv1-dev libsqlite3-dev libyaml-dev libmicrohttpd-dev
-    libcurl4-openssl-dev libjansson-dev libkissfft-dev zlib1g-dev nettle-dev scdoc)
+    libcurl4-openssl-dev libjansson-dev libkissfft-dev zlib1g-dev nettle-dev libarchive-dev scdoc)
 # To test it: the unit test library, the programs it is held against, and a browser without a window that looks at pages.
 TEST_PACKAGES=(libcmocka-dev clang clang-format libclang-rt-14-dev gromacs python3-numpy python3-yaml python3-venv python3-pip
     python3-setuptools python3-wheel mypy sqlite3 curl valgrind zsh fish systemd man-db

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "graphs/dev.h"
 
-#include <time.h>
+#include "engine/base/clock.h"
 
 double dev_now(void)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return 1e6 * (double)t.tv_sec + 1e-3 * (double)t.tv_nsec;
+    return 1e6 * clock_now();
 }
 
 int dev_wait(struct dev *d, struct lane *lane, const struct mark *m, struct err *e)

@@ -51,14 +51,14 @@ struct dev_usage {
 
 struct dev_ops {
     void (*close)(struct dev *);
-    /* Memory for the work of one lane, or of all (lane NULL). *host is NULL for DEV_MEMORY on devices whose memory the
-     * host cannot touch; on the CPU device host == device. Zeroed before any later work of the lane (lane NULL: when it
-     * returns). A lane's longest block is replaced by one up to 1.3 times as long without a wait, while there is memory
-     * to have kept that free. DEV_FULL: *e is an ERR_MEMORY with bytes asked, free and total; the device is as it was.
-     */
+    /* Allocates memory for one lane, or shared by all (lane NULL). *host is NULL for DEV_MEMORY on devices whose memory
+     * the host cannot touch; on the CPU device host == device. Zeroed before any later work of the lane (lane NULL:
+     * when the call returns). The pool keeps a reserve of 1.3 times the longest block of any lane, so that this block
+     * can grow without a wait for the device unless memory is short. DEV_FULL: *e is an ERR_MEMORY with bytes asked,
+     * free and total; the device is as it was. */
     int (*alloc)(struct dev *, struct lane *, enum dev_memory kind, size_t bytes, void **device, void **host,
                  struct err *e);
-    /* Used by nobody but its lane (if it had one): it is reused when what was submitted to that has finished. */
+    /* Only its lane (if it had one) still uses it: it is reused when the work submitted to that lane has finished. */
     void (*free)(struct dev *, enum dev_memory kind, void *device);
     void (*usage)(struct dev *, struct lane *, struct dev_usage *out); /* lane may be NULL */
     int (*lane_new)(struct dev *, struct lane **, struct err *);
@@ -145,9 +145,9 @@ static inline bool dev_lost(const struct dev *d)
 }
 
 /* Opens "cpu" (as many threads as cores this process may use), "cpu:N" (N threads), or a GPU by its kind and number, as
- * "cuda:0" (graphs/kinds.def). ":shuffle" behind the name of a CPU device sets dev.shuffle, ":eager" behind any name
- * dev.eager. Tapes given to it use `kernels`. ERR_USAGE: no such name; ERR_DEVICE: not built in, absent, or a kernel
- * does not fit its declaration. */
+ * "cuda:0", or by its driver's id, as "cuda:GPU-3f6b" (graphs/kinds.def; then the process opens no other). ":shuffle"
+ * behind the name of a CPU device sets dev.shuffle, ":eager" behind any name dev.eager. Tapes given to it use
+ * `kernels`. ERR_USAGE: no such name; ERR_DEVICE: not built in, absent, or a kernel does not fit its declaration. */
 int dev_open(struct dev **out, const char *name, struct kernel_table kernels, struct err *e);
 /* Calls `gpu` with the name of each GPU that there is, usable or not, and `unknown` with why GPUs of a kind cannot be
  * counted: the driver does not tell, or has some and this program no way to them. */

@@ -6,22 +6,25 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "graphs/kinds.h"
+
 enum { THREADS_MAX = 4096 };
 
 static const struct kind {
     const char *name;
     dev_open_fn *open;
     dev_count_fn *count; /* NULL: the host */
+    dev_slices_fn *slices;
 } kinds[] = {
-#define HOST(kind) {#kind, dev_##kind##_open, NULL},
-#define GPU(kind) {#kind, dev_##kind##_open, dev_##kind##_count},
+#define HOST(kind) {#kind, dev_##kind##_open, NULL, NULL},
+#define GPU(kind) {#kind, dev_##kind##_open, dev_##kind##_count, dev_##kind##_slices},
 #include "graphs/kinds.def"
 };
 enum { KINDS = sizeof kinds / sizeof kinds[0] };
 
 static const char gpu_names[] = ""
 #define HOST(kind)
-#define GPU(kind) " or " #kind ":NUMBER"
+#define GPU(kind) " or " #kind ":NUMBER (or its id for NUMBER: GPU-.. or MIG-..)"
 #include "graphs/kinds.def"
     ;
 
@@ -64,10 +67,11 @@ static bool host_options(const char *text, struct open_options *o)
     return o->shuffle || o->eager || !*rest;
 }
 
-/* :NUMBER[:eager] */
+/* :NUMBER[:eager] or :ID[:eager] */
 static bool gpu_options(const char *text, struct open_options *o)
 {
-    const char *rest = *text == ':' ? number(text + 1, &o->number) : NULL;
+    const char *id = *text == ':' ? device_id_at(text + 1) : NULL;
+    const char *rest = id ? id + device_id_length(id) : *text == ':' ? number(text + 1, &o->number) : NULL;
     o->eager = rest && !strcmp(rest, ":eager");
     return rest && (o->eager || !*rest);
 }
@@ -76,7 +80,8 @@ static bool read_options(const struct kind *k, const char *name, struct open_opt
 {
     const size_t n = strlen(k->name);
     *o = (struct open_options){0};
-    return !strncmp(name, k->name, n) && (k->count ? gpu_options : host_options)(name + n, o);
+    return strlen(name) < DEV_NAME && !strncmp(name, k->name, n) &&
+           (k->count ? gpu_options : host_options)(name + n, o);
 }
 
 int dev_open(struct dev **out, const char *name, struct kernel_table kernels, struct err *e)
@@ -91,7 +96,9 @@ int dev_open(struct dev **out, const char *name, struct kernel_table kernels, st
                        "device '%s': expected cpu, cpu:THREADS (1 to %d)%s, any with :eager behind it, or the first "
                        "two with :shuffle",
                        name, THREADS_MAX, gpu_names);
-    int rc = k->open(out, o.number, kernels, e);
+    char plain[DEV_NAME];
+    snprintf(plain, sizeof plain, "%.*s", (int)(strlen(name) - (o.eager ? strlen(":eager") : 0)), name);
+    int rc = k->open(out, plain, o.number, kernels, e);
     if (!rc) {
         (*out)->eager = o.eager;
         (*out)->shuffle = o.shuffle;
@@ -104,6 +111,8 @@ void dev_gpus(void (*gpu)(void *ctx, const char *name), void (*unknown)(void *ct
     for (const struct kind *k = kinds; k < kinds + KINDS; k++) {
         struct err e = {0};
         uint32_t n = 0;
+        if (k->slices && k->slices(gpu, ctx))
+            continue;
         if (k->count && k->count(&n, &e))
             unknown(ctx, &e);
         for (uint32_t i = 0; i < n; i++) {

@@ -26,8 +26,8 @@
  * comparing a struct compares every byte: order fields by size and fill up with a pad_ field. No field may depend on
  * the step. emit_axpy() returns the launch's bit for the `after` masks of later ones.
  *
- * In .cu files every kernel has a struct of its own, a V's derived from that of its family and no larger: a kernel's
- * number goes by it.
+ * In .cu files every kernel has a struct of its own, a V's derived from that of its family and no larger: the type of
+ * the struct says which kernel it is.
  */
 #include <assert.h>
 #include <stdint.h>

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * How to wait for words in mapped memory: by looking at them now and again, with sleeps between that are a small part
- * of what waits last, so that little of any is overslept, and little of a processor goes into looking. Times in
- * microseconds, of any clock.
+ * Polls words in mapped memory, with a sleep between two looks. Each sleep is a small fraction of the usual wait, so
+ * that little time is lost and little of a processor is used. Times in microseconds, of any clock.
  */
 #ifndef SHOAL_GRAPHS_POLL_PACE_H
 #define SHOAL_GRAPHS_POLL_PACE_H

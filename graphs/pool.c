@@ -5,9 +5,9 @@
  *  1. A slab is cut into blocks without gaps, in order of address; blocks are free, used, or given: free once their
  * mark is passed. No two neighbours are free (after settle()).
  *  2. A slab without used or given blocks is kept for later, until the source is short; unless slab_bytes is 0.
- *  3. At most one slab is the reserve, and it is empty. Whoever replaces a block may take of it, and then it is a slab
- * as others are. Who takes any other block sees to it that there is one, long enough for the longest block to grow, and
- * gets none of it but by 2.
+ *  3. At most one slab is the reserve, and it is empty. A call that replaces a block may take from it, and then it is a
+ * slab as others are. Who takes any other block sees to it that there is one, long enough for the longest block to
+ * grow, and gets none of it but by 2.
  */
 #include "graphs/pool.h"
 
@@ -159,8 +159,8 @@ static size_t longest(const struct pool *p, const void *owner)
     return bytes;
 }
 
-/* The reserve, for the longest block there is. Nobody needs it yet: where the source is short there is none, and what
- * else is wrong with it is heard by whoever needs a slab. */
+/* The reserve, for the longest block. It is optional: if memory is short there is none. Any other error shows up again
+ * at the next allocation that is needed. */
 static void keep(struct pool *p)
 {
     const size_t bytes = (size_t)(p->source.growth * (double)longest(p, NULL));

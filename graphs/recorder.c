@@ -116,7 +116,7 @@ static int emit(struct recorder *r, struct err *e)
     r->fresh.echo = s->echo ? echo_ring(s->echo) : NULL;
     s->emit(s->ctx, &r->fresh);
     if (r->fresh.count == 0)
-        return err_set(e, ERR_DRIFT, "the step launches nothing");
+        return err_set(e, ERR_DRIFT, "the step recorded no launches");
     int rc = check_pointers(&s->dev->kernels, &r->fresh, s->spans, s->nspans, e);
     if (rc || !tape_has_library(&r->fresh))
         return rc;

@@ -39,7 +39,7 @@ struct recorder_setup {
     void *ctx;
     struct recorder_clock *clock; /* borrowed: the replica's */
     struct echo *echo;            /* borrowed: the lane's; NULL: nothing is heard of what the device ran */
-    uint32_t repeat;              /* tapes in a graph; 0: RECORDER_REPEAT. What is left over goes by graphs of one */
+    uint32_t repeat;              /* tapes in a graph; 0: RECORDER_REPEAT. Graphs of one do what is left over */
     const struct span *spans;     /* memory the launches may point into; borrowed, may change only at an epoch */
     uint32_t nspans;
 };

@@ -271,6 +271,50 @@ int http_download(struct http *h, const char *path, FILE *file, long long *bytes
     return rc ? fail(h, rc, e) : 0;
 }
 
+static size_t give_bytes(char *data, size_t size, size_t n, void *arg)
+{
+    FILE *file = arg;
+    size_t got = fread(data, size, n, file);
+    return ferror(file) ? CURL_READFUNC_ABORT : got;
+}
+
+/* Of a file its length from here on; -1: not known. */
+static curl_off_t length_of(FILE *file)
+{
+    struct stat st;
+    off_t at = ftello(file);
+    if (at < 0 || fstat(fileno(file), &st) || !S_ISREG(st.st_mode))
+        return -1;
+    return st.st_size > at ? st.st_size - at : 0;
+}
+
+/* A service that refuses answers before all was sent: what it says counts. */
+int http_upload(struct http *h, const char *path, FILE *file, long *status, struct buf *reply, struct err *e)
+{
+    struct buf url = {0};
+    curl_slist_free_all(prepare(h, "POST", path, NULL, &url));
+    struct curl_slist *headers = curl_slist_append(NULL, "Content-Type: application/zstd");
+    const curl_off_t length = length_of(file);
+    if (length < 0)
+        headers = curl_slist_append(headers, "Transfer-Encoding: chunked");
+    curl_easy_setopt(h->curl, CURLOPT_HTTPHEADER, headers);
+    curl_easy_setopt(h->curl, CURLOPT_POST, 1L);
+    curl_easy_setopt(h->curl, CURLOPT_POSTFIELDS, NULL);
+    curl_easy_setopt(h->curl, CURLOPT_POSTFIELDSIZE_LARGE, length);
+    curl_easy_setopt(h->curl, CURLOPT_READFUNCTION, give_bytes);
+    curl_easy_setopt(h->curl, CURLOPT_READDATA, file);
+    curl_easy_setopt(h->curl, CURLOPT_WRITEFUNCTION, keep);
+    curl_easy_setopt(h->curl, CURLOPT_WRITEDATA, reply);
+    CURLcode rc = curl_easy_perform(h->curl);
+    curl_easy_getinfo(h->curl, CURLINFO_RESPONSE_CODE, status);
+    curl_slist_free_all(headers);
+    buf_free(&url);
+    buf_add(reply, "", 0);
+    if (ferror(file))
+        return err_set(e, ERR_IO, "the file cannot be read");
+    return rc && *status < 400 ? fail(h, rc, e) : 0;
+}
+
 struct line_stream {
     struct http *h;
     http_line_fn *on_line;

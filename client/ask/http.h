@@ -47,6 +47,11 @@ int http_lines(struct http *h, const char *path, double timeout_s, http_line_fn 
 int http_download(struct http *h, const char *path, FILE *file, long long *bytes, long *status, struct buf *reply,
                   struct err *e);
 
+/* A POST of a file, as it is read from where it is: there is no limit of time while something of it is taken.
+ * *status and *reply (appended) are the answer, whatever its status. Negative: as http_request, and ERR_IO for a file
+ * that cannot be read. */
+int http_upload(struct http *h, const char *path, FILE *file, long *status, struct buf *reply, struct err *e);
+
 /* Appends text with everything but plain characters escaped; of a path the slashes stay too. */
 void http_escape(struct buf *out, const char *text);
 void http_escape_path(struct buf *out, const char *path);

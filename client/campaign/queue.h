@@ -12,7 +12,7 @@
 json_t *queue_tasks(const char *script, struct err *e);
 /* Submits a script. Appends the number of the job; ERR_UNREACHABLE: sbatch has said why not. */
 int queue_submit(const char *script, struct buf *job, struct err *e);
-/* Takes a task out of the queue. ERR_UNREACHABLE, as above. */
+/* Takes a task out of the queue. ERR_UNREACHABLE: scancel has said why not. */
 int queue_cancel(const char *task, struct err *e);
 
 #endif

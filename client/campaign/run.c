@@ -20,6 +20,7 @@
 #include "client/gather/gather.h"
 #include "client/need/shares.h"
 #include "client/programs/here.h"
+#include "engine/base/clock.h"
 #include "engine/base/number.h"
 #include "engine/base/printable.h"
 
@@ -90,8 +91,8 @@ static int look_again(struct running *r, struct err *e)
         if (is_over(r, e))
             return -(int)e->code;
         if (lost == 0)
-            lost = client_now();
-        if ((why.code != ERR_UNREACHABLE && why.code != ERR_BUSY) || client_now() - lost > PATIENCE_S) {
+            lost = clock_now();
+        if ((why.code != ERR_UNREACHABLE && why.code != ERR_BUSY) || clock_now() - lost > PATIENCE_S) {
             *e = why;
             return -(int)why.code;
         }
@@ -102,17 +103,17 @@ static int look_again(struct running *r, struct err *e)
 /* At most so long, but not beyond the end of --for. */
 static double until_over(const struct running *r, double seconds)
 {
-    return r->c->own && r->c->own->stops ? fmax(fmin(seconds, r->c->own->stops - client_now()), 0) : seconds;
+    return r->c->own && r->c->own->stops ? fmax(fmin(seconds, r->c->own->stops - clock_now()), 0) : seconds;
 }
 
 /* Until all have ended. ERR_BUSY: --timeout is over. */
 static int wait_for_all(struct running *r, struct err *e)
 {
-    double began = client_now(), said = 0;
+    double began = clock_now(), said = 0;
     for (;;) {
         int rc = look_again(r, e);
         struct states s = rc ? (struct states){0} : states_of(r->k);
-        double now = client_now();
+        double now = clock_now();
         if (rc || s.ended == s.there)
             return rc;
         if (is_over(r, e))
@@ -136,8 +137,8 @@ static int wait_for_all(struct running *r, struct err *e)
 
 /* ---- what they have made, and how good it is ---- */
 
-/* Steps of production that each window is to make: the most that one is, to which those that were stopped before are
- * brought up, and what even sampling has, where it goes by need inside too. */
+/* Steps of production that each window is to make: an even share where the ensemble hands production out by need, else
+ * the most that one window is to make, to which windows that were stopped before are brought up. */
 static double steps_to_make(const json_t *ensemble, double before)
 {
     const json_t *allocate = json_object_get(ensemble, "allocate"), *replicas = json_object_get(ensemble, "replicas"),
@@ -299,9 +300,9 @@ static int spend(struct running *r, struct err *e)
          ladder = json_is_object(json_object_get(r->k->plan, "ladder"));
     double since = 0; /* of rounds that came to nothing, with nothing to wait for between them */
     for (;;) {
-        double began = client_now();
+        double began = clock_now();
         int rc = wait_for_all(r, e);
-        since = client_now() - began < LOOK_LEAST_S ? since : 0;
+        since = clock_now() - began < LOOK_LEAST_S ? since : 0;
         if (rc)
             return rc;
         if (ladder)
@@ -310,7 +311,7 @@ static int spend(struct running *r, struct err *e)
             rc = round_next(r, e);
         if (!rc)
             return 0;
-        double now = client_now();
+        double now = clock_now();
         since = rc > 0 ? 0 : since > 0 ? since : now;
         if (rc < 0 && (!may_pass(rc) || now - since > PATIENCE_S))
             return rc;
@@ -387,7 +388,7 @@ int campaign_prove(struct campaign_view *k, struct client *c, const char *file)
             return rc;
         if (wait_for_all(&r, &e)) {
             rc = client_fail(c, &e);
-            return r.deadline && client_now() >= r.deadline ? EXIT_TIMEOUT : rc;
+            return r.deadline && clock_now() >= r.deadline ? EXIT_TIMEOUT : rc;
         }
         campaign_close(k);
     }
@@ -402,7 +403,7 @@ static int run_all(struct running *r, const char *file)
         rc = say_end(r, &e);
     else if (rc != EXIT_OK && !e.code && is_over(r, &over)) /* a signal to all of a job ends what reads the file, too */
         rc = say_stop(r, &over);
-    return r->deadline && e.code == ERR_BUSY && client_now() >= r->deadline ? EXIT_TIMEOUT : rc;
+    return r->deadline && e.code == ERR_BUSY && clock_now() >= r->deadline ? EXIT_TIMEOUT : rc;
 }
 
 int campaign_run(struct client *c, const char *file)

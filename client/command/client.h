@@ -67,8 +67,7 @@ void client_table(const struct client *c, struct table *t);
 /* A page into --output, else onto standard output; `name` is what it shows. */
 int client_page(const struct client *c, const char *name, const struct buf *page, struct err *e);
 
-/* Now, in seconds of the clock that deadlines are told by; the deadline that --timeout gives, 0: none. */
-double client_now(void);
+/* The time, as clock_now() has it, at which --timeout is over; 0: never. */
 double client_deadline(const struct client *c);
 
 #endif

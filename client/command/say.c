@@ -4,10 +4,10 @@
  */
 #include <stdarg.h>
 #include <stdio.h>
-#include <time.h>
 
 #include "client/command/client.h"
 #include "client/show/show.h"
+#include "engine/base/clock.h"
 #include "engine/base/json/err_json.h"
 #include "engine/base/printable.h"
 
@@ -71,14 +71,7 @@ int client_page(const struct client *c, const char *name, const struct buf *page
     return 0;
 }
 
-double client_now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 double client_deadline(const struct client *c)
 {
-    return c->timeout > 0 ? client_now() + c->timeout : 0;
+    return c->timeout > 0 ? clock_now() + c->timeout : 0;
 }

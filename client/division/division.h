@@ -9,7 +9,7 @@
  *   DIR/slurm.sh, DIR/log/   the script of campaign slurm, and what its tasks print
  *
  * 1. Every share is as if it were alone: shares read plan.json, and nothing of each other.
- * 2. plan.json never changes. Whoever comes with another file, or another number of shares, is refused.
+ * 2. plan.json never changes. A share with another file, or another number of shares, is refused.
  * 3. Files are old or new, never half: status and results can be read on any machine while shares run.
  */
 #ifndef SHOAL_CLIENT_DIVISION_DIVISION_H

@@ -12,6 +12,7 @@
 #include "client/ask/http.h"
 #include "client/division/division.h"
 #include "client/division/kept.h"
+#include "engine/base/clock.h"
 #include "engine/base/path.h"
 
 #define SAID_S 30.0
@@ -109,9 +110,9 @@ void keeper_look(struct keeper *k, const struct client *c, const json_t *present
                          specs = {c, wanted, k->specs, "/files/input/spec.yaml", ".yaml"};
     int news = keep(&results, present, FURTHER);
     news += keep(&specs, present, 0);
-    if (news || k->said == 0 || client_now() - k->said > SAID_S) {
+    if (news || k->said == 0 || clock_now() - k->said > SAID_S) {
         write_status(c, present, SHARE_WORKS);
-        k->said = client_now();
+        k->said = clock_now();
     }
     free(wanted);
 }

@@ -15,7 +15,7 @@
 /* What a share has written. */
 struct keeper {
     json_t *results, *specs; /* key -> how far it was when these were kept */
-    double said;             /* client_now() of the last status.json */
+    double said;             /* clock_now() of the last status.json */
 };
 void keeper_open(struct keeper *k);
 /* After a look at c's service: results of those that have ended since, or have got a tenth further; status.json where

@@ -4,11 +4,8 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "client/doctor/doctor.h"
-#include "client/programs/become.h"
-#include "client/programs/output.h"
 #include "client/programs/worker.h"
 
 /* A driver that hangs is a finding, too. */
@@ -21,15 +18,6 @@ static char *const query[] = {
     NULL};
 
 enum { INDEX, NAME, DRIVER, ECC, ERRORS, FIELDS };
-
-/* "0, NVIDIA H200, 580.65.06, Enabled, 0" in place; false: it is no such line. */
-static bool split(char *line, char *fields[FIELDS])
-{
-    int n = 0;
-    for (char *rest = line, *field; n < FIELDS && (field = strsep(&rest, ",")); n++)
-        fields[n] = field + strspn(field, " ");
-    return n == FIELDS;
-}
 
 static void check_memory(struct doctor *d, char *const fields[FIELDS])
 {
@@ -53,7 +41,7 @@ static int take_lines(struct doctor *d, char *text)
     int gpus = 0;
     for (char *rest = text, *line; (line = strsep(&rest, "\n"));) {
         char *fields[FIELDS];
-        if (!split(line, fields))
+        if (!doctor_split(line, fields, FIELDS))
             continue;
         if (!gpus++)
             doctor_say(d, "driver", NULL, "NVIDIA %s", fields[DRIVER]);
@@ -62,18 +50,10 @@ static int take_lines(struct doctor *d, char *text)
     return gpus;
 }
 
-static void heard(char **words)
-{
-    dup2(STDOUT_FILENO, STDERR_FILENO);
-    program_become_named(words);
-}
-
 static void check_driver(struct doctor *d)
 {
     struct buf text = {0};
-    struct err e = {0};
-    const int code = program_output(heard, (char **)query, &text, &e);
-    buf_add(&text, "", 1);
+    const int code = doctor_ask_driver(query, &text);
     if (code == 127) /* there is no such program */
         doctor_say(d, "driver", NULL, "nvidia-smi is not there: this machine has no NVIDIA driver, or not all of it");
     else if (code == 124)
@@ -82,6 +62,8 @@ static void check_driver(struct doctor *d)
     else if (code || !take_lines(d, text.data))
         doctor_say(d, "driver", "load the driver (modprobe nvidia), or install it again after an upgrade of the kernel",
                    "nvidia-smi: %.*s", (int)strcspn(text.data, "\n"), text.data);
+    else
+        doctor_clocks(d);
     buf_free(&text);
 }
 

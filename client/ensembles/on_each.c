@@ -8,7 +8,7 @@
 #include "client/ask/http.h"
 #include "client/command/command.h"
 #include "client/command/handlers.h"
-#include "client/ensembles/widen.h"
+#include "client/ensembles/add_windows.h"
 #include "client/need/shares.h"
 #include "engine/base/number.h"
 #include "engine/base/printable.h"
@@ -122,9 +122,9 @@ static int post_action(const struct client *c, const json_t *item, struct on_eac
         buf_printf(&path, "&nearest=1");
     add_query(&path, "until", c->until);
     add_query(&path, "window", c->window);
-    add_query(&path, "to", c->priority);
+    add_query(&path, "to", m->device ? m->device : c->priority);
     add_windows(&path, c);
-    int rc = c->nadded ? widen_agree(c, path.data, m, e) : 0;
+    int rc = c->nadded ? add_windows_agree(c, path.data, m, e) : 0;
     json_t *ensemble = rc ? NULL : client_ask(c, "POST", path.data, e);
     buf_free(&path);
     if (!ensemble)
@@ -174,6 +174,13 @@ int priority_main(struct client *c, int argc, char **argv)
         return on_each(c, argc, argv, "queued,running,paused", post_action, &m);
     err_set(&e, ERR_USAGE, "priority wants --to LEVEL: low, normal or high; of administrators urgent");
     return client_fail(c, &e);
+}
+
+/* The last word is the device. */
+int move_main(struct client *c, int argc, char **argv)
+{
+    struct on_each m = {.next = "status", .does = "shows where it runs", .device = argv[argc - 1]};
+    return on_each(c, argc - 1, argv, "queued,running,paused", post_action, &m);
 }
 
 int reestimate_main(struct client *c, int argc, char **argv)

@@ -9,6 +9,7 @@
 
 struct on_each {
     const char *next, *does; /* said after each: the command that follows, and what it does */
+    const char *device;      /* that each is moved to; NULL: none is */
     bool several;
     json_t *ensembles, *errors; /* what --json prints */
     double bytes;               /* freed */

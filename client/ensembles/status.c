@@ -98,6 +98,9 @@ static void print_ensemble(const struct client *c, const json_t *e)
     printf("%lld of %lld %s done, %lld failed, %d %% of all steps\n", answer_whole(e, "done"), answer_replicas(e),
            repeats ? "replicas" : number_word(answer_replicas(e), "window", "windows"), answer_whole(e, "failed"),
            (int)(100 * answer_number(e, "progress")));
+    const char *moved_to = answer_text(e, "moved_to");
+    if (*moved_to)
+        printable_line(stdout, "moved to %s", moved_to);
     answer_estimate(&estimate, e);
     if (estimate.len)
         printable_line(stdout, "so far %s", estimate.data);

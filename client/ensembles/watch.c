@@ -16,6 +16,7 @@
 #include "client/ask/http.h"
 #include "client/command/handlers.h"
 #include "client/show/show.h"
+#include "engine/base/clock.h"
 #include "engine/base/printable.h"
 
 enum { PATIENCE_S = 60, QUIET_S = 60 };
@@ -65,7 +66,7 @@ void watch_interruptible_run(const char *file)
 
 static double eta(struct watch *w, double fraction)
 {
-    double t = client_now();
+    double t = clock_now();
     if (!w->began) {
         w->began = t;
         w->first_fraction = fraction;
@@ -76,7 +77,7 @@ static double eta(struct watch *w, double fraction)
 
 static void draw(struct watch *w, const json_t *ensemble)
 {
-    double fraction = json_number_value(json_object_get(ensemble, "progress")), t = client_now(),
+    double fraction = json_number_value(json_object_get(ensemble, "progress")), t = clock_now(),
            left = eta(w, fraction);
     if (w->quiet || (!w->terminal && w->said && t - w->said < QUIET_S))
         return;
@@ -142,7 +143,7 @@ static int follow(struct watch *w, const char *id, double deadline, int *rc, str
 {
     struct buf path = {0}, reply = {0};
     long status = 0;
-    double left = deadline ? deadline - client_now() : 0;
+    double left = deadline ? deadline - clock_now() : 0;
     if (deadline && left <= 0) {
         *rc = EXIT_TIMEOUT;
         return 1;
@@ -186,9 +187,9 @@ static int wait_for_service(const struct watch *w, double *lost)
 {
     struct err e = {0};
     if (!*lost) {
-        *lost = client_now();
+        *lost = clock_now();
         client_say(w->c, "lost the service; asking again for %d s", PATIENCE_S);
-    } else if (client_now() - *lost > PATIENCE_S) {
+    } else if (clock_now() - *lost > PATIENCE_S) {
         err_set(&e, ERR_UNREACHABLE, "%s: the service went away", w->c->socket);
         return client_fail(w->c, &e);
     }

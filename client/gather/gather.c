@@ -11,7 +11,6 @@
 #include "client/ask/answer.h"
 #include "client/ask/ensembles.h"
 #include "client/ask/http.h"
-#include "client/ask/members.h"
 #include "client/division/kept.h"
 #include "client/programs/here.h"
 #include "client/show/out.h"
@@ -73,6 +72,11 @@ static void take_results(struct gathered_ensemble *r, const json_t *results)
         add_reason(r, answer_text(results, "reason"));
     else if (isnan(r->estimate.value)) /* one cause is enough while it runs */
         add_reason(r, answer_text(json_array_get(r->reasons, 0), "text"));
+}
+
+/* What pages show of it. */
+static void take_details(struct gathered_ensemble *r, const json_t *results)
+{
     r->overlap = number_from_json(json_object_get(json_object_get(results, "overlap"), "minimum"));
     r->run = json_pack("{s:O?,s:O?,s:O?,s:O?,s:O?,s:O?,s:O?}", "windows", json_object_get(results, "windows"),
                        "version", json_object_get(results, "version"), "estimator",
@@ -87,21 +91,13 @@ static void done(void *arg, int i, long status, const struct buf *reply)
     const struct fetching *f = arg;
     struct gathered_ensemble *r = &f->g->rows[f->wanted[i]];
     struct err e = {0};
-    /* a hundred kilobytes each, most of it about windows */
-    static const char *const wanted[] = {"estimate",       "uncertainty", "verdict", "reason",
-                                         "standard_state", "finite_size", NULL},
-                             *const detailed[] = {"estimate",       "uncertainty", "verdict",   "reason",
-                                                  "standard_state", "finite_size", "overlap",   "convergence",
-                                                  "windows",        "version",     "estimator", "temperature",
-                                                  "pressure",       "methods",     "ensemble",  NULL};
-    json_t *results = status == 200 ? members_load(reply->data, reply->len, f->g->detailed ? detailed : wanted)
-                                    : answer_object(status, reply, &e);
-    if (!results && !e.code)
-        err_set(&e, ERR_PROTOCOL, "its results are no JSON object");
+    json_t *results = answer_object(status, reply, &e);
     if (results)
         take_results(r, results);
     else
         add_reason(r, e.msg);
+    if (results && f->g->detailed)
+        take_details(r, results);
     json_decref(results);
 }
 

@@ -16,6 +16,7 @@
 #include "client/ask/answer.h"
 #include "client/programs/become.h"
 #include "client/programs/service.h"
+#include "engine/base/clock.h"
 #include "engine/base/path.h"
 
 #define LOOK_S 0.05 /* until it is looked again whether the service answers, or has ended */
@@ -160,7 +161,7 @@ static int wait_until_it_answers(struct here *h, struct err *e)
 
 int here_open(struct here *h, const struct client *c, bool works, struct err *e)
 {
-    *h = (struct here){.folder = c->here, .lock = -1, .stops = works && c->run_for > 0 ? client_now() + c->run_for : 0};
+    *h = (struct here){.folder = c->here, .lock = -1, .stops = works && c->run_for > 0 ? clock_now() + c->run_for : 0};
     if (works)
         here_take_signals();
     int rc = make_folder(c->here, works, e);
@@ -181,7 +182,7 @@ int here_over(struct here *h, struct err *e)
     if (here_signalled())
         return err_set(e, ERR_BUSY, "signal %d (%s): run the same command again, and it goes on from here",
                        here_signalled(), strsignal(here_signalled()));
-    if (h->stops && client_now() >= h->stops)
+    if (h->stops && clock_now() >= h->stops)
         return err_set(e, ERR_BUSY, "the time of --for is over: run the same command again, and it goes on from here");
     return has_ended(h) ? end_error(h, e) : 0;
 }
@@ -208,8 +209,8 @@ int here_works(struct here *h, const struct client *c, struct err *e)
     if (!all_troubled(json_object_get(version, "devices"), &troubles))
         h->troubled = 0;
     else if (h->troubled == 0)
-        h->troubled = client_now();
-    else if (client_now() - h->troubled > TROUBLE_S)
+        h->troubled = clock_now();
+    else if (clock_now() - h->troubled > TROUBLE_S)
         rc = err_set(e, ERR_DEVICE, "no device has worked for %.0f s: %s", TROUBLE_S, troubles.data);
     json_decref(version);
     buf_free(&troubles);
@@ -221,10 +222,10 @@ int here_works(struct here *h, const struct client *c, struct err *e)
 static void wait_for_end(struct here *h)
 {
     const struct timespec moment = {.tv_nsec = (long)(LOOK_S * 1e9)};
-    const double began = client_now();
+    const double began = clock_now();
     kill(h->service, SIGTERM);
     while (!has_ended(h)) {
-        if (client_now() - began < SAME_S)
+        if (clock_now() - began < SAME_S)
             here_forget_signal();
         else if (here_signalled())
             kill(h->service, SIGKILL);

@@ -3,7 +3,7 @@
  * --here DIR: a service of this command's own, with all that it keeps in DIR, so that DIR can be carried to another
  * machine.
  *
- *   DIR/lock    whoever works on DIR has it locked; process, machine, job of Slurm and socket
+ *   DIR/lock    the service that works on DIR has it locked; process, machine, job of Slurm and socket
  *                of that service are written in it
  *   DIR/log     what the services said, one behind the other
  *   DIR/state   database and outputs (docs/backup.md)
@@ -31,10 +31,10 @@ struct here {
     pid_t service;        /* 0: there is none of ours */
     struct buf socket;    /* path */
     struct buf temporary; /* folder of the socket, which is ours */
-    double stops;         /* client_now() when the time of --for is over; 0: there is no limit */
+    double stops;         /* clock_now() when the time of --for is over; 0: there is no limit */
     int status;           /* of waitpid, once the service has ended */
     bool ended;
-    double troubled; /* client_now() when no device was up any more; 0: one is */
+    double troubled; /* clock_now() when no device was up any more; 0: one is */
 };
 
 /* Starts the service, or finds the one that runs on this machine. `works`: it runs what is submitted, on c's --device,

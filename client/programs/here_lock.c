@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "client/programs/here.h"
+#include "engine/base/clock.h"
 
 #define STOPPING_S 150 /* what the service of a killed command may take to make its checkpoints */
 
@@ -86,11 +87,11 @@ static int try_lock(int fd, const char *folder, struct err *e)
 /* The command was killed, and its service is about to stop. */
 static int wait_for_leftover(int fd, const struct client *c, const struct holder *h, struct err *e)
 {
-    const double until = client_now() + STOPPING_S;
+    const double until = clock_now() + STOPPING_S;
     int rc = 1;
     client_say(c, "%s: waits for the service of process %ld, which was killed, to make its checkpoints and end",
                c->here, h->pid);
-    while (rc == 1 && !here_signalled() && client_now() < until) {
+    while (rc == 1 && !here_signalled() && clock_now() < until) {
         here_sleep(0.05);
         rc = try_lock(fd, c->here, e);
     }

@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "client/programs/here.h"
+#include "engine/base/clock.h"
 
 #define LOOK_S 0.05 /* until it is looked again whether a signal came */
 
@@ -32,9 +33,9 @@ int here_signalled(void)
 
 void here_sleep(double seconds)
 {
-    const double until = client_now() + seconds;
+    const double until = clock_now() + seconds;
     const struct timespec moment = {.tv_nsec = (long)(LOOK_S * 1e9)};
-    while (!signalled && client_now() < until)
+    while (!signalled && clock_now() < until)
         nanosleep(&moment, NULL);
 }
 

@@ -20,6 +20,7 @@
 #include "client/command/handlers.h"
 #include "client/programs/become.h"
 #include "client/programs/service.h"
+#include "engine/base/clock.h"
 #include "engine/base/path.h"
 #include "engine/base/printable.h"
 
@@ -162,13 +163,13 @@ static int start_error(const struct service_places *places, int status, struct e
 static int wait_for_socket(const struct service_places *places, pid_t service, struct err *e)
 {
     const struct timespec moment = {.tv_nsec = (long)(LOOK_S * 1e9)};
-    const double until = client_now() + PATIENCE_S;
+    const double until = clock_now() + PATIENCE_S;
     int status = 0;
     bool ended = false;
     while (!service_answers(places->socket)) {
         if (ended)
             return start_error(places, status, e);
-        if (client_now() > until)
+        if (clock_now() > until)
             return err_set(e, ERR_BUSY, "the service, process %ld, has not answered for %.0f s; its log is %s",
                            (long)service, PATIENCE_S, places->log);
         nanosleep(&moment, NULL);

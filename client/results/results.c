@@ -95,7 +95,7 @@ static void put_energies(const json_t *results, const struct out *s)
     }
     const json_t *finite = json_object_get(results, "finite_size");
     if (json_is_object(finite)) {
-        table_cell(&t, "to add for no images");
+        table_cell(&t, "to add for net charge");
         energy_cells(&t, json_object_get(finite, "correction"));
         table_cell(&t, "NET, USV");
     }

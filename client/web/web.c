@@ -217,7 +217,7 @@ int web_main(struct client *c, int argc, char **argv)
         return client_fail(c, &e);
     }
     printf("http://127.0.0.1:%u/%s/\n", MHD_get_daemon_info(server, MHD_DAEMON_INFO_BIND_PORT)->port, w.token);
-    client_say(c, "until interrupted, whoever has this address sees what you see");
+    client_say(c, "until interrupted, everybody who has this address sees what you see");
     while (!fflush(stdout))
         pause();
     MHD_stop_daemon(server);

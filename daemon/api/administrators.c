@@ -81,23 +81,16 @@ static struct hold hold_of(const char *name, const char *reason)
         .by = (char *)name, .reason = reason && *reason ? (char *)reason : NULL, .since = service_now()};
 }
 
-static bool is_meant(const struct service *sv, int worker, const char *device)
-{
-    return !device || strcmp(device, supervisor_device(sv->supervisor, worker)) == 0;
-}
-
-static int find_device(const struct service *sv, const char *device, struct err *e)
+int api_find_device(const struct service *sv, const char *device, int *worker, struct err *e)
 {
     struct buf all = {0};
-    bool found = false;
-    for (int w = 0; w < sv->sched.nworkers; w++) {
-        found |= is_meant(sv, w, device);
+    *worker = service_worker_of(sv, device);
+    for (int w = 0; w < sv->sched.nworkers; w++)
         buf_printf(&all, "%s%s", w ? ", " : "", supervisor_device(sv->supervisor, w));
-    }
-    if (!found)
-        err_set(e, ERR_NOT_FOUND, "no device \"%.40s\"; there is %s", device, all.data);
+    if (*worker < 0)
+        err_set(e, ERR_NOT_FOUND, "no device \"%.80s\"; there is %s", device, all.data);
     buf_free(&all);
-    return found ? 0 : -ERR_NOT_FOUND;
+    return *worker < 0 ? -ERR_NOT_FOUND : 0;
 }
 
 /* `by` NULL: back into use. */
@@ -118,10 +111,12 @@ static struct reply use_devices(struct api_call *c, const struct hold *by)
     const char *device = c->text[0];
     struct service *sv = c->service;
     struct err e = {0};
-    if (need_administrator(c, by ? "drain devices" : "undrain devices", &e) || find_device(sv, device, &e))
+    int meant = -1;
+    if (need_administrator(c, by ? "drain devices" : "undrain devices", &e) ||
+        (device && api_find_device(sv, device, &meant, &e)))
         return reply_error(c->request, &e);
     for (int w = 0; w < sv->sched.nworkers; w++)
-        if (is_meant(sv, w, device))
+        if (!device || w == meant)
             use_device(sv, w, by);
     return tell_out_of_use(c);
 }

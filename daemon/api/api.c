@@ -7,6 +7,7 @@
 #include "engine/base/json/err_json.h"
 #include "engine/base/number.h"
 
+#define IMPORT_PATH "/v1/import"
 #define ID_MAX 264 /* an id, a key or a name, and the end of the string */
 
 static const struct api_command commands[] = {
@@ -40,10 +41,12 @@ static const struct api_command commands[] = {
     {"POST", "/v1/release", api_release, {{0}}},
     {"POST", "/v1/ensembles", api_submit, {{"priority", API_TEXT}}},
     {"POST", "/v1/validate", api_validate, {{0}}},
+    {"POST", IMPORT_PATH, api_import, {{0}}},
     {"GET", "/v1/ensembles/{id}", api_status, {{0}}},
     {"DELETE", "/v1/ensembles/{id}", api_remove, {{0}}},
     {"GET", "/v1/ensembles/{id}/events", api_events, {{"since", API_NUMBER}, {"follow", API_FLAG}}},
     {"GET", "/v1/ensembles/{id}/results", api_results, {{"live", API_FLAG}}},
+    {"GET", "/v1/ensembles/{id}/export", api_export, {{0}}},
     {"GET", "/v1/ensembles/{id}/files", api_files, {{0}}},
     {"GET", "/v1/ensembles/{id}/files/*", api_file, {{0}}},
     {"POST", "/v1/ensembles/{id}/cancel", api_cancel, {{0}}},
@@ -51,6 +54,7 @@ static const struct api_command commands[] = {
     {"POST", "/v1/ensembles/{id}/resume", api_resume, {{0}}},
     {"POST", "/v1/ensembles/{id}/retry", api_retry, {{"window", API_NUMBER}}},
     {"POST", "/v1/ensembles/{id}/priority", api_priority, {{"to", API_TEXT}}},
+    {"POST", "/v1/ensembles/{id}/move", api_move, {{"to", API_TEXT}}},
     {"POST", "/v1/ensembles/{id}/reestimate", api_reestimate, {{0}}},
     {"POST",
      "/v1/ensembles/{id}/extend",
@@ -243,4 +247,9 @@ struct reply api_handle(void *arg, struct request *r)
         return refuse_method(r, methods);
     err_set(&e, ERR_NOT_FOUND, "no such path: %.200s", request_path(r));
     return reply_error(r, &e);
+}
+
+bool api_uploads(const char *method, const char *path)
+{
+    return !strcmp(method, "POST") && !strcmp(path, IMPORT_PATH);
 }

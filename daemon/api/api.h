@@ -10,10 +10,19 @@
 #include "daemon/http/server.h"
 #include "daemon/service/service.h"
 
+/* Ensembles that come from other nodes. */
+struct imports {
+    struct import *all; /* that are on their way */
+    int n;
+    long long count; /* of all that were begun: a name for each one's folder */
+    bool stopping;   /* no more are taken */
+};
+
 struct api {
     struct service *service;
     struct quota *quota;
     struct checks checks;
+    struct imports imports;
 };
 
 enum api_param_kind { API_NUMBER, API_FLAG, API_STATES, API_TEXT, API_LABEL };
@@ -66,6 +75,7 @@ struct api_command {
 
 /* The handler for server_new; arg is a struct api. */
 struct reply api_handle(void *arg, struct request *r);
+bool api_uploads(const char *method, const char *path);
 
 /* An error with a list, "files"; NULL: without. Steals it. */
 struct reply reply_missing(struct request *r, const struct err *e, json_t *files);
@@ -80,6 +90,8 @@ void act_done(const struct request *r, const struct ensemble *made);
 /* submit.c */
 struct reply api_submit(struct api_call *c);
 struct reply api_validate(struct api_call *c);
+/* Whether the service takes a new ensemble of the user now. ERR_BUSY. */
+int api_may_admit(const struct service *sv, uint32_t uid, struct err *e);
 /* about.c */
 struct reply api_version(struct api_call *c);
 struct reply api_live(struct api_call *c);
@@ -93,6 +105,7 @@ struct reply api_retry(struct api_call *c);
 struct reply api_priority(struct api_call *c);
 /* ERR_USAGE: it is none; ERR_FORBIDDEN: it is not the caller's to give. `text` may be NULL. */
 int api_priority_of(const struct api_call *c, const char *text, int *out, struct err *e);
+struct reply api_move(struct api_call *c);
 struct reply api_reestimate(struct api_call *c);
 struct reply api_remove(struct api_call *c);
 /* Its owner, or an administrator, has moved it ("paused"): answers with the ensemble once that is committed. */
@@ -100,6 +113,8 @@ void api_moved(struct service *sv, struct request *r, struct ensemble *en, const
 /* administrators.c */
 struct reply api_drain(struct api_call *c);
 struct reply api_undrain(struct api_call *c);
+/* ERR_NOT_FOUND, with those that there are. */
+int api_find_device(const struct service *sv, const char *device, int *worker, struct err *e);
 struct reply api_hold(struct api_call *c);
 struct reply api_release(struct api_call *c);
 /* Whose things a call is about: of the user `owner`, or of all; when neither is said the caller's, of root and the
@@ -123,9 +138,13 @@ struct reply api_list(struct api_call *c);
 struct reply api_usage(struct api_call *c);
 /* accounting.c */
 struct reply api_accounting(struct api_call *c);
-/* files.c */
+/* transfer/ */
 struct reply api_files(struct api_call *c);
 struct reply api_file(struct api_call *c);
+struct reply api_export(struct api_call *c);
+struct reply api_import(struct api_call *c);
+/* Ends all imports that are not stored yet; each is answered with ERR_BUSY. */
+void api_stop_imports(struct api *api);
 
 /* How things look in answers (json.c). New references. An ensemble is without its replicas. */
 json_t *api_ensemble_json(const struct ensemble *en);
@@ -139,9 +158,9 @@ const char *api_ensemble_text(struct ensemble *en);
 void api_add_object(struct buf *out, json_t *object, const char *key, const char *value);
 /* Of devices whose memory is known, how many replicas of an ensemble of such sizes (NULL: not known) each holds: an
  * array of Fit. */
-json_t *api_fits_json(const struct sched *s, const char *sizes);
+json_t *api_fits_json(const struct sched *s, const struct device_sizes *sizes);
 /* ERR_TOO_LARGE, with the numbers, where all devices are known and none holds one. */
-int api_fits_any(const struct sched *s, const char *sizes, struct err *e);
+int api_fits_any(const struct sched *s, const struct device_sizes *sizes, struct err *e);
 /* Replicas that a worker's device has memory for, as the user sees them. */
 json_t *api_replicas_on(const struct service *sv, int worker, uint32_t uid);
 

@@ -129,8 +129,7 @@ static struct check *choose(const struct checks *c)
     return best;
 }
 
-/* "cuda=LIMITS;cpu=LIMITS": those of devices that are known, each once. */
-static void list_devices(const struct sched *s, struct buf *out)
+void check_list_devices(const struct sched *s, struct buf *out)
 {
     buf_printf(out, "%s", "");
     for (int w = 0; w < s->nworkers; w++) {
@@ -154,7 +153,7 @@ static void run(struct check *k)
     const char *body = len ? k->input.data : request_body(k->request, &len);
     snprintf(k->seconds, sizeof k->seconds, "%d", c->seconds);
     snprintf(k->mib, sizeof k->mib, "%d", c->mib);
-    list_devices(c->sched, &k->devices);
+    check_list_devices(c->sched, &k->devices);
     const char *argv[] = {c->worker, "check-submission", "--seconds",     k->seconds,       "--mib",
                           k->mib,    "--devices",        k->devices.data, options[k->kind], NULL};
     memcpy(k->argv, argv, sizeof argv);

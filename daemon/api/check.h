@@ -39,6 +39,8 @@ enum check_kind { CHECK_VALIDATE, CHECK_SUBMIT, CHECK_EXTEND };
 /* Reads a request's body, or `input`, which is taken, where there is one. `done` may be called at once. */
 void check_begin(struct checks *c, struct request *r, enum check_kind kind, struct buf *input, check_done_fn *done,
                  void *arg);
+/* "cuda=LIMITS;cpu=LIMITS": those of devices that are known, each once; what the reader says sizes for. Appended. */
+void check_list_devices(const struct sched *s, struct buf *out);
 /* Ends all of them; each is done with ERR_BUSY. */
 void check_stop(struct checks *c);
 

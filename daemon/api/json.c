@@ -101,12 +101,13 @@ json_t *api_ensemble_json(const struct ensemble *en)
     json_object_set_new(j, "labels", labels);
     json_object_set_new(j, "spec_hash", json_string(en->hash));
     json_object_set_new(j, "priority", json_string(ensemble_priority(en)));
+    json_object_set_new(j, "moved_to", en->moved_to ? json_string(en->moved_to) : json_null());
     json_object_set_new(j, "revision", json_integer(en->shown.revision));
     json_object_set_new(j, "estimate", estimate_json(en));
     json_object_set_new(j, "stop_when", stop_json(en));
     json_object_set_new(j, "allocate", allocate_json(en));
     json_object_set_new(j, "fits",
-                        ensemble_shown_ended(en) || !en->sched ? json_array() : api_fits_json(en->sched, en->sizes));
+                        ensemble_shown_ended(en) || !en->sched ? json_array() : api_fits_json(en->sched, &en->sizes));
     json_object_set_new(j, "device_seconds", json_real(en->device_ms / 1000));
     json_object_set_new(j, "bytes", en->measured ? json_integer((json_int_t)en->stored.amount) : json_null());
     return j;

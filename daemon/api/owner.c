@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What owners ask for, answered once it is committed: cancel, pause, resume, retry, another priority, estimate again,
- * remove.
+ * What owners ask for, answered once it is committed: cancel, pause, resume, retry, another priority, another device,
+ * estimate again, remove.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -127,6 +127,18 @@ struct reply api_priority(struct api_call *c)
         return reply_error(c->request, &e);
     snprintf(what, sizeof what, "given the priority %s", c->text[0]);
     return wish(c, (struct sched_event){.kind = SCHED_PRIORITY, .priority = priority}, what);
+}
+
+struct reply api_move(struct api_call *c)
+{
+    const char *device = c->text[0] ? c->text[0] : "";
+    struct err e = {0};
+    int worker = -1;
+    char what[200];
+    if (strcmp(device, "any") && api_find_device(c->service, device, &worker, &e))
+        return reply_error(c->request, &e);
+    snprintf(what, sizeof what, "moved to %s", worker < 0 ? "any device" : device);
+    return wish(c, (struct sched_event){.kind = SCHED_MOVE, .worker = worker, .device = device}, what);
 }
 
 /* ---- for good ---- */

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/base/number.h"
+
 #define SLICE 200   /* replicas whose text is made at once */
 #define TOLD_MS 500 /* a line of progress serves all who ask within this time */
 
@@ -46,10 +48,23 @@ static void add_whole(struct buf *out, const char *key, bool known, int64_t n)
         buf_printf(out, ",\"%s\":null", key);
 }
 
+/* "memory on cuda:0: needs 1.2 GB, 0.8 GB free" */
+static void add_memory(struct buf *out, const struct sched_wait *w)
+{
+    buf_printf(out, "memory on %s: needs ", w->full->device);
+    number_bytes(out, (double)w->needs);
+    buf_printf(out, ", ");
+    number_bytes(out, (double)w->free);
+    buf_printf(out, " free");
+}
+
 static void add_cause(struct buf *out, const struct sched_wait *w)
 {
     struct buf text = {0};
-    buf_printf(&text, "%s", wait_text(w->kind));
+    if (w->full)
+        add_memory(&text, w);
+    else
+        buf_printf(&text, "%s", wait_text(w->kind));
     if (w->drained) {
         const struct hold *by = &w->drained->health.drained;
         buf_printf(&text, ": %s is drained (%s%s%s)", w->drained->device, by->by, by->reason ? ": " : "",

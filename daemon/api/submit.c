@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/api/facts.h"
 #include "daemon/service/stored.h"
 
 struct submit {
@@ -20,7 +21,7 @@ struct submit {
     int status, priority;
 };
 
-static int may_admit(const struct service *sv, struct err *e)
+static int may_store(const struct service *sv, struct err *e)
 {
     if (sv->draining)
         return err_set(e, ERR_BUSY, "the service is draining: it takes no submissions");
@@ -29,7 +30,7 @@ static int may_admit(const struct service *sv, struct err *e)
     return 0;
 }
 
-/* Whether new ensembles are taken of the user. */
+/* While admission is held, only of administrators. */
 static int is_open(const struct service *sv, uint32_t uid, struct err *e)
 {
     const struct hold *held = &sv->admission;
@@ -42,17 +43,17 @@ static int is_open(const struct service *sv, uint32_t uid, struct err *e)
         held->by, held->reason ? ": " : "", held->reason ? held->reason : "");
 }
 
-/* NULL: not known. The caller frees. */
-static char *sizes_of(const json_t *facts)
+int api_may_admit(const struct service *sv, uint32_t uid, struct err *e)
 {
-    return json_dumps(json_object_get(facts, "sizes"), JSON_COMPACT);
+    return may_store(sv, e) || is_open(sv, uid, e) ? -(int)e->code : 0;
 }
 
 static int may_fit(const struct service *sv, const json_t *facts, struct err *e)
 {
-    char *sizes = sizes_of(facts);
-    int rc = api_fits_any(&sv->sched, sizes, e);
-    free(sizes);
+    struct device_sizes sizes = {0};
+    facts_sizes(&sizes, facts);
+    int rc = api_fits_any(&sv->sched, &sizes, e);
+    device_sizes_free(&sizes);
     return rc;
 }
 
@@ -75,76 +76,6 @@ static void committed(void *arg)
     submit_free(s);
 }
 
-static const char *text_of(const json_t *facts, const char *key)
-{
-    return json_string_value(json_object_get(facts, key));
-}
-
-static int64_t number_of(const json_t *facts, const char *key)
-{
-    return json_integer_value(json_object_get(facts, key));
-}
-
-/* The texts follow each other, each with a NUL, as spec/submission.h says. False: they are not what the head tells. */
-static bool take_texts(const json_t *facts, const char *texts, size_t len, struct submission *sub)
-{
-    const json_t *files = json_object_get(facts, "files");
-    size_t at = (size_t)number_of(facts, "spec_bytes") + 1;
-    sub->spec = texts;
-    sub->nfiles = (int)json_array_size(files);
-    sub->file_names = xcalloc((size_t)sub->nfiles, sizeof(char *));
-    sub->file_texts = xcalloc((size_t)sub->nfiles, sizeof(char *));
-    sub->file_hashes = xcalloc((size_t)sub->nfiles, sizeof(char *));
-    for (int i = 0; i < sub->nfiles && at < len; i++) {
-        const json_t *file = json_array_get(files, (size_t)i);
-        sub->file_names[i] = json_string_value(json_array_get(file, 0));
-        sub->file_texts[i] = texts + at;
-        sub->file_hashes[i] = json_string_value(json_array_get(file, 2));
-        at += (size_t)json_integer_value(json_array_get(file, 1)) + 1;
-    }
-    return at == len && len && texts[len - 1] == '\0';
-}
-
-static void add_labels(struct ensemble *en, const json_t *labels)
-{
-    const char *key;
-    json_t *value;
-    json_object_foreach ((json_t *)labels, key, value)
-        ensemble_add_label(en, key, json_string_value(value));
-}
-
-static struct ensemble *make_ensemble(struct service *sv, uint32_t owner, const json_t *facts)
-{
-    struct ensemble *en =
-        ensemble_of_windows((int)number_of(facts, "windows"), (int)number_of(facts, "repeats"),
-                            number_of(facts, "exchange") != 0, service_next_replica(sv), number_of(facts, "steps"));
-    en->owner = owner;
-    ensemble_string(&en->key, text_of(facts, "key"));
-    ensemble_string(&en->name, text_of(facts, "name"));
-    ensemble_string(&en->spec_name, text_of(facts, "spec_name"));
-    snprintf(en->hash, sizeof en->hash, "%s", text_of(facts, "hash"));
-    en->atoms = number_of(facts, "atoms");
-    en->stages = (int)number_of(facts, "stages");
-    en->retries = (int)number_of(facts, "retries");
-    const json_t *stop = json_object_get(facts, "stop");
-    en->stop = (struct stop_rule){.error = json_number_value(json_object_get(stop, "error")),
-                                  .converged = number_of(stop, "converged") != 0,
-                                  .after = number_of(stop, "after")};
-    const json_t *allocation = json_object_get(facts, "allocation");
-    en->allocation = (struct allocation){.share = number_of(allocation, "share"),
-                                         .before = number_of(allocation, "before"),
-                                         .every = number_of(allocation, "every")};
-    en->sizes = sizes_of(facts);
-    add_labels(en, json_object_get(facts, "labels"));
-    return en;
-}
-
-/* Of the ensemble in the database, but for its replicas, its events and the contents of its files. */
-static int64_t row_bytes(const json_t *facts)
-{
-    return number_of(facts, "spec_bytes") + (int64_t)json_dumpb(facts, NULL, 0, JSON_COMPACT);
-}
-
 struct charges {
     struct quota_charge count, replicas, bytes;
 };
@@ -155,11 +86,11 @@ static int store_charged(struct submit *s, const json_t *facts, const char *text
     struct service *sv = s->api->service;
     struct submission sub = {0};
     int rc =
-        take_texts(facts, texts, len, &sub) ? 0 : err_set(e, ERR_INTERNAL, "the reader of submissions left bytes out");
+        facts_texts(facts, texts, len, &sub) ? 0 : err_set(e, ERR_INTERNAL, "the reader of submissions left bytes out");
     if (rc == 0) {
-        s->ensemble = ensemble_hold(make_ensemble(sv, request_uid(s->request), facts));
+        s->ensemble = ensemble_hold(facts_ensemble(sv, request_uid(s->request), facts));
         s->ensemble->priority = s->priority;
-        s->ensemble->row_bytes = row_bytes(facts);
+        s->ensemble->row_bytes = facts_row_bytes(facts);
         s->ensemble->counted = held->count;
         s->ensemble->peopled = held->replicas;
         s->ensemble->stored = held->bytes;
@@ -167,9 +98,7 @@ static int store_charged(struct submit *s, const json_t *facts, const char *text
         s->status = 201;
         service_add(sv, s->ensemble, &sub);
     }
-    free(sub.file_names);
-    free(sub.file_texts);
-    free(sub.file_hashes);
+    facts_texts_free(&sub);
     return rc;
 }
 
@@ -178,14 +107,14 @@ static int store_submission(struct submit *s, const json_t *facts, const char *t
     struct charges held = {0};
     struct quota *q = s->api->quota;
     uint32_t uid = request_uid(s->request);
-    int64_t replicas = number_of(facts, "windows") * number_of(facts, "repeats");
-    int64_t contents = (int64_t)len - number_of(facts, "spec_bytes");
+    int64_t replicas = facts_number(facts, "windows") * facts_number(facts, "repeats");
+    int64_t contents = (int64_t)len - facts_number(facts, "spec_bytes");
     int rc = quota_take(q, uid, QUOTA_ENSEMBLES, 1, &held.count, e);
     if (rc == 0)
         rc = quota_take(q, uid, QUOTA_REPLICAS, replicas, &held.replicas, e);
     if (rc == 0)
-        rc = quota_take(q, uid, QUOTA_STORED_BYTES, row_bytes(facts) + contents + replicas * USAGE_REPLICA, &held.bytes,
-                        e);
+        rc = quota_take(q, uid, QUOTA_STORED_BYTES, facts_row_bytes(facts) + contents + replicas * USAGE_REPLICA,
+                        &held.bytes, e);
     if (rc == 0)
         rc = store_charged(s, facts, texts, len, &held, e);
     quota_return(&held.count);
@@ -197,11 +126,11 @@ static int store_submission(struct submit *s, const json_t *facts, const char *t
 /* The same key again: the same ensemble, or a conflict. False: the key is new. */
 static bool find_earlier(struct submit *s, const json_t *facts, struct err *e)
 {
-    const char *key = text_of(facts, "key");
+    const char *key = facts_text(facts, "key");
     struct ensemble *en = key ? service_find_key(s->api->service, request_uid(s->request), key) : NULL;
     if (!en)
         return false;
-    if (strcmp(en->hash, text_of(facts, "hash")) != 0)
+    if (strcmp(en->hash, facts_text(facts, "hash")) != 0)
         err_set(e, ERR_CONFLICT,
                 "key \"%s\" was used for ensemble %s, which has other content; another key, or none, makes another "
                 "ensemble",
@@ -219,8 +148,8 @@ static void submit_checked(void *arg, const struct err *err, const json_t *head,
     if (err) {
         reply_missing(s->request, err, json_incref(json_object_get(json_object_get(head, "error"), "files")));
     } else {
-        if (!find_earlier(s, facts, &e) && may_admit(s->api->service, &e) == 0 &&
-            is_open(s->api->service, request_uid(s->request), &e) == 0 && may_fit(s->api->service, facts, &e) == 0)
+        if (!find_earlier(s, facts, &e) && api_may_admit(s->api->service, request_uid(s->request), &e) == 0 &&
+            may_fit(s->api->service, facts, &e) == 0)
             store_submission(s, facts, texts, len, &e);
         if (!e.code) {
             s->warnings = json_incref(json_object_get(json_object_get(head, "summary"), "warnings"));
@@ -242,23 +171,24 @@ static void validate_checked(void *arg, const struct err *err, const json_t *hea
     struct validation *v = arg;
     json_t *summary = json_object_get(head, "summary");
     struct err e = {0};
-    char *sizes = sizes_of(json_object_get(head, "submission"));
+    struct device_sizes sizes = {0};
+    facts_sizes(&sizes, json_object_get(head, "submission"));
     if (err)
         reply_missing(v->request, err, json_incref(json_object_get(json_object_get(head, "error"), "files")));
-    else if (api_fits_any(v->sched, sizes, &e))
+    else if (api_fits_any(v->sched, &sizes, &e))
         reply_error(v->request, &e);
     else {
-        json_object_set_new(summary, "fits", api_fits_json(v->sched, sizes));
+        json_object_set_new(summary, "fits", api_fits_json(v->sched, &sizes));
         reply_json(v->request, 200, json_incref(summary));
     }
-    free(sizes);
+    device_sizes_free(&sizes);
     free(v);
 }
 
 struct reply api_submit(struct api_call *c)
 {
     struct err e = {0};
-    if (may_admit(c->service, &e))
+    if (may_store(c->service, &e))
         return reply_error(c->request, &e);
     int priority = 0;
     if (c->text[0] && api_priority_of(c, c->text[0], &priority, &e))

@@ -34,7 +34,7 @@ static bool ask_devices(const char *worker, FILE *names, FILE *said)
 
 static void take_names(FILE *f, const char **devices, int *n)
 {
-    static char names[DEVICES_MAX][32];
+    static char names[DEVICES_MAX][DEVICES_NAME];
     rewind(f);
     while (*n < DEVICES_MAX && fgets(names[*n], sizeof names[0], f)) {
         names[*n][strcspn(names[*n], "\n")] = '\0';

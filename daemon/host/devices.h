@@ -9,6 +9,7 @@
 #include <jansson.h>
 
 #define DEVICES_MAX 64
+#define DEVICES_NAME 96 /* bytes of a name, with its end */
 
 /* Fills in the names of devices [DEVICES_MAX], of which there are *n, where none is named: those that the worker names,
  * the CPU where it names none. Names live as long as the program. Returns what was said of those left out, an array of

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the process may do, and what others may do to its files. Everything it writes is for its own user alone; whoever
+ * What the process may do, and what others may do to its files. Everything it writes is for its own user alone; who
  * may connect is another question, answered by the socket's group.
  *
  * Started by root it becomes an ordinary user before it reads anything: "shoal", or the one that --user names ("root"

@@ -1,9 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/host/room.h"
 
+int64_t room_usable(int64_t bytes)
+{
+    return bytes / 10 * 9;
+}
+
+int64_t room_taken(const struct room *r, int64_t replica, int64_t replicas)
+{
+    if (replica <= 0)
+        return 0;
+    if (replica > r->slab / 2)
+        return replica * replicas;
+    const int64_t each = r->slab / replica;
+    return (replicas + each - 1) / each * r->slab;
+}
+
 int64_t room_for(const struct room *r, int64_t tables, int64_t replica)
 {
-    const int64_t left = r->free / 10 * 9 - tables;
+    const int64_t left = room_usable(r->free) - tables;
     if (left <= 0 || replica <= 0)
         return 0;
     if (replica > r->slab / 2)

@@ -16,8 +16,11 @@ struct room {
                       any */
 };
 
-/* Replicas of so many bytes that fit beside the tables that they share. A tenth stays free: lists grow, graphs take
- * memory. */
+/* What of so many bytes replicas and tables may have. A tenth stays free: lists grow, graphs take memory. */
+int64_t room_usable(int64_t bytes);
+/* Bytes that so many replicas take of the device, in whole pieces. */
+int64_t room_taken(const struct room *r, int64_t replica, int64_t replicas);
+/* Replicas of so many bytes that fit beside the tables that they share. */
 int64_t room_for(const struct room *r, int64_t tables, int64_t replica);
 
 /* The API's Fit: what the device holds of an ensemble. The caller's. */

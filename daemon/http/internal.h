@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Inside the server: server.c opens and closes it, drive.c drives libmicrohttpd, accept.c lets connections in,
- * request.c answers, stream.c sends bodies that are made piece by piece.
+ * request.c answers, upload.c takes bodies and stream.c sends bodies that are made piece by piece.
  */
 #ifndef SHOAL_DAEMON_HTTP_INTERNAL_H
 #define SHOAL_DAEMON_HTTP_INTERNAL_H
@@ -17,6 +17,8 @@
  *   reading, handled, waiting --answer--> answered --handed to libmicrohttpd--> sent
  *   reading, answered, sent --its connection is over--> over
  *   handled, waiting --its connection is over--> left --answer--> over
+ *
+ * One whose body is taken piece by piece has its handler called first, and is waiting while no more can be taken.
  */
 enum request_state {
     REQUEST_READING,
@@ -85,6 +87,8 @@ struct request {
     const char *allow;
     void (*gone)(void *arg);
     void *gone_arg;
+    const struct upload_ops *upload; /* NULL: the body is not taken piece by piece, or all of it has come */
+    void *upload_arg;
     void *kept; /* the handler's; NULL: nothing */
     void (*free_kept)(void *kept);
     struct request *next, **link; /* all of the server's whose connection lives */
@@ -140,6 +144,11 @@ void request_take_body(struct request *r, const char *data, size_t len);
  * within the limit. ERR_LIMIT, ERR_BUSY. */
 int request_charge(struct request *r, size_t bytes, struct err *e);
 struct reply request_answer(struct request *r, int status, struct MHD_Response *response);
+
+/* upload.c */
+/* Pieces of the body, or its end. */
+void upload_take(struct request *r, const char *data, size_t len);
+void upload_end(struct request *r, bool whole);
 
 /* stream.c */
 /* Nobody reads it any more: what it has is not followed by more. Once its connection is looked at, that is broken off.

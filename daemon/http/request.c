@@ -78,6 +78,7 @@ void request_over(struct request *r)
     r->from = NULL;
     if (r->sm.state == REQUEST_HANDLED || r->sm.state == REQUEST_WAITING) {
         sm_move(&r->sm, REQUEST_LEFT);
+        upload_end(r, false);
         return;
     }
     sm_move(&r->sm, REQUEST_OVER);

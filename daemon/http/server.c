@@ -58,6 +58,30 @@ static bool announces_too_much(struct MHD_Connection *c)
     return length && strtoull(length, NULL, 10) > SERVER_BODY_MAX;
 }
 
+/* The head of the request is there. */
+static enum MHD_Result begin(struct server *s, struct request *r)
+{
+    const bool uploads = s->config.uploads && s->config.uploads(r->method, r->path);
+    if (!uploads && announces_too_much(r->connection))
+        err_set(&r->refused, ERR_TOO_LARGE, "the request's body is larger than %u MiB", SERVER_BODY_MAX >> 20);
+    if (r->refused.code) {
+        reply_error(r, &r->refused);
+    } else if (uploads) {
+        sm_move(&r->sm, REQUEST_HANDLED);
+        s->config.handler(s->config.arg, r);
+    }
+    return r->sm.state == REQUEST_ANSWERED ? request_queue(r) : MHD_YES;
+}
+
+/* What comes after the answer is thrown away. */
+static void take_piece(struct request *r, const char *data, size_t len)
+{
+    if (r->sm.state == REQUEST_READING)
+        request_take_body(r, data, len);
+    else
+        upload_take(r, data, len);
+}
+
 static enum MHD_Result on_request(void *arg, struct MHD_Connection *c, const char *path, const char *method,
                                   const char *version, const char *data, size_t *len, void **context)
 {
@@ -65,18 +89,14 @@ static enum MHD_Result on_request(void *arg, struct MHD_Connection *c, const cha
     struct request *r = *context;
     if (!r) {
         *context = r = request_new(s, c, method, path);
-        if (announces_too_much(c))
-            err_set(&r->refused, ERR_TOO_LARGE, "the request's body is larger than %u MiB", SERVER_BODY_MAX >> 20);
-        if (!r->refused.code)
-            return MHD_YES;
-        reply_error(r, &r->refused);
-        return request_queue(r);
+        return begin(s, r);
     }
     if (*len) {
-        request_take_body(r, data, *len);
+        take_piece(r, data, *len);
         *len = 0;
         return MHD_YES;
     }
+    upload_end(r, true);
     if (r->sm.state == REQUEST_READING) {
         sm_move(&r->sm, REQUEST_HANDLED);
         if (r->refused.code)

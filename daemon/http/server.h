@@ -30,6 +30,9 @@ struct reply {
 };
 
 typedef struct reply server_handler(void *arg, struct request *r);
+/* Whether the body of a request of this method and path is taken piece by piece: its handler is called before the body
+ * comes. */
+typedef bool server_uploads(const char *method, const char *path);
 
 struct server_config {
     int listen_fd; /* listening, not blocking; the server's own from here on */
@@ -37,7 +40,8 @@ struct server_config {
     struct metrics *metrics; /* answers are counted there */
     server_handler *handler;
     void *arg;
-    unsigned idle_seconds; /* then a connection ends whose client neither asks nor reads */
+    unsigned idle_seconds;   /* then a connection ends whose client neither asks nor reads */
+    server_uploads *uploads; /* NULL: none */
 };
 
 /* How many connections the process's descriptors allow, the rest of it having its share. */
@@ -72,6 +76,19 @@ struct reply reply_error(struct request *r, const struct err *e);
 struct reply reply_bytes(struct request *r, int status, const char *type, const void *data, size_t len);
 /* Later, by one of the other reply_*(), from the loop thread. */
 struct reply reply_later(struct request *r);
+
+/* A request's body that is taken piece by piece. */
+struct upload_ops {
+    /* The next piece, which is copied. True: more can be taken at once; false: not before upload_more. */
+    bool (*piece)(void *arg, const char *data, size_t len);
+    /* No more comes: the body was `whole`, or its client has left. The request is to be answered all the same. */
+    void (*end)(void *arg, bool whole);
+};
+/* By the handler of a request whose path is one of `uploads`: pieces come to `arg` until `end`, or until the request is
+ * answered. Then what still comes is thrown away. */
+struct reply request_upload(struct request *r, const struct upload_ops *ops, void *arg);
+/* After a piece that was the last for now. */
+void upload_more(struct request *r);
 
 /* A body that is made piece by piece. */
 struct stream;

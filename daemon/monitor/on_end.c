@@ -15,6 +15,7 @@ struct end_command {
     struct on_end *of;
     struct end_command *next;
     bool started;
+    int64_t number; /* of the ensemble */
     char id[16];
     char *variables[VARIABLES + 1]; /* NAME=value, owned; NULL behind them */
 };
@@ -46,6 +47,7 @@ static struct end_command *command_new(struct on_end *o, const struct ensemble *
     struct end_command *c = xcalloc(1, sizeof *c);
     const char *campaign = ensemble_label(en, "campaign");
     c->of = o;
+    c->number = en->number;
     memcpy(c->id, en->id, sizeof c->id);
     add_variable(c, "SHOAL_ENSEMBLE", en->id);
     add_variable(c, "SHOAL_NAME", en->name);
@@ -130,6 +132,7 @@ static void start_command(struct end_command *c)
                                     .stdio = stdio};
     c->started = true;
     c->of->running++;
+    store_save_untold(c->of->service->store, c->number, false);
     c->process.data = c;
     int rc = uv_spawn(c->of->service->loop, &c->process, &options);
     free(options.env);
@@ -158,7 +161,7 @@ static void ensemble_has_ended(void *arg, const struct ensemble *en)
 {
     struct on_end *o = arg;
     struct end_command **at = &o->commands;
-    if (en->owner != geteuid() || o->service->stopped)
+    if (en->owner != geteuid() || o->service->stopped) /* then the next start does it */
         return;
     while (*at)
         at = &(*at)->next;
@@ -175,6 +178,20 @@ void on_end_open(struct on_end *o, struct service *sv, const char *command, cons
     sv->on_ended_arg = o;
 }
 
+void on_end_go_on(struct on_end *o)
+{
+    const struct sched *s = &o->service->sched;
+    for (int i = 0; i < s->nensembles; i++) {
+        struct ensemble *en = s->ensembles[i];
+        if (!en->untold)
+            continue;
+        if (o->command && ensemble_shown_ended(en))
+            ensemble_has_ended(o, en);
+        else
+            store_save_untold(o->service->store, en->number, false);
+    }
+}
+
 void on_end_close(struct on_end *o)
 {
     for (struct end_command *c = o->commands, *next; c; c = next) {
@@ -183,7 +200,7 @@ void on_end_close(struct on_end *o)
             command_over(c);
             continue;
         }
-        log_line(LOG_WARNING, "on-end: the service stops: no command for ensemble %s", c->id);
+        log_line(LOG_INFO, "on-end: the service stops: the command for ensemble %s runs at the next start", c->id);
         command_free(c);
     }
     o->commands = NULL;

@@ -4,8 +4,9 @@
  * that user: nobody has a command run as somebody else.
  *
  * The happy path: the end is committed, the command is started by sh, its end is logged if it failed. A few run at
- * once, the others wait for their turn. When the service stops, those that run are left alone and those that wait are
- * dropped.
+ * once, the others wait for their turn. When the service stops, those that run are left alone. Those that wait, and
+ * ends that are committed while it stops, are run by the next start: the database knows until a command was started
+ * that it was not. Where the service is killed in the moment between, it is started again.
  */
 #ifndef SHOAL_DAEMON_MONITOR_ON_END_H
 #define SHOAL_DAEMON_MONITOR_ON_END_H
@@ -24,6 +25,9 @@ struct on_end {
 
 /* Both texts must outlive it. `command` NULL: nothing is run. */
 void on_end_open(struct on_end *o, struct service *sv, const char *command, const char *socket);
+/* At a start, once ensembles are loaded: what the service before was stopped or killed before. An ensemble that goes on
+ * since, or a command that is not asked for any more, is forgotten. */
+void on_end_go_on(struct on_end *o);
 /* The loop must then run once. */
 void on_end_close(struct on_end *o);
 

@@ -7,6 +7,7 @@
 
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "engine/base/json/err_json.h"
 
@@ -18,6 +19,7 @@ struct child {
     uv_pipe_t in, out, log;
     uv_timer_t limit;
     uv_write_t write;
+    uv_shutdown_t shut;
     struct child_run run;
     int closing; /* handles that are not closed yet */
     bool exited, out_ended, log_ended;
@@ -105,6 +107,58 @@ static void on_child_written(uv_write_t *w, int status)
     close_child_handle((uv_handle_t *)&c->in);
 }
 
+/* ---- one that is fed ---- */
+
+struct feeding {
+    uv_write_t write;
+    struct child *child;
+    char data[];
+};
+
+/* What it did not read is lost: how it ended says why. */
+static void on_piece_written(uv_write_t *w, int status)
+{
+    struct feeding *f = w->data;
+    struct child *c = f->child;
+    free(f);
+    if (status)
+        close_child_handle((uv_handle_t *)&c->in);
+    else if (!uv_is_closing((uv_handle_t *)&c->in) && !c->in.write_queue_size)
+        c->run.fed(c->arg);
+}
+
+size_t child_feed(struct child *c, const void *data, size_t len)
+{
+    if (uv_is_closing((uv_handle_t *)&c->in))
+        return 0;
+    struct feeding *f = xcalloc(1, sizeof *f + len);
+    uv_buf_t piece = uv_buf_init(f->data, (unsigned)len);
+    f->child = c;
+    f->write.data = f;
+    memcpy(f->data, data, len);
+    if (uv_write(&f->write, (uv_stream_t *)&c->in, &piece, 1, on_piece_written)) {
+        free(f);
+        close_child_handle((uv_handle_t *)&c->in);
+        return 0;
+    }
+    return uv_stream_get_write_queue_size((uv_stream_t *)&c->in);
+}
+
+static void on_shut(uv_shutdown_t *s, int status)
+{
+    struct child *c = s->data;
+    close_child_handle((uv_handle_t *)&c->in);
+}
+
+void child_fed_all(struct child *c)
+{
+    c->shut.data = c;
+    if (uv_is_closing((uv_handle_t *)&c->in) || uv_shutdown(&c->shut, (uv_stream_t *)&c->in, on_shut))
+        close_child_handle((uv_handle_t *)&c->in);
+}
+
+/* ---- its limits ---- */
+
 static void on_limit(uv_timer_t *t)
 {
     struct child *c = t->data;
@@ -170,6 +224,8 @@ struct child *child_start(uv_loop_t *loop, const struct child_run *run, child_do
     uv_read_start((uv_stream_t *)&c->out, on_child_alloc, on_out);
     uv_read_start((uv_stream_t *)&c->log, on_child_alloc, on_log);
     uv_timer_start(&c->limit, on_limit, run->limit_ms, 0);
+    if (run->fed)
+        return c;
     uv_buf_t input = uv_buf_init((char *)run->input, (unsigned)run->input_len);
     if (uv_write(&c->write, (uv_stream_t *)&c->in, &input, 1, on_child_written))
         close_child_handle((uv_handle_t *)&c->in);

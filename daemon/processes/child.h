@@ -17,8 +17,9 @@ struct child_run {
     const char *const *argv; /* argv[0] is the program's path; NULL ends it */
     const void *input;       /* must live until it is done */
     size_t input_len;
-    size_t output_max; /* more ends it */
-    uint64_t limit_ms; /* of wall time; more ends it */
+    void (*fed)(void *arg); /* not NULL: in place of `input` it is fed piece by piece, and has read all pieces now */
+    size_t output_max;      /* more ends it */
+    uint64_t limit_ms;      /* of wall time; more ends it */
 };
 
 struct child_result {
@@ -33,6 +34,10 @@ typedef void child_done_fn(void *arg, struct child_result *r);
 /* NULL when it cannot be started, ERR_BUSY: for want of descriptors, processes or memory, else ERR_INTERNAL; `done` is
  * not called then. */
 struct child *child_start(uv_loop_t *loop, const struct child_run *run, child_done_fn *done, void *arg, struct err *e);
+/* Of one that is fed: the next piece, which is copied. After child_fed_all, or when it reads no more, nothing. Returns
+ * the bytes that it has not read yet: `fed` is called when those have become 0. */
+size_t child_feed(struct child *c, const void *data, size_t len);
+void child_fed_all(struct child *c);
 /* The error that it ended with, the last line on its standard output (worker/children/last_words.h); e->code stays 0
  * where there is none. */
 void child_error(const struct child_result *r, struct err *e);

@@ -52,7 +52,7 @@
 
 /* Appends one frame to `out`. Takes no reference. */
 void frame_put(struct buf *out, const json_t *message);
-/* One whose text the caller adds to `out` in between, for whoever must not take memory. */
+/* One whose text the caller adds to `out` in between, without allocating a JSON value. */
 size_t frame_begin(struct buf *out);
 void frame_end(struct buf *out, size_t begun);
 /* Takes one whole frame off the front of `in`: *message is a new reference, or NULL when more bytes are needed.

@@ -26,7 +26,7 @@ void rules_free(struct quota_rules *r);
 /* The first that fits; NULL: none. Groups are looked up once for each user, which may take as long as the machine's
  * directory takes. */
 const struct quota_rule *rules_find(struct quota_rules *r, uint32_t uid);
-/* Whether a user is a member of the group of administrators; looked up likewise. */
+/* Whether a user is a member of the group of administrators; groups are looked up as by rules_find. */
 bool rules_administrate(struct quota_rules *r, uint32_t uid);
 /* The user or group of a rule that the machine does not know; NULL: it knows them. */
 const char *rules_unknown(const struct quota_rule *rule);

@@ -3,11 +3,12 @@
  * Workers come and go; health/device_health.h draws when their devices are up, and when they can be trusted.
  * Administrators take devices out of use; sets there stop as at the end of their slices. Sets that
  * crashed there are tried elsewhere first (pack.c), so a sick device takes no retries from anybody while there is a
- * healthy one.
+ * healthy one. Sets that no device will ever have memory for fail.
  */
 #include "daemon/schedule/internal.h"
 
 #include "engine/base/buf.h"
+#include "engine/base/number.h"
 
 /* There may be as many sets as slots; the one that needs more is alone. */
 static void set_slots(struct sched_worker *w, int slots)
@@ -27,7 +28,45 @@ int on_worker_slots(struct step *st, const struct sched_event *ev, struct err *e
         return err_set(err, ERR_PROTOCOL, "worker %d: %d slots %s", ev->worker, ev->slots,
                        up ? "wanted" : "before its hello");
     set_slots(w, ev->slots);
+    w->room = ev->room;
     return 0;
+}
+
+/* ---- too large ---- */
+
+static void add_need(struct buf *out, const struct sched *s, int worker, const struct sched_set *set)
+{
+    const struct sched_worker *w = &s->workers[worker];
+    buf_printf(out, "%s%s: it needs ", worker ? "; " : "", w->device);
+    number_bytes(out, (double)pack_alone(s, worker, set));
+    buf_printf(out, ", of ");
+    number_bytes(out, (double)room_usable(w->room.total));
+}
+
+static void fail_set_too_large(struct step *st, struct sched_set *set)
+{
+    struct buf text = {0};
+    buf_printf(&text, "no device has memory for it: ");
+    for (int w = 0; w < st->s->nworkers; w++)
+        add_need(&text, st->s, w, set);
+    for (int i = 0; i < set->nreplicas; i++)
+        if (set->replicas[i].sm.state == REPLICA_QUEUED) {
+            note_failure(&set->replicas[i], ERR_TOO_LARGE, text.data);
+            move_replica(st, &set->replicas[i], REPLICA_FAILED);
+        }
+    buf_free(&text);
+}
+
+void fail_too_large(struct step *st, struct ensemble *e)
+{
+    bool any = false;
+    for (int i = 0; i < e->nsets; i++)
+        if (set_waits(&e->sets[i]) && pack_too_large(st->s, &e->sets[i])) {
+            fail_set_too_large(st, &e->sets[i]);
+            any = true;
+        }
+    if (any)
+        finish_if_ended(st, e);
 }
 
 int on_worker_up(struct step *st, const struct sched_event *ev, struct err *err)
@@ -44,6 +83,8 @@ int on_worker_up(struct step *st, const struct sched_event *ev, struct err *err)
     w->room = ev->room;
     if (st->s->draining)
         decide(st, (struct decision){.kind = DECIDE_DRAIN, .worker = ev->worker});
+    for (int i = 0; i < st->s->nactive; i++)
+        fail_too_large(st, st->s->active[i]);
     return 0;
 }
 
@@ -90,6 +131,7 @@ void on_worker_down(struct step *st, const struct sched_event *ev)
         set->stuck = false;
         finish_if_ended(st, set->ensemble);
     }
+    forget_models(st->s, ev->worker);
 }
 
 /* Of a set in which nobody gets on: replicas that exchange windows wait for each other. */

@@ -22,7 +22,7 @@ static const struct sm_state ensemble_table[] = {
 };
 
 static const struct sm_state replica_table[] = {
-    [REPLICA_QUEUED] = {"queued", R(RUNNING) | R(PAUSED) | R(CANCELLED)},
+    [REPLICA_QUEUED] = {"queued", R(RUNNING) | R(PAUSED) | R(CANCELLED) | R(FAILED)},
     [REPLICA_RUNNING] = {"running", R(QUEUED) | R(STOPPING) | R(DONE) | R(FAILED)},
     [REPLICA_STOPPING] = {"stopping", R(QUEUED) | R(PAUSED) | R(CANCELLED) | R(DONE) | R(FAILED)},
     [REPLICA_PAUSED] = {"paused", R(QUEUED) | R(CANCELLED)},
@@ -70,7 +70,7 @@ struct ensemble *ensemble_new(int nreplicas)
     struct ensemble *e = xcalloc(1, sizeof *e);
     sm_init(&e->sm, &ensemble_states, e, ENSEMBLE_QUEUED);
     e->nreplicas = nreplicas;
-    e->estimated = -1;
+    e->estimated = e->home = -1;
     e->revision = e->ladder = 1;
     e->replicas = xcalloc((size_t)nreplicas, sizeof *e->replicas);
     e->sets = xcalloc((size_t)nreplicas, sizeof *e->sets);
@@ -142,7 +142,8 @@ void ensemble_free(struct ensemble *e)
     free(e->key);
     free(e->name);
     free(e->spec_name);
-    free(e->sizes);
+    device_sizes_free(&e->sizes);
+    free(e->moved_to);
     free(e->reason);
     free(e->paused_by);
     free(e->stopped);

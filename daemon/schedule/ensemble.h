@@ -17,6 +17,7 @@
  *                 |          v
  *                 +------ stopping --> paused | cancelled | queued          (retry: failed, cancelled -> queued)
  *                                                                           (extend: done -> queued)
+ *           queued -> failed: no device will ever have memory for it
  *
  * An ensemble has revisions. The first is what was submitted; each extension gives its replicas later targets and makes
  * the next. A done replica has reached its target: one that has a later one is not done any more. A revision may also
@@ -29,6 +30,7 @@
 #include <stdint.h>
 
 #include "daemon/quota/quota.h"
+#include "daemon/schedule/memory/device_sizes.h"
 #include "engine/base/sm.h"
 
 enum ensemble_state {
@@ -77,6 +79,7 @@ struct sched_replica {
     int64_t saved_step;  /* at the last checkpoint */
     int64_t used_step;   /* what was taken as used goes up to here (sched_take_use), */
     double used_ps;      /* and to this time */
+    int64_t used_saved;  /* of used_step what the database has */
     int code;            /* enum err_code of the last failure */
     int64_t failed_step; /* where that was */
     bool failed_alike;   /* the failure before that was the same, from the same checkpoint */
@@ -152,12 +155,12 @@ struct ensemble {
     char hash[65];  /* SHA-256 of everything submitted, hex */
     char *name;
     char *spec_name;
-    char *sizes; /* what devices would have to hold of it, as its reader told: JSON (daemon/spec/submission.h); NULL:
-                    not known */
+    struct device_sizes sizes; /* what devices would have to hold of it */
     int nlabels;
     struct ensemble_label *labels;
     struct quota_charge counted, peopled, stored; /* of its owner: one ensemble, its replicas, its bytes */
     int holders;                                  /* beside the scheduler: it outlives its removal until they let go */
+    int exports;                                  /* that are being written: meanwhile it stays as it is */
     int64_t atoms;
     int windows, repeats;
     int stages, retries;
@@ -173,10 +176,13 @@ struct ensemble {
     struct sm sm;    /* enum ensemble_state */
     char *reason;    /* why it failed or waits, NULL: none */
     char *paused_by; /* the administrator who paused it last, and nobody has had it go on since; NULL: none */
+    char *moved_to;  /* the device that it was moved to; NULL: it runs on any */
+    int home;        /* index of that device's worker, -1: any; the service may not have the device any more */
     int64_t created, changed;
     int64_t seq;                /* of its newest event */
     int64_t nevents, row_bytes; /* that are stored: events; bytes of the spec, labels and all names */
     int64_t ran_ms;             /* any of its replicas had a slot, by events that are not kept any more */
+    bool untold;                /* when it was loaded: its end is still to be told (monitor/on_end.h) */
     bool trimming;              /* the oldest of its events are being removed */
     struct ensemble_view shown;
     const struct sched *sched; /* that has it */
@@ -202,6 +208,7 @@ struct ensemble {
     struct ensemble_estimate estimate; /* the newest live one; service/estimates_so_far.c keeps these three */
     int64_t live_steps;                /* of its checkpoints, summed, when that was begun */
     int64_t live_after;                /* earliest next one; the scheduler's clock, ms */
+    uint64_t modelled;                 /* workers that have its model on their devices (bit per worker) */
     bool prepared;                     /* its folder holds the input files */
     bool preparing;                    /* they are being written */
     int64_t prepare_after;             /* earliest next attempt to write them; the scheduler's clock, ms */

@@ -231,10 +231,9 @@ static int64_t expected(const struct sched_queue *q, int64_t place)
 
 /* ---- why ---- */
 
-/* Of the workers that it may run on: one that is well, one that is put aside, one that is drained (*drained), or none.
- */
-static enum wait_kind device_kind(const struct sched *s, const struct sched_set *set,
-                                  const struct sched_worker **drained)
+/* Of the workers that it may run on: one that is well, one that is put aside, one that is drained (out->drained), or
+ * none. */
+static enum wait_kind device_kind(const struct sched *s, const struct sched_set *set, struct sched_wait *out)
 {
     bool sick = false;
     for (int w = 0; w < s->nworkers; w++) {
@@ -242,17 +241,29 @@ static enum wait_kind device_kind(const struct sched *s, const struct sched_set 
         if (!health_is_up(&k->health) || !pack_fits(s, w, set) || pack_shuns(s, w, set))
             continue;
         if (health_is_drained(&k->health))
-            *drained = k;
+            out->drained = k;
         else if (!health_is_sick(&k->health))
             return WAIT_TURN;
         else
             sick = true;
     }
-    return sick ? WAIT_SICK : *drained ? WAIT_DRAIN : WAIT_DEVICE;
+    return sick ? WAIT_SICK : out->drained ? WAIT_DRAIN : WAIT_DEVICE;
 }
 
-static enum wait_kind kind_of(const struct sched_queue *q, const struct sched_set *set,
-                              const struct sched_worker **drained)
+/* Its turn has come on the worker. */
+static enum wait_kind room_kind(const struct sched *s, int worker, const struct sched_set *set, struct sched_wait *out)
+{
+    if (!pack_lacks_memory(s, worker, set))
+        return WAIT_ROOM;
+    const struct pack_memory m = pack_memory(s, worker, set);
+    out->full = &s->workers[worker];
+    out->needs = m.needs;
+    out->free = m.free;
+    return WAIT_MEMORY;
+}
+
+/* *out: what belongs to the kind. */
+static enum wait_kind kind_of(const struct sched_queue *q, const struct sched_set *set, struct sched_wait *out)
 {
     const struct sched *s = q->s;
     if (s->full)
@@ -266,10 +277,10 @@ static enum wait_kind kind_of(const struct sched_queue *q, const struct sched_se
         return WAIT_INPUT;
     if (set->not_before > q->now)
         return WAIT_PAUSE;
-    enum wait_kind kind = device_kind(s, set, drained);
+    enum wait_kind kind = device_kind(s, set, out);
     for (int w = 0; w < s->nworkers && kind == WAIT_TURN; w++)
         if (q->turn[w] == set)
-            kind = WAIT_ROOM;
+            kind = room_kind(s, w, set, out);
     return kind;
 }
 
@@ -304,7 +315,7 @@ void sched_explain(const struct sched_queue *q, const struct sched_replica *r, s
     *out = (struct sched_wait){.kind = WAIT_NOT, .expected = -1};
     if (r->sm.state != REPLICA_QUEUED || !ensemble_wants(r->ensemble) || q->s->draining)
         return;
-    out->kind = kind_of(q, set, &out->drained);
+    out->kind = kind_of(q, set, out);
     if (out->kind == WAIT_PAUSE)
         out->expected = set->not_before - q->now;
     int place = q->place[set - r->ensemble->sets];
@@ -323,8 +334,8 @@ void sched_count_waiting(const struct sched *s, int64_t now, int64_t counts[WAIT
         const struct ensemble *e = s->active[i];
         for (int k = 0; k < e->nsets && e->nwaiting && ensemble_wants(e); k++)
             if (set_waits(&e->sets[k])) {
-                const struct sched_worker *drained = NULL;
-                counts[kind_of(&q, &e->sets[k], &drained)] += e->sets[k].nqueued;
+                struct sched_wait what = {0};
+                counts[kind_of(&q, &e->sets[k], &what)] += e->sets[k].nqueued;
             }
     }
 }
@@ -334,7 +345,7 @@ const char *wait_name(enum wait_kind kind)
     static const char *const names[WAIT_KINDS] = {
         [WAIT_NOT] = "nothing",   [WAIT_INPUT] = "input", [WAIT_SPACE] = "disk",    [WAIT_QUOTA] = "quota",
         [WAIT_LIMIT] = "limit",   [WAIT_PAUSE] = "pause", [WAIT_DEVICE] = "device", [WAIT_SICK] = "sick",
-        [WAIT_DRAIN] = "drained", [WAIT_ROOM] = "room",   [WAIT_TURN] = "turn"};
+        [WAIT_DRAIN] = "drained", [WAIT_ROOM] = "room",   [WAIT_MEMORY] = "memory", [WAIT_TURN] = "turn"};
     return names[kind];
 }
 
@@ -357,11 +368,13 @@ const char *wait_text(enum wait_kind kind)
     case WAIT_DEVICE:
         return "a device that it can run on";
     case WAIT_SICK:
-        return "a device: those that are up are put aside after crashes";
+        return "a device: every device it could use is put aside after crashes";
     case WAIT_DRAIN:
         return "an administrator to put a device back into use";
     case WAIT_ROOM:
         return "others to make room";
+    case WAIT_MEMORY:
+        return "memory on a device";
     case WAIT_TURN:
         return "its turn";
     }

@@ -48,6 +48,8 @@ int on_pause(struct step *st, const struct sched_event *ev, struct err *err);
 int on_resume(struct step *st, struct ensemble *e, struct err *err);
 int on_cancel(struct step *st, struct ensemble *e, struct err *err);
 int on_priority(struct step *st, const struct sched_event *ev, struct err *err);
+/* ERR_BUSY: nobody knows the device yet. */
+int on_move(struct step *st, const struct sched_event *ev, struct err *err);
 int on_retry(struct step *st, const struct sched_event *ev, struct err *err);
 /* ERR_BUSY: its results are being written. */
 int on_extend(struct step *st, const struct sched_event *ev, struct err *err);
@@ -59,6 +61,8 @@ int on_add_windows(struct step *st, const struct sched_event *ev, struct err *er
 /* ---- sets.c ---- */
 /* Gives free slots to whose turn it is. */
 void fill_slots(struct step *st);
+/* Nobody's model is on the worker's device any more but those of ensembles that run there. */
+void forget_models(struct sched *s, int worker);
 /* Sets whose slice has ended make room. */
 void end_slices(struct step *st);
 /* Asks a running set to checkpoint and leave. */
@@ -124,6 +128,8 @@ void forgive_progress(struct sched_set *set);
 void strike(struct step *st, int worker, const char *message);
 
 /* ---- devices.c ---- */
+/* Sets of the ensemble that wait and for which no device will ever have the memory fail. */
+void fail_too_large(struct step *st, struct ensemble *e);
 int on_worker_up(struct step *st, const struct sched_event *ev, struct err *err);
 int on_worker_slots(struct step *st, const struct sched_event *ev, struct err *err);
 void on_worker_down(struct step *st, const struct sched_event *ev);
@@ -183,7 +189,25 @@ bool pack_gives_way(const struct sched *s, const struct sched_set *set, int64_t 
 int64_t pack_slice(const struct sched *s, const struct sched_set *set);
 /* The worker to fill next among those not in `skip` (bit per worker), -1: none. */
 int pack_worker(const struct sched *s, uint64_t skip);
-/* Whether the set may run on that worker, by slots and model. */
+/* Of the workers whose next set it is the one to start it on: one that has its ensemble's model rather than `worker`,
+ * unless a device would be idle while nobody else waits. */
+int pack_place(const struct sched *s, int worker, struct sched_set *set, int64_t now);
+/* Why a set cannot run on a worker that has said hello, even if nothing else did: others have more slots, it never has
+ * the memory, others have the model of device that the set's bits come from. */
+enum pack_refusal { PACK_FITS, PACK_SLOTS, PACK_MEMORY, PACK_MODEL };
+enum pack_refusal pack_refusal(const struct sched *s, int worker, const struct sched_set *set);
+/* Memory that a set is predicted to need on a worker's device beside what runs there, and what is left for it. */
+struct pack_memory {
+    int64_t needs, free; /* bytes; needs 0: not known */
+};
+struct pack_memory pack_memory(const struct sched *s, int worker, const struct sched_set *set);
+/* What it is predicted to need where nothing else runs, bytes; 0: not known. */
+int64_t pack_alone(const struct sched *s, int worker, const struct sched_set *set);
+/* Whether there are slots for it and not the memory. */
+bool pack_lacks_memory(const struct sched *s, int worker, const struct sched_set *set);
+/* Whether no device will ever have the memory. */
+bool pack_too_large(const struct sched *s, const struct sched_set *set);
+/* Whether the set may run on that worker, by slots, memory, model and where its ensemble was moved to. */
 bool pack_fits(const struct sched *s, int worker, const struct sched_set *set);
 /* Whether it had better run elsewhere. */
 bool pack_shuns(const struct sched *s, int worker, const struct sched_set *set);

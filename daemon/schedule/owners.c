@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What owners ask for: pause, resume, cancel, another priority, retry, extend. Asking for what is so already is fine.
- * Administrators may ask for the same. A pause of theirs is kept with the ensemble, whatever its owner does to it,
- * until an administrator has it go on: api/owner.c refuses the owner's wish.
+ * What owners ask for: pause, resume, cancel, another priority, another device, retry, extend. Asking for what is so
+ * already is fine. Administrators may ask for the same. A pause of theirs is kept with the ensemble, whatever its owner
+ * does to it, until an administrator has it go on: api/owner.c refuses the owner's wish.
  */
 #include <stdio.h>
 
@@ -93,6 +93,87 @@ int on_priority(struct step *st, const struct sched_event *ev, struct err *err)
     e->priority = ev->priority;
     note_ensemble(st, e, "priority", "its priority is %s", ensemble_priority(e));
     decide(st, (struct decision){.kind = DECIDE_REASON, .ensemble = e, .worker = -1});
+    return 0;
+}
+
+/* ---- move ---- */
+
+/* Whether the set's bits depend on the device that it goes on on: it has a checkpoint, or makes one when it stops. */
+static bool has_bits(const struct sched_set *set)
+{
+    return set_saved(set) > 0 || set->worker >= 0;
+}
+
+static int check_home(const struct sched_set *set, const struct sched_worker *w, enum pack_refusal why, struct err *err)
+{
+    const char *id = set->ensemble->id, *device = w->device;
+    switch (why) {
+    case PACK_FITS:
+        return 0;
+    case PACK_SLOTS:
+        return err_set(err, ERR_CONFLICT,
+                       "ensemble %s cannot be moved to %s: %d replicas run together, and that device has %d slots", id,
+                       device, set_open(set), w->slots);
+    case PACK_MEMORY:
+        return err_set(err, ERR_CONFLICT, "ensemble %s cannot be moved to %s: that device has no memory for it", id,
+                       device);
+    case PACK_MODEL:
+        return err_set(err, ERR_CONFLICT,
+                       "ensemble %s cannot be moved to %s (%s): window %d goes on from a checkpoint of %s (%s), whose "
+                       "numbers differ in their last bits, and a device like that is in use",
+                       id, device, w->model, set->replicas->window, set->device, set->model);
+    }
+    return 0;
+}
+
+/* That the device can be counted on, and takes all sets of the ensemble that have not ended. */
+static int check_move(const struct sched *s, const struct sched_event *ev, struct err *err)
+{
+    const struct sched_worker *w = &s->workers[ev->worker];
+    if (health_is_drained(&w->health))
+        return err_set(err, ERR_CONFLICT, "%s is drained by the administrator %s: it takes no ensembles", ev->device,
+                       w->health.drained.by);
+    if (!health_is_up(&w->health))
+        return err_set(err, ERR_BUSY, "%s is not up: try again when `shoal status --devices` shows it", ev->device);
+    if (health_is_sick(&w->health))
+        return err_set(err, ERR_CONFLICT, "%s is put aside after crashes: it takes no ensembles until it is well",
+                       ev->device);
+    for (int i = 0; i < ev->ensemble->nsets; i++) {
+        const struct sched_set *set = &ev->ensemble->sets[i];
+        enum pack_refusal why = set_open(set) ? pack_refusal(s, ev->worker, set) : PACK_FITS;
+        if (why == PACK_MODEL && !has_bits(set))
+            why = PACK_FITS;
+        if (check_home(set, w, why, err))
+            return -ERR_CONFLICT;
+    }
+    return 0;
+}
+
+/* Whoever is at work elsewhere makes a checkpoint and leaves. */
+static void leave_for(struct step *st, struct sched_set *set, int home)
+{
+    if (home < 0 || set->worker == home)
+        return;
+    if (set->worker >= 0)
+        stop_set(st, set);
+    else if (!has_bits(set))
+        ensemble_string(&set->model, NULL);
+}
+
+int on_move(struct step *st, const struct sched_event *ev, struct err *err)
+{
+    struct ensemble *e = ev->ensemble;
+    if (ensemble_ended(e) || e->sm.state == ENSEMBLE_FINISHING)
+        return refuse(e, "moved", err);
+    if (ev->worker >= 0 && check_move(st->s, ev, err))
+        return -(int)err->code;
+    e->home = ev->worker;
+    ensemble_string(&e->moved_to, ev->worker >= 0 ? ev->device : NULL);
+    note_ensemble(st, e, "move", "moved to %s by %s%s", ev->worker >= 0 ? ev->device : "any device",
+                  ev->by ? "the administrator " : "its owner", ev->by ? ev->by : "");
+    decide(st, (struct decision){.kind = DECIDE_REASON, .ensemble = e, .worker = -1});
+    for (int i = 0; i < e->nsets; i++)
+        leave_for(st, &e->sets[i], e->home);
     return 0;
 }
 

@@ -2,10 +2,13 @@
  *
  * Which set gets free slots. Pure functions of the scheduler's state; see the rules in sched.h.
  *
- * A set that has crashed workers is suspect: it goes first among its ensemble's, but only onto an empty worker. While
- * the turn is that of a set for which there is no room, nothing else is started there and the others leave: for a
- * suspect at their next checkpoint, else at the end of their slices. After one checkpoint of its own a set is no longer
- * suspect and company is welcome.
+ * A set that has crashed workers is suspect: it goes first among its ensemble's, but only onto an empty worker. If the
+ * next set in turn does not fit on a worker, nothing else is started there and running sets leave: for a suspect set at
+ * their next checkpoint, else at the end of their slices. A suspect set runs alone until its first checkpoint; then
+ * others may share the worker again.
+ *
+ * So it is with memory: what is predicted for all that runs on a device (memory/device_sizes.h) stays within what it
+ * has, and the set whose turn it is waits until others have left.
  */
 #include <stddef.h>
 #include <string.h>
@@ -30,10 +33,8 @@ static bool has_larger(const struct sched *s, int worker, const struct sched_set
 }
 
 /* A set goes on where its model of device is, for its bits depend on it, unless no worker has that model. */
-bool pack_fits(const struct sched *s, int worker, const struct sched_set *set)
+static bool serves_model(const struct sched *s, int worker, const struct sched_set *set)
 {
-    if (set_open(set) > s->workers[worker].slots && has_larger(s, worker, set))
-        return false;
     if (!set->model || strcmp(set->model, s->workers[worker].model) == 0)
         return true;
     for (int w = 0; w < s->nworkers; w++) {
@@ -42,6 +43,100 @@ bool pack_fits(const struct sched *s, int worker, const struct sched_set *set)
             return false;
     }
     return true;
+}
+
+/* ---- memory ---- */
+
+static const struct device_size *size_on(const struct sched_worker *w, const struct ensemble *e)
+{
+    return device_sizes_on(&e->sizes, w->device, w->limits);
+}
+
+/* Replicas of the ensemble in slots of the worker, in sets from the first-th on. */
+static int held_of(const struct sched_worker *w, const struct ensemble *e, int first)
+{
+    int n = 0;
+    for (int i = first; i < w->nsets; i++)
+        for (int k = 0; k < w->sets[i]->nreplicas && w->sets[i]->ensemble == e; k++)
+            n += w->sets[i]->replicas[k].held;
+    return n;
+}
+
+static bool is_first_of_ensemble(const struct sched_worker *w, int i)
+{
+    for (int k = 0; k < i; k++)
+        if (w->sets[k]->ensemble == w->sets[i]->ensemble)
+            return false;
+    return true;
+}
+
+/* Bytes that all that runs there is predicted to take. */
+static int64_t taken(const struct sched_worker *w)
+{
+    int64_t bytes = 0;
+    for (int i = 0; i < w->nsets; i++)
+        if (is_first_of_ensemble(w, i))
+            bytes += device_size_taken(size_on(w, w->sets[i]->ensemble), &w->room, held_of(w, w->sets[i]->ensemble, i));
+    return bytes;
+}
+
+int64_t pack_alone(const struct sched *s, int worker, const struct sched_set *set)
+{
+    const struct sched_worker *w = &s->workers[worker];
+    return device_size_taken(size_on(w, set->ensemble), &w->room, set_open(set));
+}
+
+struct pack_memory pack_memory(const struct sched *s, int worker, const struct sched_set *set)
+{
+    const struct sched_worker *w = &s->workers[worker];
+    const struct device_size *size = size_on(w, set->ensemble);
+    const int held = held_of(w, set->ensemble, 0);
+    const int64_t left = room_usable(w->room.free) - taken(w);
+    return (struct pack_memory){.needs = device_size_taken(size, &w->room, held + set_open(set)) -
+                                         device_size_taken(size, &w->room, held),
+                                .free = left > 0 ? left : 0};
+}
+
+/* Whether it holds the set when nothing else is there; true where that is not known. */
+static bool ever_holds(const struct sched *s, int worker, const struct sched_set *set)
+{
+    return pack_alone(s, worker, set) <= room_usable(s->workers[worker].room.total);
+}
+
+bool pack_too_large(const struct sched *s, const struct sched_set *set)
+{
+    for (int w = 0; w < s->nworkers; w++)
+        if (ever_holds(s, w, set))
+            return false;
+    return true;
+}
+
+/* ---- which worker ---- */
+
+enum pack_refusal pack_refusal(const struct sched *s, int worker, const struct sched_set *set)
+{
+    if (set_open(set) > s->workers[worker].slots && has_larger(s, worker, set))
+        return PACK_SLOTS;
+    if (!ever_holds(s, worker, set))
+        return PACK_MEMORY;
+    return serves_model(s, worker, set) ? PACK_FITS : PACK_MODEL;
+}
+
+/* Whether the set stays on the device that its ensemble was moved to: while that can be counted on, has not crashed
+ * with the set and could take it. */
+static bool is_at_home(const struct sched *s, const struct sched_set *set)
+{
+    const int home = set->ensemble->home;
+    if (home < 0 || set->crashed >> home & 1)
+        return false;
+    const struct device_health *h = &s->workers[home].health;
+    return health_counts(h) && !health_is_sick(h) &&
+           (h->life.state == LIFE_NEW || pack_refusal(s, home, set) == PACK_FITS);
+}
+
+bool pack_fits(const struct sched *s, int worker, const struct sched_set *set)
+{
+    return pack_refusal(s, worker, set) == PACK_FITS && (set->ensemble->home == worker || !is_at_home(s, set));
 }
 
 /* One that has not said hello yet may turn out to fit. */
@@ -155,11 +250,32 @@ struct sched_set *pack_whose_turn(const struct sched *s, int worker, int64_t now
     return whose_turn(s, -1, worker, now);
 }
 
-/* Whether there are slots for it now. */
-static bool has_room(const struct sched_worker *w, const struct sched_set *set)
+static int free_slots(const struct sched_worker *w)
+{
+    return w->slots - w->nrunning;
+}
+
+static bool has_slots(const struct sched_worker *w, const struct sched_set *set)
 {
     bool alone = is_suspect(set) || set_open(set) > w->slots;
-    return alone ? w->nsets == 0 : set_open(set) <= w->slots - w->nrunning;
+    return alone ? w->nsets == 0 : set_open(set) <= free_slots(w);
+}
+
+static bool lacks_memory(const struct sched *s, int worker, const struct sched_set *set)
+{
+    const struct pack_memory m = pack_memory(s, worker, set);
+    return m.needs > m.free;
+}
+
+bool pack_lacks_memory(const struct sched *s, int worker, const struct sched_set *set)
+{
+    return has_slots(&s->workers[worker], set) && lacks_memory(s, worker, set);
+}
+
+/* Whether there are slots and memory for it now. */
+static bool has_room(const struct sched *s, int worker, const struct sched_set *set)
+{
+    return has_slots(&s->workers[worker], set) && !lacks_memory(s, worker, set);
 }
 
 /* A suspect that runs keeps its worker to itself, and so does whatever is tried on a sick device. */
@@ -178,7 +294,39 @@ struct sched_set *pack_next(const struct sched *s, int worker, int64_t now)
     if (s->draining || s->full || takes_nothing(w, now))
         return NULL;
     struct sched_set *set = pack_whose_turn(s, worker, now);
-    return set && has_room(w, set) ? set : NULL;
+    return set && has_room(s, worker, set) ? set : NULL;
+}
+
+/* Whether sets of another ensemble wait for slots. */
+static bool others_wait(const struct sched *s, const struct ensemble *e)
+{
+    for (int i = 0; i < s->nactive; i++)
+        if (s->active[i] != e && may_start(s, s->active[i]) && !has_all(s, s->active[i]))
+            return true;
+    return false;
+}
+
+/* What speaks for a worker that could start a set of the ensemble. Its model is there: no memory and no time is spent
+ * on another one. But no device stays idle for that while nobody else waits for it. */
+static int merit(const struct sched *s, int worker, const struct ensemble *e)
+{
+    if (health_is_sick(&s->workers[worker].health))
+        return 0;
+    if (!s->workers[worker].nsets && !others_wait(s, e))
+        return 2;
+    return e->modelled >> worker & 1;
+}
+
+int pack_place(const struct sched *s, int worker, struct sched_set *set, int64_t now)
+{
+    int best = worker;
+    for (int w = 0; w < s->nworkers; w++) {
+        const int more = merit(s, w, set->ensemble) - merit(s, best, set->ensemble);
+        const bool freer = free_slots(&s->workers[w]) > free_slots(&s->workers[best]);
+        if ((more > 0 || (more == 0 && freer)) && pack_next(s, w, now) == set)
+            best = w;
+    }
+    return best;
 }
 
 /* Whether `next` would have less than the one that runs even after that has left. */
@@ -230,16 +378,15 @@ bool pack_passes_on(const struct sched *s, const struct sched_set *set, int64_t 
 bool pack_should_yield(const struct sched *s, const struct sched_set *set, const struct sched_set *next, bool sliced,
                        int64_t now)
 {
-    const struct sched_worker *w = &s->workers[set->worker];
     if (!next)
         return false;
     if (ensemble_is_urgent(next->ensemble) != ensemble_is_urgent(set->ensemble))
-        return ensemble_is_urgent(next->ensemble) && !has_room(w, next);
+        return ensemble_is_urgent(next->ensemble) && !has_room(s, set->worker, next);
     if (is_suspect(next))
-        return !has_room(w, next);
+        return !has_room(s, set->worker, next);
     if (sliced)
-        return !has_room(w, next) && ((set_open(next) > 1 && next->ensemble != set->ensemble) ||
-                                      deserves(s, next, set) || turns_over(s, set, next, now));
+        return !has_room(s, set->worker, next) && ((set_open(next) > 1 && next->ensemble != set->ensemble) ||
+                                                   deserves(s, next, set) || turns_over(s, set, next, now));
     const struct sched_user *un = &s->users[next->ensemble->user], *ur = &s->users[set->ensemble->user];
     return un != ur && user_part(un, un->running + 1) <= user_part(ur, ur->running - 1);
 }
@@ -272,7 +419,7 @@ int pack_worker(const struct sched *s, uint64_t skip)
     bool best_sick = true;
     for (int w = 0; w < s->nworkers; w++) {
         const struct sched_worker *k = &s->workers[w];
-        int free = k->slots - k->nrunning;
+        int free = free_slots(k);
         if (skip >> w & 1 || !health_is_up(&k->health) || free < 1)
             continue;
         if (best >= 0 && (health_is_sick(&k->health) != best_sick ? health_is_sick(&k->health) : free <= best_free))

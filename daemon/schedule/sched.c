@@ -123,8 +123,10 @@ static void on_prepared(struct step *st, const struct sched_event *ev)
     e->prepared = ev->ok;
     if (ev->ok && ensemble_wants(e) && !e->wants_space && e->reason)
         set_reason(st, e, NULL);
-    if (ev->ok)
+    if (ev->ok) {
+        fail_too_large(st, e);
         return;
+    }
     e->prepare_after = st->now + PREPARE_RETRY_MS;
     if (ensemble_ended(e))
         return;
@@ -163,8 +165,24 @@ static int check_there(const struct ensemble *e, struct err *err)
     return e->removed ? err_set(err, ERR_NOT_FOUND, "no ensemble %s: it was removed", e->id) : 0;
 }
 
+/* While an archive of it is being written, nobody has it go on or changes its results. */
+static int check_exported(const struct ensemble *e, struct err *err)
+{
+    if (!e->exports)
+        return 0;
+    return err_set(err, ERR_BUSY, "ensemble %s is being exported: try again when that is over", e->id);
+}
+
+static bool changes_files(enum sched_kind kind)
+{
+    return kind == SCHED_RESUME || kind == SCHED_CANCEL || kind == SCHED_RETRY || kind == SCHED_REESTIMATE ||
+           kind == SCHED_EXTEND || kind == SCHED_ADD_WINDOWS;
+}
+
 static int dispatch(struct step *st, const struct sched_event *ev, struct err *err)
 {
+    if (changes_files(ev->kind) && check_exported(ev->ensemble, err))
+        return -(int)err->code;
     switch (ev->kind) {
     case SCHED_ADD:
         on_add(st, ev->ensemble);
@@ -185,6 +203,8 @@ static int dispatch(struct step *st, const struct sched_event *ev, struct err *e
         return on_retry(st, ev, err);
     case SCHED_PRIORITY:
         return on_priority(st, ev, err);
+    case SCHED_MOVE:
+        return on_move(st, ev, err);
     case SCHED_REESTIMATE:
         return on_reestimate(st, ev->ensemble, err);
     case SCHED_EXTEND:
@@ -303,14 +323,32 @@ int64_t sched_wake(const struct sched *s, int64_t now)
     return wake;
 }
 
+/* Whether a worker, an estimate or the thread pool has it. */
+static bool is_worked_on(const struct ensemble *en)
+{
+    bool busy = en->estimating || en->preparing;
+    for (int i = 0; i < en->nreplicas; i++)
+        busy |= en->replicas[i].held || en->replicas[i].sm.state == REPLICA_STOPPING;
+    return busy;
+}
+
+int sched_check_still(const struct ensemble *en, struct err *e)
+{
+    if (en->sm.state != ENSEMBLE_PAUSED && en->sm.state != ENSEMBLE_FINISHING && !ensemble_ended(en))
+        return err_set(e, ERR_CONFLICT, "ensemble %s is %s: pause it first", en->id, sm_name(&en->sm));
+    if (en->sm.state == ENSEMBLE_FINISHING || is_worked_on(en))
+        return err_set(e, ERR_BUSY, "ensemble %s is %s, and not all of it has come to rest: try again in some seconds",
+                       en->id, sm_name(&en->sm));
+    return 0;
+}
+
 int sched_remove(struct sched *s, struct ensemble *en, struct err *e)
 {
     if (!ensemble_ended(en))
         return err_set(e, ERR_CONFLICT, "ensemble %s is %s: cancel it first", en->id, sm_name(&en->sm));
-    bool busy = en->estimating || en->preparing;
-    for (int i = 0; i < en->nreplicas; i++)
-        busy |= en->replicas[i].held || en->replicas[i].sm.state == REPLICA_STOPPING;
-    if (busy)
+    if (check_exported(en, e))
+        return -(int)e->code;
+    if (is_worked_on(en))
         return err_set(e, ERR_CONFLICT, "ensemble %s is still stopping: try again", en->id);
     int at = 0;
     while (s->ensembles[at] != en)

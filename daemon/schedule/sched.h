@@ -12,8 +12,8 @@
  * set whose slice has ended makes room when that would give its slots to another user or to another ensemble of its
  * user. So with U users of one weight and S slots each user runs something within about U / S slices, whatever
  * checkpoint intervals they chose. Who comes new, owing nothing, goes first with their first set: for that a set makes
- * room that has run for SCHED_FIRST_MS. What an administrator made urgent goes before all that, whoever's it is and
- * however many replicas they have running: for it sets make room at their next checkpoint. A user who has as many
+ * room that has run for SCHED_FIRST_MS. What an administrator made urgent goes before all that, for any owner and
+ * any number of their running replicas: for it sets make room at their next checkpoint. A user who has as many
  * replicas running as they may starts no more.
  * 3. A worker crash blames every set it had running. One that was blamed SCHED_SUSPECT times without a checkpoint
  * between is run alone, first where it has not crashed yet. When it goes on to crash every device that it could run on,
@@ -42,6 +42,11 @@
  * checkpoints, on another model of device if there is none of its own (devices.c). An ensemble that an administrator
  * paused goes on when an administrator says so (owners.c, api/owner.c).
  *
+ * 12. A set starts where the model of its ensemble is already, if its turn has come there too; but no device is left
+ * idle for that while nobody else waits (pack.c). It waits where it is predicted to need more memory than what runs
+ * there leaves. One that no device could ever hold fails. An ensemble that was moved to a device stays there as long as
+ * that can be counted on.
+ *
  * `now` never jumps (ms of a clock that goes on in sleep); `time` is what is recorded (ms since 1970).
  */
 #ifndef SHOAL_DAEMON_SCHEDULE_SCHED_H
@@ -67,9 +72,10 @@ enum sched_kind {
     SCHED_PAUSE, /* ensemble; also RESUME and CANCEL: what its owner asks for, or, of a pause, the administrator `by` */
     SCHED_RESUME,
     SCHED_CANCEL,
-    /* likewise, of its failed and cancelled replicas; one: only of those of `window` that failed */
+    /* ensemble: its owner asks for its failed and cancelled replicas; one: only those of `window` that failed */
     SCHED_RETRY,
     SCHED_PRIORITY,   /* ensemble: its priority among its owner's is to be this */
+    SCHED_MOVE,       /* ensemble: is to go on on the device `device` of `worker`, -1: on any; `by` */
     SCHED_REESTIMATE, /* ensemble: its results are to be computed again from the rows it has */
     /* ensemble: its replicas' target over all stages is to be `step`, or, more, by `step` later; message: in words */
     SCHED_EXTEND,
@@ -83,7 +89,7 @@ enum sched_kind {
        why */
     SCHED_LOOKED,
     SCHED_WORKER_UP,   /* worker: said hello; slots, device, model, limits, room */
-    SCHED_SLOTS,       /* worker: wants so many slots from now on; fewer make nobody leave */
+    SCHED_SLOTS,       /* worker: wants so many slots from now on, fewer make nobody leave; its device has that room */
     SCHED_WORKER_DOWN, /* worker: ended; ok: in order, else a crash: message */
     SCHED_PROGRESS,    /* worker, replica, stage, step, time_ps */
     SCHED_SEGMENT,     /* worker, replica, stage, step, time_ps */
@@ -135,7 +141,7 @@ enum decision_kind {
     DECIDE_SPACE,    /* watch the disk until it has space, then SCHED_SPACE */
     DECIDE_REPLICA,  /* the replica moved to `state`: save it, tell the watchers */
     DECIDE_REPLICAS, /* its owner moved all replicas of the ensemble that were in state `from` to `state`: save that */
-    DECIDE_ENSEMBLE, /* the ensemble moved to `state`: likewise */
+    DECIDE_ENSEMBLE, /* the ensemble moved to `state`: save it, tell the watchers */
     DECIDE_TARGET,   /* the replica has another target: save it */
     DECIDE_LADDER,   /* the ensemble has other windows: save them, its replicas, and text, its spec */
     DECIDE_REASON,   /* the ensemble's reason changed: save it */
@@ -189,7 +195,7 @@ struct sched_worker {
     char *device, *model;    /* NULL: it never said hello */
     char
         *limits; /* what of the device decides how much a replica takes there, in the worker's words; NULL: not known */
-    struct room room; /* before it has any replica */
+    struct room room; /* of its device, as if no replica were there */
 };
 
 struct sched {
@@ -203,7 +209,7 @@ struct sched {
     int nusers, users_cap;
     struct sched_user *users;
     int64_t accounted; /* usage is counted up to here */
-    double usage;      /* of whoever comes, at least: the least of those who want slots, as far as that has come */
+    double usage;      /* of a user who comes, at least: the least of those who want slots, as far as that has come */
     bool full;         /* the disk is */
     bool draining;
 };
@@ -214,6 +220,9 @@ void sched_close(struct sched *s);
  * revision of one that was removed, or ERR_PROTOCOL for a worker that speaks of a replica it does not have; then
  * nothing was changed. Appends to *out. */
 int sched_step(struct sched *s, const struct sched_event *ev, struct decisions *out, struct err *e);
+/* Whether nothing happens to an ensemble by itself: it is paused or has ended, and nobody works on it any more.
+ * ERR_CONFLICT: it goes on; ERR_BUSY: somebody does. */
+int sched_check_still(const struct ensemble *en, struct err *e);
 /* Takes an ensemble out that has ended and that nobody works on any more. ERR_CONFLICT: it has not, or somebody does.
  * It is the caller's then, to be freed. */
 int sched_remove(struct sched *s, struct ensemble *en, struct err *e);
@@ -244,6 +253,7 @@ enum wait_kind {
     WAIT_SICK,   /* those that are up are put aside */
     WAIT_DRAIN,  /* those that are up are drained */
     WAIT_ROOM,   /* its turn has come; others make room */
+    WAIT_MEMORY, /* its turn has come; the device has slots for it and not the memory */
     WAIT_TURN,   /* for its turn */
     WAIT_KINDS,
 };
@@ -253,6 +263,8 @@ struct sched_wait {
     int place;                          /* in the queue, from 1; 0: not in it */
     int64_t expected;                   /* ms from now until it starts, as far as one can tell; -1: one cannot */
     const struct sched_worker *drained; /* WAIT_DRAIN: one of them */
+    const struct sched_worker *full; /* WAIT_MEMORY: whose device it is; and what is needed there and is free, bytes */
+    int64_t needs, free;
 };
 
 /* What the replicas of one ensemble wait for, found once for all of them. It stays good as long as the ensemble has the

@@ -10,6 +10,32 @@
 
 #define SLICE_GROWTH 10 /* doublings at most of a slice that ends without a checkpoint */
 
+/* ---- models of ensembles on devices ---- */
+
+static bool runs_on(const struct sched_worker *w, const struct ensemble *e)
+{
+    for (int i = 0; i < w->nsets; i++)
+        if (w->sets[i]->ensemble == e)
+            return true;
+    return false;
+}
+
+void forget_models(struct sched *s, int worker)
+{
+    for (int i = 0; i < s->nensembles; i++)
+        if (!runs_on(&s->workers[worker], s->ensembles[i]))
+            s->ensembles[i]->modelled &= ~(UINT64_C(1) << worker);
+}
+
+/* As the worker does it: what nobody uses is kept until another model is made (daemon/worker/device/models.h). */
+static void keep_model(struct sched *s, int worker, struct ensemble *e)
+{
+    const uint64_t bit = UINT64_C(1) << worker;
+    if (!(e->modelled & bit))
+        forget_models(s, worker);
+    e->modelled |= bit;
+}
+
 /* ---- in ---- */
 
 static void take_slots(struct step *st, struct sched_set *set, int n)
@@ -31,6 +57,7 @@ static void start(struct step *st, int worker, struct sched_set *set)
 {
     struct sched_worker *w = &st->s->workers[worker];
     tell_of_move(st, set, w);
+    keep_model(st->s, worker, set->ensemble);
     w->sets[w->nsets++] = set;
     health_set_starts(&w->health);
     set->worker = worker;
@@ -63,7 +90,7 @@ void fill_slots(struct step *st)
     for (int w; (w = pack_worker(st->s, full)) >= 0;) {
         struct sched_set *set = pack_next(st->s, w, st->now);
         if (set) {
-            start(st, w, set);
+            start(st, pack_place(st->s, w, set, st->now), set);
             full = 0; /* whose turn it is has changed, on the other workers too */
         } else {
             full |= UINT64_C(1) << w;

@@ -3,8 +3,8 @@
  * Windows of one ensemble take turns, where there are fewer slots than windows. Pure functions of the scheduler's
  * state.
  *
- * 1. The window that has made the smallest share of its production has the turn. Where production goes by need
- * (allocation.c) it is the window with most steps left, because the ensemble waits for the last.
+ * 1. The window that has made the smallest share of its production has the turn. Where production is handed out by
+ * need (allocation.c) it is the window with most steps left, because the ensemble waits for the last.
  * 2. The turn of a window begins with its first step of production: equilibration is not interrupted for another window
  * of the ensemble. So every window has samples after one turn of each.
  * 3. A turn lasts until the window has made a twentieth of its production, but no longer than a slice. Windows of an

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Live estimates: what the samples of ensembles that have not ended say so far, for whoever looks at these.
+ * Live estimates: what the samples of ensembles that have not ended say so far, for users who ask.
  *
  * 1. They are of rows that checkpoints vouch for (daemon/worker/children/estimate.c): none of them is ever taken back.
  * The first is made when all windows have such rows.

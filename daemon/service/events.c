@@ -176,3 +176,25 @@ void service_show_reason(struct service *sv, struct ensemble *en)
 {
     after_commit(sv, en, NULL, 0, (int)en->sm.state);
 }
+
+void service_put_history(struct service *sv, struct ensemble *en, const json_t *events)
+{
+    const json_t *row;
+    size_t i;
+    json_array_foreach (events, i, row) {
+        const json_t *window = json_object_get(row, "window"), *state = json_object_get(row, "state");
+        const json_int_t repeat = json_integer_value(json_object_get(row, "repeat"));
+        const struct event ev = {.seq = sv->next_seq++,
+                                 .time = json_integer_value(json_object_get(row, "time")),
+                                 .ensemble = en,
+                                 .replica = json_is_integer(window)
+                                                ? &en->replicas[repeat * en->windows + json_integer_value(window)]
+                                                : NULL,
+                                 .kind = json_string_value(json_object_get(row, "kind")),
+                                 .state = json_is_integer(state) ? (int)json_integer_value(state) : -1,
+                                 .message = json_string_value(json_object_get(row, "message"))};
+        store_put_event(sv->store, &ev);
+        en->seq = ev.seq;
+        en->nevents++;
+    }
+}

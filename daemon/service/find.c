@@ -60,7 +60,7 @@ static struct ensemble *found_at(void *node)
     return node ? *(struct ensemble **)node : NULL;
 }
 
-static struct ensemble *find_id(const struct service *sv, const char *id)
+struct ensemble *service_find_id(const struct service *sv, const char *id)
 {
     struct ensemble like = {0};
     int length = snprintf(like.id, sizeof like.id, "%s", id);
@@ -132,7 +132,7 @@ struct ensemble *service_find(struct service *sv, uint32_t uid, const char *word
         same_fn *same;
         bool own;
     } ways[] = {{same_name, true}, {begins, true}, {may_be_meant, false}};
-    struct ensemble *of_id = find_id(sv, word), *of_key = service_find_key(sv, uid, word);
+    struct ensemble *of_id = service_find_id(sv, word), *of_key = service_find_key(sv, uid, word);
     found->n = 0;
     if (of_id && of_id->owner == uid)
         return of_id;
@@ -172,5 +172,5 @@ void service_choose_id(const struct service *sv, char id[16])
                 id[n++] = alphabet[byte & 31];
         }
         id[n] = '\0';
-    } while (find_id(sv, id));
+    } while (service_find_id(sv, id));
 }

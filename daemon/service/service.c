@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "daemon/service/stored.h"
 #include "engine/base/log.h"
@@ -11,6 +12,13 @@
 #define HELLO_MS 300000 /* a device may be slow to open */
 
 /* ---- decisions ---- */
+
+/* Until on_ended has seen to it: the service may stop before. */
+static void keep_end(struct service *sv, const struct ensemble *en)
+{
+    if (sv->on_ended && ensemble_ended(en) && en->owner == geteuid())
+        store_save_untold(sv->store, en->number, true);
+}
 
 static void carry_out(struct service *sv, const struct decision *d)
 {
@@ -64,6 +72,7 @@ static void carry_out(struct service *sv, const struct decision *d)
         return;
     case DECIDE_ENSEMBLE:
         store_save_ensemble(sv->store, d->ensemble);
+        keep_end(sv, d->ensemble);
         service_put_event(sv, d->ensemble, NULL, "ensemble", (int)d->state, d->ensemble->reason);
         return;
     }
@@ -110,6 +119,14 @@ static void remember(void *arg, uint32_t uid, double used, int64_t at)
     sched_remember(&sv->sched, uid, used, ago > 0 ? ago : 0);
 }
 
+int service_worker_of(const struct service *sv, const char *device)
+{
+    for (int w = 0; w < sv->sched.nworkers && device; w++)
+        if (!strcmp(device, supervisor_device(sv->supervisor, w)))
+            return w;
+    return -1;
+}
+
 /* A device that the service does not have now keeps its row. */
 static void take_hold(void *arg, const char *what, const struct hold *hold)
 {
@@ -117,9 +134,9 @@ static void take_hold(void *arg, const char *what, const struct hold *hold)
     struct err e = {0};
     if (!strcmp(what, STORE_ADMISSION))
         hold_set(&sv->admission, hold);
-    for (int w = 0; w < sv->sched.nworkers; w++)
-        if (!strcmp(what, supervisor_device(sv->supervisor, w)))
-            service_step(sv, &(struct sched_event){.kind = SCHED_DRAINED, .worker = w, .hold = hold}, &e);
+    const int worker = service_worker_of(sv, what);
+    if (worker >= 0)
+        service_step(sv, &(struct sched_event){.kind = SCHED_DRAINED, .worker = worker, .hold = hold}, &e);
 }
 
 void service_add(struct service *sv, struct ensemble *en, const struct submission *sub)
@@ -133,6 +150,23 @@ void service_add(struct service *sv, struct ensemble *en, const struct submissio
     meet_user(sv, en->owner);
     store_put_ensemble(sv->store, en, sub);
     service_put_event(sv, en, NULL, "ensemble", ENSEMBLE_QUEUED, "submitted");
+    service_step(sv, &(struct sched_event){.kind = SCHED_ADD, .ensemble = en}, &e);
+}
+
+void service_adopt(struct service *sv, struct ensemble *en, const struct submission *sub, const json_t *events)
+{
+    struct err e = {0};
+    en->number = sv->next_ensemble++;
+    sv->next_replica += en->nreplicas;
+    service_register(sv, en);
+    en->changed = service_now();
+    meet_user(sv, en->owner);
+    store_put_ensemble(sv->store, en, sub);
+    store_save_ladder(sv->store, en, sub->spec);
+    store_trim_events(sv->store, en, 0, en->ran_ms);
+    for (int i = 0; i < en->nreplicas; i++)
+        store_save_used(sv->store, &en->replicas[i]);
+    service_put_history(sv, en, events);
     service_step(sv, &(struct sched_event){.kind = SCHED_ADD, .ensemble = en}, &e);
 }
 
@@ -239,8 +273,10 @@ int service_start(struct service *sv, struct err *e)
 {
     struct loaded l = {0};
     int rc = store_load(sv->store, collect_loaded, &l, e);
-    if (rc == 0)
+    if (rc == 0) {
+        service_finish_imports(sv, l.items, l.n);
         rc = service_find_strays(sv, l.items, l.n, e);
+    }
     if (rc == 0)
         rc = store_load_histories(sv->store, remember, sv, e);
     if (rc == 0)
@@ -252,6 +288,7 @@ int service_start(struct service *sv, struct err *e)
     for (int i = 0; i < l.n; i++) {
         charge(sv->config.quota, l.items[i]);
         if (rc == 0) {
+            l.items[i]->home = service_worker_of(sv, l.items[i]->moved_to);
             ensemble_show_all(l.items[i]);
             service_register(sv, l.items[i]);
             meet_user(sv, l.items[i]->owner);
@@ -281,7 +318,7 @@ bool service_finish_offloaded(struct service *sv)
 
 void service_leave(struct service *sv)
 {
-    log_line(LOG_WARNING, "%d %s not done after %d s: leaving without", sv->offloaded,
+    log_line(LOG_WARNING, "shutdown: %d background %s still running after %d s; exiting without waiting", sv->offloaded,
              number_word(sv->offloaded, "job is", "jobs are"), sv->tuning.drain_seconds);
     service_save_use(sv);
     store_finish(sv->store);

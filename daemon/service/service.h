@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The service: carries out what the scheduler decides. It holds the scheduler, the store, the workers, and whoever
- * watches; everything here happens on the loop thread.
+ * The service: carries out what the scheduler decides. It holds the scheduler, the store, the workers, and the
+ * watchers; everything here happens on the loop thread.
  *
  * The way of a submission:
  *   submit    api/submit.c has it read and checked off the loop, then hands the ensemble to service_add
@@ -14,8 +14,8 @@
  * the commit, and when the last replica has ended estimates.c has the results written.
  *
  * Order within one step: states and events go into the store's batch, then frames go to workers, jobs to the thread
- * pool. What a worker is told before the commit is never lost by a crash: workers die with the service, and what they
- * did is in their checkpoints.
+ * pool. Workers may be told things that are not committed yet. That is safe: workers die with the service, and their
+ * progress is in checkpoints.
  */
 #ifndef SHOAL_DAEMON_SERVICE_SERVICE_H
 #define SHOAL_DAEMON_SERVICE_SERVICE_H
@@ -73,6 +73,7 @@ struct service {
     void (*carry_out)(struct service *sv, const struct decision *d); /* set by service_open, called by service_step */
     uv_timer_t tick;
     int offloaded;                /* in the thread pool */
+    int exports;                  /* of ensembles that are being written */
     struct estimation *estimates; /* run or wait for their turn, oldest first */
     int64_t turns;                /* of users, at estimates */
     int64_t use_saved;            /* service_clock() of the last time that all of it was */
@@ -87,7 +88,8 @@ struct service {
     void (*on_stopped)(void *arg); /* drained: nothing runs any more */
     void *on_stopped_arg;
     void (*on_status)(void *arg, const char *text); /* for the service manager */
-    /* That an ensemble is done, failed or cancelled is committed; NULL: nobody wants to know. */
+    /* That an ensemble is done, failed or cancelled is committed; NULL: nobody wants to know. Of the service's own
+     * user's it is kept in the database (store_save_untold) until whoever is told says that it was. */
     void (*on_ended)(void *arg, const struct ensemble *en);
     void *on_ended_arg;
 };
@@ -121,6 +123,8 @@ void service_save_use(struct service *sv);
 void service_account(struct service *sv, struct sched_set *set, int worker);
 /* The replica that a worker knows by this number, if it has it. */
 struct sched_replica *service_running(const struct service *sv, int worker, int64_t number);
+/* The worker of the device with this name; -1: there is none, or NULL. */
+int service_worker_of(const struct service *sv, const char *device);
 /* One worker is up, the disk takes writes, no drain. */
 bool service_ready(const struct service *sv, struct err *e);
 
@@ -141,6 +145,8 @@ struct ensemble *service_find(struct service *sv, uint32_t uid, const char *word
                               struct err *e);
 /* Whether the user sees it: its owner and admins do. */
 bool service_may_see(const struct service *sv, uint32_t uid, const struct ensemble *en);
+/* Anybody's ensemble of this id, NULL: none. */
+struct ensemble *service_find_id(const struct service *sv, const char *id);
 /* The owner's ensemble with this idempotency key, NULL: none. */
 struct ensemble *service_find_key(const struct service *sv, uint32_t uid, const char *key);
 /* root and the service's own user, whose everything is. */
@@ -154,6 +160,9 @@ void service_choose_id(const struct service *sv, char id[16]);
 
 /* Numbers it, names it, stores it, and lets the scheduler have it. */
 void service_add(struct service *sv, struct ensemble *en, const struct submission *sub);
+/* The same of one that comes from another node, with its id, its states and its past: `events` as store_read_events
+ * gives them. It takes no part in anything before its owner says so; its folder comes once this is committed. */
+void service_adopt(struct service *sv, struct ensemble *en, const struct submission *sub, const json_t *events);
 /* Numbers for its replicas, to be used by ensemble_of_windows at once. */
 int64_t service_next_replica(const struct service *sv);
 
@@ -169,6 +178,8 @@ int service_go_on_removing(struct service *sv, struct err *e);
  */
 void service_put_event(struct service *sv, struct ensemble *en, struct sched_replica *r, const char *kind, int state,
                        const char *message);
+/* What happened to it before it came here; nobody is told of it. */
+void service_put_history(struct service *sv, struct ensemble *en, const json_t *events);
 /* All replicas of the ensemble that were in one state are in another: clients see that once it is committed. */
 void service_show_replicas(struct service *sv, struct ensemble *en, enum replica_state from, enum replica_state to);
 /* Clients see the ensemble's reason once what was put is committed. */
@@ -194,6 +205,10 @@ void service_watch_disk(struct service *sv);
 /* At a start: says which folders belong to none of the ensembles that were loaded. ERR_DATABASE: none was loaded, and
  * there are some. */
 int service_find_strays(struct service *sv, struct ensemble *const *ensembles, int n, struct err *e);
+
+/* At a start, before that: folders of imports, STATE/imports/ID, go to their places where their ensembles were stored,
+ * and are removed where not. */
+void service_finish_imports(struct service *sv, struct ensemble *const *ensembles, int n);
 
 /* ---- database_watch.c ---- */
 /* From here on the service notices within a second or two that its database or the log of it was removed, replaced or

@@ -56,6 +56,18 @@ static void set_tick(struct service *sv)
         uv_timer_start(&sv->tick, on_tick, wake > now ? (uint64_t)(wake - now) : 1, 0);
 }
 
+/* In the batch of the sums: neither is there without the other. */
+static void save_used(struct service *sv, struct sched_set *set)
+{
+    for (int i = 0; i < set->nreplicas; i++) {
+        struct sched_replica *r = &set->replicas[i];
+        if (r->used_step == r->used_saved)
+            continue;
+        store_save_used(sv->store, r);
+        r->used_saved = r->used_step;
+    }
+}
+
 void service_account(struct service *sv, struct sched_set *set, int worker)
 {
     if (worker < 0)
@@ -64,6 +76,7 @@ void service_account(struct service *sv, struct sched_set *set, int worker)
     if (use.device_ms > 0 || use.steps > 0)
         store_add_account(sv->store, set->ensemble, supervisor_device(sv->supervisor, worker), service_now() / DAY_MS,
                           &use);
+    save_used(sv, set);
 }
 
 void service_save_use(struct service *sv)

@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Folders of ensembles that the database does not know: it is older than they are, since it was restored from an
- * earlier copy or lost its write-ahead log (shoald.db-wal). SQLite opens such a database without a word.
+ * Folders that a start puts right. Those of imports that were interrupted; and those of ensembles that the database
+ * does not know: it is older than they are, since it was restored from an earlier copy or lost its write-ahead log
+ * (shoald.db-wal). SQLite opens such a database without a word.
  */
 #include "daemon/service/service.h"
 
 #include <dirent.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/host/folder.h"
 #include "engine/base/log.h"
 #include "engine/base/number.h"
+#include "engine/base/path.h"
 
 #define NAMED 3 /* in the log */
 
@@ -66,6 +70,42 @@ static int say(const struct service *sv, int strays, const char *names, bool non
             "put both back from one copy, the database together with its shoald.db-wal, or move the folders away",
             state, strays, number_word(strays, "ensemble", "ensembles"), names, state);
     return 0;
+}
+
+/* ---- imports that a stop interrupted ---- */
+
+static void finish_import(const struct service *sv, const char *name, bool stored)
+{
+    struct buf from = {0}, to = {0};
+    struct err e = {0};
+    int64_t bytes = 0;
+    buf_printf(&from, "%s/imports/%s", sv->config.state, name);
+    buf_printf(&to, "%s/ensembles/%s", sv->config.state, name);
+    if (!stored)
+        folder_remove(from.data, &bytes, &e);
+    else if (path_make_parents(to.data, 0755, &e) == 0 && rename(from.data, to.data))
+        err_errno(&e, "move %s to %s", from.data, to.data);
+    if (e.code)
+        log_line(LOG_WARNING, "an import was interrupted: %s", e.msg);
+    buf_free(&from);
+    buf_free(&to);
+}
+
+void service_finish_imports(struct service *sv, struct ensemble *const *ensembles, int n)
+{
+    struct buf folder = {0};
+    buf_printf(&folder, "%s/imports", sv->config.state);
+    DIR *d = opendir(folder.data);
+    for (const struct dirent *item; d && (item = readdir(d));) {
+        bool stored = false;
+        for (int i = 0; i < n; i++)
+            stored |= !strcmp(ensembles[i]->id, item->d_name);
+        if (strcmp(item->d_name, ".") != 0 && strcmp(item->d_name, "..") != 0)
+            finish_import(sv, item->d_name, stored);
+    }
+    if (d)
+        closedir(d);
+    buf_free(&folder);
 }
 
 int service_find_strays(struct service *sv, struct ensemble *const *ensembles, int n, struct err *e)

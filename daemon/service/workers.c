@@ -86,7 +86,12 @@ static const struct {
 } frame_kinds[] = {{"hello", SCHED_WORKER_UP}, {"progress", SCHED_PROGRESS}, {"segment", SCHED_SEGMENT},
                    {"done", SCHED_DONE},       {"stopped", SCHED_STOPPED},   {"failed", SCHED_FAILED}};
 
-/* What the worker's device does now, and how many replicas it wants. */
+static struct room room_of(const json_t *memory)
+{
+    return (struct room){number_of(memory, "total"), number_of(memory, "free"), number_of(memory, "slab")};
+}
+
+/* What the worker's device does now, how many replicas it wants and what memory it could have for them. */
 static int on_load(struct service *sv, int worker, const json_t *m, struct err *e)
 {
     json_t **load = &sv->loads[worker];
@@ -94,15 +99,12 @@ static int on_load(struct service *sv, int worker, const json_t *m, struct err *
     *load = json_pack("{s:O?, s:O?, s:O?, s:O?, s:O?}", "busy", json_object_get(m, "busy"), "us_per_replica_step",
                       json_object_get(m, "us_per_replica_step"), "ns_per_day", json_object_get(m, "ns_per_day"),
                       "memory", json_object_get(m, "memory"), "replicas", json_object_get(m, "replicas"));
-    if (sv->sched.workers[worker].slots == number_of(m, "slots"))
-        return 0;
-    struct sched_event ev = {.kind = SCHED_SLOTS, .worker = worker, .slots = (int)number_of(m, "slots")};
+    const json_t *memory = json_object_get(m, "memory");
+    struct sched_event ev = {
+        .kind = SCHED_SLOTS, .worker = worker, .slots = (int)number_of(m, "slots"), .room = room_of(memory)};
+    ev.room.free += number_of(memory, "used");
+    ev.room.slab = sv->sched.workers[worker].room.slab; /* hello told it once */
     return service_step(sv, &ev, e);
-}
-
-static struct room room_of(const json_t *memory)
-{
-    return (struct room){number_of(memory, "total"), number_of(memory, "free"), number_of(memory, "slab")};
 }
 
 /* Of a device on which nothing has run yet. */

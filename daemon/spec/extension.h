@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * What an ensemble becomes that is extended, by its spec. This is read where submissions are (shoal-worker
- * check-submission): a spec may take long to read, whoever wrote it.
+ * check-submission): any spec may take long to read.
  */
 #ifndef SHOAL_DAEMON_SPEC_EXTENSION_H
 #define SHOAL_DAEMON_SPEC_EXTENSION_H

@@ -13,7 +13,6 @@
 #include "engine/base/statistics/allocate.h"
 #include "engine/base/number.h"
 #include "engine/observe/observe.h"
-#include "engine/system/vdw_modifiers.h"
 
 static void read_system_section(struct spec *s, struct view v)
 {
@@ -51,93 +50,6 @@ static int check_replicas(struct reader *r, const struct spec *s, struct view re
                     s->settings.alchemy.nwindows, s->repeats, s->settings.replicas, SPEC_REPLICAS_MAX);
 }
 
-static int no_switch(struct reader *r, struct view start, struct view modifier)
-{
-    struct buf switching = {0};
-    vdw_modifiers_that_switch(&switching);
-    int rc = spec_bad(r, start, "nonbonded.vdw.switch-start", "%s: only %s begin somewhere, not %s", view_text(start),
-                      switching.data, view_text(modifier));
-    buf_free(&switching);
-    return rc;
-}
-
-static int read_vdw(struct reader *r, struct nonbonded_settings *nb, struct view v)
-{
-    struct view cutoff = view_key(v, "cutoff"), start = view_key(v, "switch-start"), modifier = view_key(v, "modifier");
-    if (view_given(cutoff))
-        nb->vdw_cutoff = view_quantity(cutoff).value;
-    nb->vdw_modifier = (enum vdw_modifier)view_choice(modifier);
-    nb->dispersion = (enum dispersion_correction)view_choice(view_key(v, "dispersion-correction"));
-    const bool switches = vdw_modifiers[nb->vdw_modifier].switches;
-    if (!switches && view_given(start))
-        return no_switch(r, start, modifier);
-    if (switches && !view_given(start))
-        return spec_bad(r, modifier, "nonbonded.vdw.switch-start",
-                        "missing; %s needs it, below the cut-off of %.15g nm", view_text(modifier), nb->vdw_cutoff);
-    nb->vdw_switch = view_quantity(start).value;
-    if (switches && nb->vdw_switch >= nb->vdw_cutoff)
-        return spec_bad(r, start, "nonbonded.vdw.switch-start", "%s: expected less than the cut-off of %.15g nm",
-                        view_text(start), nb->vdw_cutoff);
-    return 0;
-}
-
-/* Each method has keys of its own. */
-static int read_method(struct reader *r, struct nonbonded_settings *nb, struct view v)
-{
-    static const struct {
-        const char *key;
-        enum coulomb_method of;
-    } own[] = {{"modifier", COULOMB_PME}, {"grid-spacing", COULOMB_PME}, {"grid", COULOMB_PME},
-               {"order", COULOMB_PME},    {"tolerance", COULOMB_PME},    {"epsilon-rf", COULOMB_REACTION_FIELD}};
-    struct view method = view_key(v, "method"), epsilon = view_key(v, "epsilon-rf");
-    nb->coulomb_method = (enum coulomb_method)view_choice(method);
-    nb->epsilon_r = view_number(view_key(v, "epsilon-r"));
-    nb->epsilon_rf = view_number(epsilon);
-    for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
-        struct view key = view_key(v, own[i].key);
-        char place[48];
-        snprintf(place, sizeof place, "nonbonded.coulomb.%s", own[i].key);
-        if (view_given(key) && own[i].of != nb->coulomb_method)
-            return spec_bad(r, key, place, "a key of another method than %s", view_text(method));
-    }
-    if (nb->epsilon_rf > 0 && nb->epsilon_rf < nb->epsilon_r)
-        return spec_bad(r, epsilon, "nonbonded.coulomb.epsilon-rf",
-                        "%s: expected at least epsilon-r, %.15g, or 0 for an infinite constant", view_text(epsilon),
-                        nb->epsilon_r);
-    return 0;
-}
-
-static int read_coulomb(struct reader *r, struct nonbonded_settings *nb, struct view v)
-{
-    int rc = read_method(r, nb, v);
-    if (rc)
-        return rc;
-    struct view cutoff = view_key(v, "cutoff"), spacing = view_key(v, "grid-spacing"), grid = view_key(v, "grid");
-    if (view_given(cutoff))
-        nb->coulomb_cutoff = view_quantity(cutoff).value;
-    nb->coulomb_modifier = (enum coulomb_modifier)view_choice(view_key(v, "modifier"));
-    nb->ewald_tolerance = view_number(view_key(v, "tolerance"));
-    nb->pme_order = (int)view_integer(view_key(v, "order"));
-    nb->pme_spacing = view_quantity(spacing).value;
-    if (view_given(spacing) && view_given(grid))
-        return spec_bad(r, grid, "nonbonded.coulomb.grid", "expected grid or grid-spacing, not both");
-    for (int i = 0; i < view_count(grid); i++) {
-        nb->pme_grid[i] = (int)view_integer(view_item(grid, i));
-        if (nb->pme_grid[i] < 2 * nb->pme_order)
-            return spec_bad(r, grid, "nonbonded.coulomb.grid", "%d: expected at least twice the order, %d points",
-                            nb->pme_grid[i], 2 * nb->pme_order);
-    }
-    return 0;
-}
-
-static int read_nonbonded(struct reader *r, struct nonbonded_settings *nb, struct view v)
-{
-    nb->vdw_cutoff = nb->coulomb_cutoff = view_quantity(view_key(v, "cutoff")).value;
-    nb->list_buffer = view_quantity(view_key(v, "list-buffer")).value;
-    int rc = read_vdw(r, nb, view_key(v, "vdw"));
-    return rc ? rc : read_coulomb(r, nb, view_key(v, "coulomb"));
-}
-
 static int read_integrator(struct reader *r, struct integrator_settings *in, struct view v)
 {
     struct view friction = view_key(v, "friction"), com = view_key(v, "com-removal");
@@ -158,6 +70,27 @@ static int read_integrator(struct reader *r, struct integrator_settings *in, str
     return 0;
 }
 
+/* After the integrator and the way of Coulomb forces: whether there may be timesteps without the mesh. */
+static int read_mesh_every(struct reader *r, struct settings *set, struct view v)
+{
+    static const char place[] = "integrator.mesh-every";
+    struct buf others = {0};
+    int rc = 0;
+    r->cycle = (uint32_t)view_integer(v);
+    set->integrator.mesh_every = (int)r->cycle;
+    if (r->cycle == 1)
+        return 0;
+    if (set->nonbonded.coulomb_method != COULOMB_PME)
+        return spec_bad(r, v, place, "%u: there is a mesh only with nonbonded.coulomb.method pme; expected 1",
+                        r->cycle);
+    integrators_with(THERMOSTAT_FRICTION, &others);
+    if (integrators[set->integrator.kind].thermostat != THERMOSTAT_FRICTION)
+        rc = spec_bad(r, v, place, "%u: %s has no friction, which damps what impulses excite; expected 1, or %s",
+                      r->cycle, integrators[set->integrator.kind].word, others.data);
+    buf_free(&others);
+    return rc ? rc : spec_check_impulse(r, v, place);
+}
+
 static void read_masses(struct mass_settings *m, struct view v)
 {
     m->repartition = view_number(view_key(v, "repartition"));
@@ -170,7 +103,7 @@ static int read_barostat(struct reader *r, struct barostat_settings *b, struct v
     b->on = view_given(v);
     b->pressure = view_quantity(view_key(v, "pressure")).value;
     b->coupling = (enum volume_coupling)view_choice(view_key(v, "coupling"));
-    int rc = spec_steps_of(r, view_key(v, "every"), "barostat.every", &every);
+    int rc = spec_cycles_of(r, view_key(v, "every"), "barostat.every", &every);
     if (rc)
         return rc;
     if (every > INT32_MAX)
@@ -195,6 +128,8 @@ static int read_run(struct reader *r, struct spec *s, struct view v)
     s->retries = (int)view_integer(view_key(v, "retries"));
     struct quantity every = view_quantity(view_key(v, "checkpoint-every"));
     s->checkpoint_every = every.steps ? (uint64_t)every.value : 0;
+    if (every.steps && spec_cycles_of(r, view_key(v, "checkpoint-every"), "run.checkpoint-every", &s->checkpoint_every))
+        return -ERR_SPEC;
     s->checkpoint_seconds = every.steps ? 0 : every.value;
     return spec_steps_of(r, view_key(v, "graph-check-every"), "run.graph-check-every", &s->settings.check_every);
 }
@@ -352,7 +287,7 @@ static int read_spec(struct reader *r, struct spec *s, struct view root)
     s->repeats = (int)view_integer(view_key(root, "repeats"));
     s->settings.constrain = (enum constrain)view_choice(constraints);
     read_system_section(s, view_key(root, "system"));
-    int rc = read_nonbonded(r, &s->settings.nonbonded, nonbonded);
+    int rc = spec_read_nonbonded(r, s, nonbonded);
     if (!rc)
         rc = spec_read_alchemy(r, &s->settings.alchemy, alchemy);
     if (!rc)
@@ -368,6 +303,8 @@ static int read_spec(struct reader *r, struct spec *s, struct view root)
         rc = check_replicas(r, s, view_key(root, "repeats"));
     if (!rc)
         rc = read_integrator(r, &s->settings.integrator, view_key(root, "integrator"));
+    if (!rc)
+        rc = read_mesh_every(r, &s->settings, view_key(view_key(root, "integrator"), "mesh-every"));
     if (!rc)
         find_com(s, view_key(view_key(root, "integrator"), "com-removal"));
     if (!rc)

@@ -79,6 +79,10 @@ struct fold_choice {
     double limit;            /* nm, beyond which it is warned */
 };
 
+/* Whether the spec says how Coulomb is split between pairs and mesh. SPLIT_AUTO: it is yet to be chosen
+ * (daemon/spec/split.h), and settings are those asked for. */
+enum split_kind { SPLIT_NONE, SPLIT_AUTO, SPLIT_GIVEN };
+
 struct spec {
     char *file; /* as given, for messages */
     char *name;
@@ -96,7 +100,9 @@ struct spec {
     struct phase *phases; /* 0: what the ensemble says, and all that produces */
     int nphases;
     struct settings settings; /* of phase 0 */
-    struct stage *stages;     /* none for a spec that is only evaluated */
+    enum split_kind split;
+    struct nonbonded_settings asked; /* those of the spec but for its split */
+    struct stage *stages;            /* none for a spec that is only evaluated */
     int nstages;
     struct stop_when stop;
     struct allocate_rule allocate;

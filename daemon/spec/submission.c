@@ -9,6 +9,7 @@
 
 #include "daemon/spec/advice/advice.h"
 #include "daemon/spec/predict.h"
+#include "daemon/spec/split.h"
 #include "engine/base/json/err_json.h"
 #include "engine/base/path.h"
 #include "engine/base/printable.h"
@@ -24,6 +25,7 @@ struct submission_reading {
     json_t *files; /* by the names under which they are kept */
     struct spec *spec;
     struct buf drawn; /* the spec with its seed, where it says random */
+    struct buf split; /* and with its split, where it says auto */
     int64_t atoms;
     submission_sizes_fn *measure;
     void *ctx;
@@ -296,10 +298,22 @@ static json_t *summary(const struct spec *spec, const struct system *sys, json_t
     struct prediction needs = spec_predict(spec, sys);
     json_t *about = json_pack("{s:f,s:I}", "ns_per_window", needs.ns, "disk_bytes",
                               (json_int_t)(needs.replica_bytes * needs.replicas));
-    return json_pack("{s:b,s:s,s:i,s:i,s:i,s:i,s:I,s:o,s:O}", "ok", 1, "name", spec->name, "atoms", sys->natoms,
+    return json_pack("{s:b,s:s,s:i,s:i,s:i,s:i,s:I,s:o,s:o*,s:O}", "ok", 1, "name", spec->name, "atoms", sys->natoms,
                      "windows", spec->settings.alchemy.nwindows, "repeats", spec->repeats, "stages", spec->nstages,
-                     "steps_per_window", (json_int_t)spec_steps(spec, spec->nstages), "about", about, "warnings",
-                     warnings);
+                     "steps_per_window", (json_int_t)spec_steps(spec, spec->nstages), "about", about, "split",
+                     spec_split_json(spec, sys), "warnings", warnings);
+}
+
+/* As of the seed. */
+static int choose_split(struct submission_reading *s, const struct system *sys, struct err *e)
+{
+    if (s->spec->split != SPLIT_AUTO)
+        return 0;
+    int rc = spec_choose_split(s->spec, sys, e);
+    if (!rc)
+        rc = spec_write_split(s->spec, s->spec_text, strlen(s->spec_text), &s->split, e);
+    s->spec_text = s->split.data;
+    return rc;
 }
 
 static int read_submitted_system(struct submission_reading *s, struct err *e)
@@ -314,6 +328,8 @@ static int read_submitted_system(struct submission_reading *s, struct err *e)
     int rc = -(int)e->code;
     if (!rc)
         rc = spec_system(s->spec, src, &sys, e);
+    if (!rc)
+        rc = choose_split(s, &sys, e);
     if (!rc)
         rc = spec_check_windows(s->spec, &sys, e);
     if (!rc)
@@ -372,7 +388,7 @@ void submission_hash(const char *spec, const json_t *files, char hash[SUBMISSION
     free(names);
 }
 
-/* The spec that is kept has the number: whoever reads it later gets the same run. */
+/* The spec that is kept has the number, so that a later reading of it is the same run. */
 static int draw_seed(struct submission_reading *s, struct err *e)
 {
     if (!s->spec->seed_random)
@@ -466,4 +482,5 @@ void submission_check(const char *body, size_t len, bool texts, submission_sizes
     json_decref(s.files);
     json_decref(s.root);
     buf_free(&s.drawn);
+    buf_free(&s.split);
 }

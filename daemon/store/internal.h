@@ -51,11 +51,13 @@
     X(REMOVAL_END, "DELETE FROM removal WHERE id = ?")                                                                 \
     X(ENSEMBLE_SAVE,                                                                                                   \
       "UPDATE ensemble SET state = ?, reason = ?, changed = ?, revision = ?, stopped = ?, stopped_revision = ?,"       \
-      " allocate_share = ?, again = ?, priority = ?, urgent = ?, paused_by = ? WHERE number = ?")                      \
+      " allocate_share = ?, again = ?, priority = ?, urgent = ?, paused_by = ?, moved_to = ? WHERE number = ?")        \
+    X(UNTOLD_SAVE, "UPDATE ensemble SET untold = ? WHERE number = ?")                                                  \
     X(SET_SAVE, "UPDATE replica_set SET failures = ?, crashes = ?, salt = ?, device = ?, model = ? WHERE number = ?")  \
     X(REPLICA_SAVE,                                                                                                    \
       "UPDATE replica SET steps = ?, state = ?, stage = ?, step = ?, time_ps = ?, code = ?, failed_step = ?,"          \
       " reason = ? WHERE number = ?")                                                                                  \
+    X(USED_SAVE, "UPDATE replica SET used_step = ?, used_ps = ? WHERE number = ?")                                     \
     X(REPLICAS_MOVE, "UPDATE replica SET state = ? WHERE ensemble = ? AND state = ?")                                  \
     X(EVENT_ADD, "INSERT INTO event (seq, ensemble, replica, time, kind, state, message) VALUES (?,?,?,?,?,?,?)")      \
     X(EVENTS_TRIM, "DELETE FROM event WHERE ensemble = ? AND seq <= ?")                                                \
@@ -86,7 +88,7 @@ enum statement {
 #define STORE_READS(X)                                                                                                 \
     X(REPLICAS,                                                                                                        \
       "SELECT number, in_set, window, repeat, steps, state, stage, step, time_ps, code, failed_step, reason,"          \
-      " stream, origin FROM replica WHERE ensemble = ? ORDER BY repeat, window")                                       \
+      " stream, origin, used_step, used_ps FROM replica WHERE ensemble = ? ORDER BY repeat, window")                   \
     X(SETS,                                                                                                            \
       "SELECT replica_set.number, failures, crashes, salt, device, model FROM replica_set"                             \
       " JOIN replica USING (number) WHERE replica_set.ensemble = ? ORDER BY repeat, window")                           \
@@ -103,7 +105,7 @@ enum statement {
       " WHERE label.ensemble = ensemble.number)"                                                                       \
       " + (SELECT coalesce(sum(length(CAST(name || hash AS BLOB))), 0) FROM input_file"                                \
       " WHERE input_file.ensemble = ensemble.number), again, sizes, priority, paused_by, urgent,"                      \
-      " (SELECT coalesce(sum(device_ms), 0) FROM account WHERE account.ensemble = ensemble.number)"                    \
+      " (SELECT coalesce(sum(device_ms), 0) FROM account WHERE account.ensemble = ensemble.number), moved_to, untold"  \
       " FROM ensemble WHERE removed = 0 ORDER BY number")                                                              \
     X(HISTORIES, "SELECT uid, used, at FROM history")                                                                  \
     ACCOUNTS_BY(X, USER, "uid, NULL, NULL, NULL, NULL, NULL", "uid ORDER BY 7 DESC")                                   \
@@ -117,6 +119,8 @@ enum statement {
       "SELECT seq, time, kind, event.state, message, window, repeat FROM event"                                        \
       " LEFT JOIN replica ON replica.number = event.replica"                                                           \
       " WHERE event.ensemble = ? AND seq > ? ORDER BY seq LIMIT ?")                                                    \
+    X(ID_KNOWN,                                                                                                        \
+      "SELECT EXISTS (SELECT 1 FROM ensemble WHERE id = ?1) OR EXISTS (SELECT 1 FROM removal WHERE id = ?1)")          \
     X(SPEC, "SELECT spec FROM ensemble WHERE number = ? AND removed = 0")                                              \
     X(FILE,                                                                                                            \
       "SELECT name, data FROM input_file JOIN content USING (hash) WHERE ensemble = ? AND name > ?"                    \

@@ -44,13 +44,15 @@ static int64_t read_replica(sqlite3_stmt *q, struct sched_replica *r, struct err
     r->repeat = sqlite3_column_int(q, 3);
     r->steps = sqlite3_column_int64(q, 4);
     r->stage = sqlite3_column_int(q, 6);
-    r->step = r->saved_step = r->used_step = sqlite3_column_int64(q, 7);
-    r->time_ps = r->used_ps = sqlite3_column_double(q, 8);
+    r->step = r->saved_step = sqlite3_column_int64(q, 7);
+    r->time_ps = sqlite3_column_double(q, 8);
     r->code = sqlite3_column_int(q, 9);
     r->failed_step = sqlite3_column_int64(q, 10);
     ensemble_string(&r->reason, column(q, 11));
     r->stream = sqlite3_column_int(q, 12);
     r->origin = sqlite3_column_int(q, 13);
+    r->used_step = r->used_saved = sqlite3_column_int64(q, 14);
+    r->used_ps = sqlite3_column_double(q, 15);
     return sqlite3_column_int64(q, 1);
 }
 
@@ -157,10 +159,12 @@ static struct ensemble *read_ensemble(sqlite3_stmt *q, struct err *e)
     en->ran_ms = sqlite3_column_int64(q, 29);
     en->row_bytes = sqlite3_column_int64(q, 30);
     en->again = sqlite3_column_int(q, 31) != 0;
-    ensemble_string(&en->sizes, column(q, 32));
+    device_sizes_read(&en->sizes, column(q, 32));
     en->priority = sqlite3_column_int(q, 35) ? PRIORITY_URGENT : sqlite3_column_int(q, 33);
     ensemble_string(&en->paused_by, column(q, 34));
     en->device_ms = sqlite3_column_double(q, 36);
+    ensemble_string(&en->moved_to, column(q, 37));
+    en->untold = sqlite3_column_int(q, 38) != 0;
     return en;
 }
 
@@ -330,6 +334,26 @@ int store_read_accounts(struct store *s, enum account_by by, int64_t since, int6
         json_decref(*out);
         *out = NULL;
     }
+    return rc;
+}
+
+static int read_known(struct store *s, const char *id, bool *known, struct err *e)
+{
+    sqlite3_stmt *q;
+    if (prepare(s->reader, READ_ID_KNOWN, &q, e))
+        return -(int)e->code;
+    sqlite3_bind_text(q, 1, id, -1, SQLITE_STATIC);
+    int rc = sqlite3_step(q) == SQLITE_ROW ? 0 : store_error(s->reader, e, "look for an id");
+    *known = !rc && sqlite3_column_int(q, 0) != 0;
+    sqlite3_finalize(q);
+    return rc;
+}
+
+int store_knows_id(struct store *s, const char *id, bool *known, struct err *e)
+{
+    uv_mutex_lock(&s->read_lock);
+    int rc = read_known(s, id, known, e);
+    uv_mutex_unlock(&s->read_lock);
     return rc;
 }
 

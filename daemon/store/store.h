@@ -23,7 +23,7 @@
 #include "daemon/schedule/sched.h"
 #include "engine/base/buf.h"
 
-#define STORE_SCHEMA 16 /* user_version this program knows; the number of migrations */
+#define STORE_SCHEMA 19 /* user_version this program knows; the number of migrations */
 
 struct store;
 
@@ -87,6 +87,8 @@ struct event {
 };
 void store_put_ensemble(struct store *s, const struct ensemble *e, const struct submission *sub);
 void store_save_ensemble(struct store *s, const struct ensemble *e);
+/* Whether its end is still to be told (monitor/on_end.h). The ensemble of this number may be gone. */
+void store_save_untold(struct store *s, int64_t ensemble, bool untold);
 /* Its windows and replicas are others, as its spec now says; that and they are saved whole. */
 void store_save_ladder(struct store *s, const struct ensemble *e, const char *spec);
 /* It is gone once this is committed; its rows follow in slices, also after a restart. Its id stays among the removals
@@ -95,6 +97,8 @@ void store_remove_ensemble(struct store *s, const struct ensemble *e);
 void store_end_removal(struct store *s, const char *id);
 /* The replica and what is kept of its set. */
 void store_save_replica(struct store *s, const struct sched_replica *r);
+/* How far what it used is counted (store_add_account). */
+void store_save_used(struct store *s, const struct sched_replica *r);
 /* All replicas of the ensemble that are in one state. */
 void store_move_replicas(struct store *s, const struct ensemble *e, enum replica_state from, enum replica_state to);
 void store_put_event(struct store *s, const struct event *ev);
@@ -123,6 +127,8 @@ int store_read_events(struct store *s, int64_t ensemble, int64_t since, int limi
  * reference. */
 enum account_by { ACCOUNT_USER, ACCOUNT_ENSEMBLE, ACCOUNT_CAMPAIGN, ACCOUNT_DEVICE, ACCOUNT_DAY, ACCOUNT_KINDS };
 int store_read_accounts(struct store *s, enum account_by by, int64_t since, int64_t uid, json_t **out, struct err *e);
+/* Whether an ensemble has this id, or has had it and is still being removed. */
+int store_knows_id(struct store *s, const char *id, bool *known, struct err *e);
 /* The spec's text, and every input file through `each`, which may take its time: nobody else waits for it.
  * ERR_NOT_FOUND: it was removed. */
 typedef int store_file_fn(void *arg, const char *name, const void *data, size_t len, struct err *e);

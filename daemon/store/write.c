@@ -93,7 +93,7 @@ static void add_ensemble(struct store *s, const struct ensemble *e, const char *
     integer(s, e->allocation.share);
     integer(s, e->allocation.before);
     integer(s, e->allocation.every);
-    text(s, e->sizes);
+    text(s, e->sizes.text);
     priority(s, e);
 }
 
@@ -182,7 +182,15 @@ void store_save_ensemble(struct store *s, const struct ensemble *e)
     integer(s, e->again);
     priority(s, e);
     text(s, e->paused_by);
+    text(s, e->moved_to);
     integer(s, e->number);
+}
+
+void store_save_untold(struct store *s, int64_t ensemble, bool untold)
+{
+    op(s, STATEMENT_UNTOLD_SAVE);
+    integer(s, untold);
+    integer(s, ensemble);
 }
 
 void store_save_replica(struct store *s, const struct sched_replica *r)
@@ -204,6 +212,14 @@ void store_save_replica(struct store *s, const struct sched_replica *r)
     text(s, r->set->device);
     text(s, r->set->model);
     integer(s, r->set->number);
+}
+
+void store_save_used(struct store *s, const struct sched_replica *r)
+{
+    op(s, STATEMENT_USED_SAVE);
+    integer(s, r->used_step);
+    real(s, r->used_ps);
+    integer(s, r->number);
 }
 
 void store_move_replicas(struct store *s, const struct ensemble *e, enum replica_state from, enum replica_state to)

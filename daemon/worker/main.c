@@ -24,6 +24,7 @@ static const struct worker_command {
     {"suggest-restraint", "choose anchors for a ligand, from a trajectory", suggest_restraint_main},
     {"estimate", "free energies from the files of an ensemble", estimate_main},
     {"check-submission", "read a request's body from stdin, for shoald", check_submission_main},
+    {"unpack", "read an ensemble of another node from stdin, for shoald", unpack_main},
     {"molecules", "list the molecule types of a topology", molecules_main},
     {"devices", "list the devices that can be used here", devices_main},
     {"version", "print the version", version_main},

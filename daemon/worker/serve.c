@@ -29,11 +29,13 @@
 #include "daemon/worker/replica/exchange.h"
 #include "daemon/worker/replica/replica.h"
 #include "daemon/worker/threads/runner.h"
+#include "engine/base/clock.h"
 #include "engine/base/log.h"
 #include "engine/base/number.h"
 #include "graphs/kinds.h"
 
 #define FRAMES_FD 3
+#define IDLE_MS 10000 /* between two looks at the memory of a device on which nothing runs: others may use it */
 #define OUTBOX_LIMIT (1u << 20) /* above this many bytes not yet taken by shoald, progress is not told */
 
 struct slot {
@@ -46,6 +48,7 @@ struct slot {
 
 struct serving {
     struct dev *dev;
+    const char *device; /* its name */
     struct jobs *jobs;
     struct models models;
     struct runner runner;
@@ -200,7 +203,7 @@ static int start_replica(struct serving *s, const struct set *set, json_t *messa
     if (slot_of(s, id))
         return err_set(e, ERR_PROTOCOL, "start: replica %lld runs already", (long long)id);
     if (!s->runner.count) /* what was before does not count */
-        load_take(&s->meter, replica_now(), runner_busy(&s->runner), s->runner.begun + s->ended,
+        load_take(&s->meter, clock_now(), runner_busy(&s->runner), s->runner.begun + s->ended,
                   &(struct load_period){0});
     struct slot *slot = xcalloc(1, sizeof *slot);
     slot->id = id;
@@ -365,8 +368,10 @@ static void tell_load(struct serving *s)
     size_t held;
     const size_t replica = put_replicas(s, out, &held);
     s->dev->ops->usage(s->dev, NULL, &memory);
-    const struct room room = {(int64_t)memory.total, (int64_t)(memory.free + held), (int64_t)memory.slab};
-    load_take(&s->meter, replica_now(), runner_busy(&s->runner), s->runner.begun + s->ended, &p);
+    struct room room = device_room(s->dev, s->device);
+    const int64_t left = room.free;
+    room.free += (int64_t)held;
+    load_take(&s->meter, clock_now(), runner_busy(&s->runner), s->runner.begun + s->ended, &p);
     if (!s->runner.count)
         p = (struct load_period){0};
     const bool steady = p.steady && p.stepped == s->runner.count;
@@ -382,8 +387,8 @@ static void tell_load(struct serving *s)
                                                          .room = packing_room(&room, s->runner.count, replica)});
     buf_printf(out, "],\"slots\":%u,\"busy\":%.9f,\"us_per_replica_step\":%.9f,\"ns_per_day\":%.9f", s->packing.slots,
                p.busy, p.us_per_replica_step, p.ns_per_day);
-    buf_printf(out, ",\"memory\":{\"total\":%zu,\"free\":%zu,\"used\":%zu,\"replica\":%zu}}", memory.total, memory.free,
-               memory.used, replica);
+    buf_printf(out, ",\"memory\":{\"total\":%zu,\"free\":%" PRId64 ",\"used\":%zu,\"replica\":%zu}}", memory.total,
+               left, memory.used, replica);
     frame_end(out, begun);
 }
 
@@ -393,10 +398,10 @@ static int turn(struct serving *s, int signals, struct err *e)
     unsigned running = s->runner.count;
     struct pollfd fds[] = {{.fd = FRAMES_FD, .events = (short)(POLLIN | (s->outbox.len ? POLLOUT : 0))},
                            {.fd = signals, .events = POLLIN}};
-    int rc = runner_turn(&s->runner, fds, 2, running ? (int)(1e3 * LOAD_SECONDS) : -1, e);
+    int rc = runner_turn(&s->runner, fds, 2, running ? (int)(1e3 * LOAD_SECONDS) : IDLE_MS, e);
     if (rc)
         return rc;
-    if (running && (!s->runner.count || load_due(&s->meter, replica_now())))
+    if ((running && !s->runner.count) || load_due(&s->meter, clock_now()))
         tell_load(s);
     struct signalfd_siginfo info;
     if (fds[1].revents && read(signals, &info, sizeof info) > 0)
@@ -406,9 +411,9 @@ static int turn(struct serving *s, int signals, struct err *e)
     return rc || !s->outbox.len ? rc : transmit(s, e);
 }
 
-static int serve(struct serving *s, const char *device, int signals, struct err *e)
+static int serve(struct serving *s, int signals, struct err *e)
 {
-    send_frame(s, device_hello(s->dev, device, s->packing.slots));
+    send_frame(s, device_hello(s->dev, s->device, s->packing.slots));
     buf_reserve(&s->outbox, OUTBOX_LIMIT); /* however slowly shoald takes them, reports take no memory */
     while (!s->gone && (!s->draining || s->runner.count || s->outbox.len)) {
         int rc = turn(s, signals, e);
@@ -447,7 +452,8 @@ struct serve_options {
 int serve_main(int argc, char **argv)
 {
     static const struct arg rows[] = {
-        ARG(TEXT, "device", "DEVICE", struct serve_options, device, .help = "cpu, cpu:N or a GPU, as cuda:0"),
+        ARG(TEXT, "device", "DEVICE", struct serve_options, device,
+            .help = "cpu, cpu:N or a GPU, as cuda:0 or cuda:GPU-UUID"),
         ARG(WHOLE, "slots", "N", struct serve_options, slots, .least = 1, .most = PACKING_MOST,
             .help = "replicas at once"),
     };
@@ -463,7 +469,7 @@ int serve_main(int argc, char **argv)
     }
     fcntl(FRAMES_FD, F_SETFD, FD_CLOEXEC);
     prctl(PR_SET_PDEATHSIG, SIGKILL); /* never outlive shoald: the next one starts its own worker */
-    struct serving s = {0};
+    struct serving s = {.device = o.device};
     int signals = catch_signals(&e);
     int rc = signals < 0 ? signals : engine_open(&s.dev, o.device, &e);
     if (!rc)
@@ -477,7 +483,7 @@ int serve_main(int argc, char **argv)
             packing_fix(&s.packing, o.slots ? (unsigned)o.slots : device_slots(o.device));
         else
             packing_start(&s.packing, device_slots(o.device));
-        rc = serve(&s, o.device, signals, &e);
+        rc = serve(&s, signals, &e);
     }
     if (rc)
         say_why(&s, &e);

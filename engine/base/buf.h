@@ -32,8 +32,8 @@ void buf_words(struct buf *b, const char *const *words, int n, const char *last)
 int buf_read_stream(struct buf *b, FILE *f, const char *name, struct err *e);
 /* Whole file into b (appended). ERR_IO names the path. */
 int buf_read_file(struct buf *b, const char *path, struct err *e);
-/* Writes path.tmp, fsyncs, renames over path, fsyncs the directory: the file is old or new, never half, whoever else
- * writes it. */
+/* Writes path.tmp, fsyncs, renames over path, fsyncs the directory: the file is old or new, never half, even if other
+ * processes write it too. */
 int buf_write_file(const char *path, const void *data, size_t len, struct err *e);
 void buf_free(struct buf *b);
 

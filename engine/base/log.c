@@ -33,8 +33,8 @@ void log_as(enum log_form form)
     form_now = form;
 }
 
-/* The journal names in JOURNAL_STREAM what it gave as stderr, "DEVICE:INODE": whoever redirected it since writes a
- * plain file. */
+/* The journal names in JOURNAL_STREAM what it gave as stderr, "DEVICE:INODE". If stderr was redirected since, it
+ * is a plain file. */
 static bool is_journal(void)
 {
     const char *stream = getenv("JOURNAL_STREAM");

@@ -139,6 +139,7 @@ static int make(struct nonbonded *f, const struct system *sys, const struct sett
     p->soft = soft_rule_of(set, true);
     set_columns(p, sys);
     p->mesh.order = set->nonbonded.pme_order;
+    p->mesh.impulse = mesh_cycle(&set->integrator);
     if (p->nclusters >= (int32_t)NB_MAX_CLUSTERS)
         rc = err_set(e, ERR_UNSUPPORTED, "%d atoms: at most %u are supported", sys->natoms,
                      NB_MAX_CLUSTERS * NB_WIDTH - 1);
@@ -179,21 +180,23 @@ const struct readonly *nonbonded_tables(const struct nonbonded *f)
 
 /* ---- a replica's block ---- */
 
-/* Clusters reach beyond the sphere around an atom by about their own size; each pair of atoms stands in one list. */
+#define CLUSTER_REACH 0.3 /* nm, by which clusters reach beyond the sphere around an atom: about their size */
+
+/* Each pair of atoms is in one list. */
 void nonbonded_caps_guess(const struct nonbonded *f, struct list_caps *caps)
 {
     const struct nb_params *p = &f->host;
-    double reach = p->list_cutoff + 0.3, sphere = 4 * M_PI / 3 * f->density;
+    double reach = p->list_cutoff + CLUSTER_REACH, sphere = 4 * M_PI / 3 * f->density;
     double clusters = 0.5 * sphere * pow(reach, 3) / NB_WIDTH + 8;
     double all = 0.5 * p->nclusters * 27; /* no more than every image of every cluster */
     caps->entries = (uint32_t)(p->nslots * fmin(clusters, all)) + 64;
-    caps->pairs = (uint32_t)(p->nperturbed * fmin(1.2 * sphere * pow(p->list_cutoff, 3) + 32, p->natoms)) + 64;
+    caps->pairs = list_cap_perturbed(p->nperturbed, p->natoms, p->list_cutoff, f->density);
 }
 
 void nonbonded_caps_grow(struct list_caps *caps, const struct ctl *ctl)
 {
     uint32_t *cap = ctl->where[0] == 0 ? &caps->entries : &caps->pairs;
-    *cap = (uint32_t)(1.2 * ctl->value) + 64;
+    *cap = list_cap_grown(ctl);
 }
 
 struct cpu_block {
@@ -264,13 +267,13 @@ static void emit_mesh(const struct nonbonded *f, uint32_t mode, const struct cpu
     }
 }
 
-void nonbonded_emit(const struct nonbonded *f, enum evaluate mode, const struct cpu_nonbonded_arrays *arrays,
+void nonbonded_emit(const struct nonbonded *f, enum evaluate mode, bool mesh, const struct cpu_nonbonded_arrays *arrays,
                     const struct list_caps *caps, void *block, struct tape *t)
 {
     struct cpu_block b;
     lay_out_block(f, caps, block, &b);
     emit_pairs_all(f, mode, arrays, caps, &b, t);
-    if (f->meshed)
+    if (mesh && f->meshed)
         emit_mesh(f, mode, arrays, &b, t);
     if (mode != EVALUATE_STEP)
         EMIT(uniform, .ctl = arrays->ctl, .params = f->params, .energy_at_window = arrays->energy_at_window,

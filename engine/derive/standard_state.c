@@ -196,7 +196,7 @@ static int anchor(struct state_search *s, struct held *t, struct err *e)
     for (int i = 0; i < t->natoms; i++) {
         int molecule = molecule_of(s, t->atom[i]), *at = &s->anchor[t->from + i];
         if (molecule != s->molecule[i >= first])
-            return err_set(e, ERR_UNSUPPORTED, "a %s goes back and forth between molecules", what_of(t));
+            return err_set(e, ERR_UNSUPPORTED, "a %s alternates between receptor and ligand atoms", what_of(t));
         if (*at >= 0 && *at != t->atom[i])
             return err_set(
                 e, ERR_UNSUPPORTED,
@@ -297,8 +297,10 @@ static int integrate(const struct state_search *s, double rt, struct standard_st
 {
     double edge, any, z = integral(s, 2, FIRST_A, rt, &edge);
     if (!(edge < OUT_OF))
-        return err_set(e, ERR_UNSUPPORTED, "atoms %d and %d may be %g nm apart and farther: they are not held",
-                       s->anchor[FIRST_A] + 1, s->anchor[FIRST_A + 1] + 1, FARTHEST);
+        return err_set(
+            e, ERR_UNSUPPORTED,
+            "the restraint on atoms %d and %d is too weak to hold them: at %g nm its Boltzmann factor still matters",
+            s->anchor[FIRST_A] + 1, s->anchor[FIRST_A + 1] + 1, FARTHEST);
     for (int from = FIRST_A - 1; from <= FIRST_A; from++)
         z *= integral(s, 3, from, rt, &any);
     for (int from = 0; from <= FIRST_A; from++)

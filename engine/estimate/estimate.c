@@ -76,6 +76,7 @@ void estimate_ensemble(const struct estimate_ensemble *q, struct buf *json)
                        .pressure = q->npt ? q->set->barostat.pressure : NAN,
                        .production = q->production,
                        .methods = q->methods,
+                       .split = q->split,
                        .observables = q->observables,
                        .torsions = q->torsions,
                        .fold = q->fold,

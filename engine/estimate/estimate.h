@@ -72,6 +72,7 @@ struct estimate_ensemble {
     const struct finite_size *finite_size;           /* NULL: not asked for */
     struct estimate_production *production;          /* NULL: none is */
     void (*methods)(void *of, struct writer *w);     /* writes elements of its list of methods; NULL: not known */
+    const char *split;                               /* the text of results.json's object; NULL: there is none */
     const char *remark;                              /* a warning that results.json repeats; NULL: none */
     void (*observables)(void *of, struct writer *w); /* writes elements of results.json's list; NULL: there is none */
     void (*torsions)(void *of,

@@ -57,7 +57,7 @@ struct define {
 };
 
 /* Reads a GROMACS topology. Fills *s except coordinates. ERR_TOPOLOGY: "file:line: what was read, what was expected";
- * ERR_UNSUPPORTED likewise with the reason; ERR_MISSING_FILE with "file:line" and the names tried. On failure *s is
+ * ERR_UNSUPPORTED: "file:line: the reason"; ERR_MISSING_FILE with "file:line" and the names tried. On failure *s is
  * empty. */
 int top_read(struct system *s, struct source *src, const char *name, const struct define *defines, int ndefines,
              struct err *e);

@@ -28,7 +28,7 @@ int trajectory_next(struct trajectory *t, struct trajectory_frame *f, struct err
 /* Passes over the next frame, of an .xtc without unpacking it; as trajectory_next. */
 int trajectory_pass(struct trajectory *t, struct err *e);
 /* The frame that trajectory_next refused is the last, and not whole (of .xtc and .trr): it is still being written, or
- * whoever did was stopped. */
+ * its writer was stopped. */
 bool trajectory_is_cut(const struct trajectory *t);
 /* How much of the file has been read, 0 to 1. */
 double trajectory_read_part(const struct trajectory *t);

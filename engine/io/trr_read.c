@@ -16,7 +16,7 @@ struct trr_reader {
     size_t len, pos; /* pos beyond len: the data ended */
 };
 
-static int32_t get_int(struct trr_reader *r)
+static int32_t trr_int(struct trr_reader *r)
 {
     uint32_t u = 0;
     for (size_t i = r->pos; i < r->pos + 4; i++)
@@ -71,17 +71,17 @@ static int sizes_fit(const int32_t size[PARTS], int natoms, int width)
 static bool read_frame(struct trr_read *f, struct trr_reader *r)
 {
     int32_t size[PARTS];
-    if (get_int(r) != TRR_MAGIC || get_int(r) <= 0)
+    if (trr_int(r) != TRR_MAGIC || trr_int(r) <= 0)
         return false;
-    const int32_t string = get_int(r);
+    const int32_t string = trr_int(r);
     if (string < 0 || string > STRING_MAX)
         return false;
     r->pos += ((size_t)string + 3) / 4 * 4;
     for (int i = 0; i < PARTS; i++)
-        size[i] = get_int(r);
-    f->natoms = get_int(r);
-    f->step = get_int(r);
-    get_int(r);
+        size[i] = trr_int(r);
+    f->natoms = trr_int(r);
+    f->step = trr_int(r);
+    trr_int(r);
     if (f->natoms <= 0 || !(f->width = width_of(size, f->natoms)) || !sizes_fit(size, f->natoms, f->width))
         return false;
     const size_t time = r->pos;

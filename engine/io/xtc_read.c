@@ -18,7 +18,7 @@ struct xtc_reader {
     int bad, cut;    /* cut: as the data ended, and bad for that */
 };
 
-static int32_t get_int(struct xtc_reader *r)
+static int32_t xtc_int(struct xtc_reader *r)
 {
     if (r->pos + 4 > r->len) {
         r->cut |= !r->bad;
@@ -32,7 +32,7 @@ static int32_t get_int(struct xtc_reader *r)
 
 static float get_float(struct xtc_reader *r)
 {
-    int32_t i = get_int(r);
+    int32_t i = xtc_int(r);
     float f;
     memcpy(&f, &i, sizeof f);
     return f;
@@ -101,16 +101,16 @@ static void get_packed(struct xtc_reader *r, struct xtc_read *f)
     f->precision = get_float(r);
     r->bad |= !(f->precision > 0) || !isfinite(f->precision);
     for (int d = 0; d < 3; d++)
-        low[d] = get_int(r);
+        low[d] = xtc_int(r);
     for (int d = 0; d < 3; d++) {
-        high[d] = get_int(r);
+        high[d] = xtc_int(r);
         size[d] = (uint32_t)high[d] - (uint32_t)low[d] + 1;
         r->bad |= size[d] == 0;
         wide |= size[d] > 0xffffff;
     }
     int joint = wide ? 0 : bits_of((unsigned __int128)size[0] * size[1] * size[2]);
-    int index = get_int(r);
-    size_t bytes = (size_t)get_int(r), start = r->pos;
+    int index = xtc_int(r);
+    size_t bytes = (size_t)xtc_int(r), start = r->pos;
     for (int i = 0; i < f->natoms && !r->bad;) {
         int32_t at[3];
         if (joint)
@@ -156,13 +156,13 @@ static void get_packed(struct xtc_reader *r, struct xtc_read *f)
 size_t xtc_read_frame(struct xtc_read *f, const unsigned char *data, size_t len)
 {
     struct xtc_reader r = {.data = data, .len = len};
-    r.bad |= get_int(&r) != XTC_MAGIC;
-    f->natoms = get_int(&r);
-    f->step = get_int(&r);
+    r.bad |= xtc_int(&r) != XTC_MAGIC;
+    f->natoms = xtc_int(&r);
+    f->step = xtc_int(&r);
     f->time = get_float(&r);
     for (int i = 0; i < 9; i++)
         f->box[i] = get_float(&r);
-    r.bad |= get_int(&r) != f->natoms;
+    r.bad |= xtc_int(&r) != f->natoms;
     f->cut = r.cut || (!r.bad && f->natoms > 0 && (size_t)f->natoms > 8 * len);
     if (r.bad || f->natoms <= 0 || f->cut)
         return 0;
@@ -190,14 +190,14 @@ size_t xtc_length(const unsigned char *data, size_t len)
 {
     enum { AGAIN = 52, FEW_AT = 56, BYTES_AT = 88, PACKED_AT = 92 }; /* where the head has what */
     struct xtc_reader r = {.data = data, .len = len};
-    r.bad |= get_int(&r) != XTC_MAGIC;
-    const int32_t natoms = get_int(&r);
+    r.bad |= xtc_int(&r) != XTC_MAGIC;
+    const int32_t natoms = xtc_int(&r);
     r.pos = AGAIN;
-    r.bad |= get_int(&r) != natoms || natoms <= 0;
+    r.bad |= xtc_int(&r) != natoms || natoms <= 0;
     size_t length = FEW_AT + 3 * sizeof(float) * (size_t)(r.bad ? 0 : natoms);
     if (!r.bad && natoms > XTC_FEW) {
         r.pos = BYTES_AT;
-        const int32_t bytes = get_int(&r);
+        const int32_t bytes = xtc_int(&r);
         r.bad |= bytes < 0;
         length = PACKED_AT + ((size_t)bytes + 3) / 4 * 4;
     }

@@ -27,7 +27,7 @@ struct xtc_read {
  * end. */
 size_t xtc_read_frame(struct xtc_read *f, const unsigned char *data, size_t len);
 
-/* Its length by its head, without unpacking it; 0 as above. */
+/* Its length by its head, without unpacking it; 0: as of xtc_read_frame. */
 size_t xtc_length(const unsigned char *data, size_t len);
 
 /* Its coordinates and box, nm; x: [natoms]. */

@@ -77,7 +77,7 @@ static void put_bits(struct bits *b, unsigned value, int n)
     }
 }
 
-static int bits_of(unsigned __int128 value)
+static int packed_bits(unsigned __int128 value)
 {
     int n = 0;
     for (; value; value >>= 1)
@@ -124,7 +124,7 @@ static void put_full(struct packer *p, const int32_t *x)
         return;
     }
     for (int d = 0; d < 3; d++)
-        put_bits(&p->bits, value[d], bits_of(p->size[d]));
+        put_bits(&p->bits, value[d], packed_bits(p->size[d]));
 }
 
 /* Number of atoms after i that follow as differences; exchanges the first two if there are any. */
@@ -205,7 +205,7 @@ static void measure_bits(struct packer *p)
         p->size[d] = (unsigned)(high[d] - p->low[d] + 1);
         joint = joint && p->size[d] <= JOINT_MAX;
     }
-    p->joint_bits = joint ? bits_of((unsigned __int128)p->size[0] * p->size[1] * p->size[2]) : 0;
+    p->joint_bits = joint ? packed_bits((unsigned __int128)p->size[0] * p->size[1] * p->size[2]) : 0;
     p->window = FIRST_WINDOW;
     while (p->window < WINDOWS - 1 && magic[p->window] < closest)
         p->window++;

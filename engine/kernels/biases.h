@@ -2,8 +2,8 @@
  *
  * Coordinations (engine/math/potentials/coordination.h) and the biases along them. First each pair adds to its
  * coordination, in the control block, and to that one's gradient, which has a place for every atom of every group; then
- * biases turn gradients into forces. Sums are in fixed point. Whoever takes a gradient leaves zeros, and so the next
- * evaluation finds none but zeros.
+ * biases turn gradients into forces. Sums are in fixed point. The thread that reads a gradient sets it to zero for the
+ * next evaluation.
  */
 #ifndef SHOAL_ENGINE_KERNELS_BIASES_H
 #define SHOAL_ENGINE_KERNELS_BIASES_H

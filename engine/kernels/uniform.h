@@ -11,8 +11,6 @@
 #include "engine/run/ctl.h"
 #include "engine/prepare/device_tables.h"
 
-#define UNIFORM_PI 3.14159265358979323846
-
 struct uniform_energies {
     double self, background, dispersion, coulomb_slope, vdw_slope; /* slopes: with the lambdas */
 };
@@ -22,7 +20,7 @@ MATH_FN struct uniform_energies uniform_at(const struct uniform_table *p, const 
 {
     double l = lambda[LAMBDA_COULOMB], lv = lambda[LAMBDA_VDW], q = p->net[0] + l * p->net[1];
     /* the neutralizing background's energy, -pi f Q^2 / (2 beta^2 V) */
-    double back = -UNIFORM_PI * UNIT_COULOMB / (2 * p->beta * p->beta * volume);
+    double back = -M_PI * UNIT_COULOMB / (2 * p->beta * p->beta * volume);
     double tail[2];
     for (int s = 0; s < 2; s++)
         tail[s] = p->dispersion.energy[s][0] / volume + p->dispersion.energy[s][1];

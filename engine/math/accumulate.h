@@ -22,7 +22,7 @@ struct accumulate {
 /* ---- memory that other threads write too ---- */
 
 /* A source that defines ACC_IN_SHARED adds to shared memory alone, which adds 32 bits at a time: the upper half gets
- * the carry of the lower, whoever comes between. */
+ * the carry of the lower, whichever threads add in between. */
 MATH_FN void acc_add(int64_t *sum, int64_t v)
 {
 #if defined MATH_ATOMIC && defined ACC_IN_SHARED

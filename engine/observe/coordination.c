@@ -8,14 +8,14 @@
 #include "engine/base/number.h"
 #include "engine/observe/kinds.h"
 
-static uint32_t bins_of(const struct observable *o)
+static uint32_t coordination_bins(const struct observable *o)
 {
     return (uint32_t)lrint(o->coordination.max / o->coordination.bin);
 }
 
 static struct observe_size coordination_size(const struct observable *o)
 {
-    return (struct observe_size){.counts = bins_of(o) + 1, .reals = 2, .state = sizeof(struct fixed_sum)};
+    return (struct observe_size){.counts = coordination_bins(o) + 1, .reals = 2, .state = sizeof(struct fixed_sum)};
 }
 
 static const void *coordination_put(const struct observable *o, const struct system *sys, const void *plan,
@@ -32,25 +32,25 @@ static const void *coordination_put(const struct observable *o, const struct sys
                .ncoordinations = 1,
                .natoms = (uint32_t)one.ncoordination_atoms},
         .bin = o->coordination.bin,
-        .bins = bins_of(o)};
+        .bins = coordination_bins(o)};
     system_close(&one);
     return arena_put_named(a, "a distribution of coordinations", &t, sizeof t);
 }
 
 /* ---- results ---- */
 
-struct moments {
+struct coordination_moments {
     double mean, error, deviation;
 };
 
-static struct moments moments_of(const struct observe_result *r)
+static struct coordination_moments moments_of(const struct observe_result *r)
 {
     const int blocks = observe_full_blocks(r);
     const double n = (double)r->seen->frames;
     double *sums = observe_total_reals(r), *mean = xcalloc((size_t)blocks + 1, sizeof *mean);
     for (int b = 0; b < blocks; b++)
         mean[b] = observe_reals(r, b)[0] / (double)r->seen->per_block;
-    struct moments m = {.mean = sums[0] / n, .error = observe_error(mean, blocks, 1)};
+    struct coordination_moments m = {.mean = sums[0] / n, .error = observe_error(mean, blocks, 1)};
     m.deviation = sqrt(fmax(0, sums[1] / n - m.mean * m.mean));
     free(sums);
     free(mean);
@@ -78,12 +78,13 @@ static void coordination_file(const struct observe_result *r, struct buf *out)
 {
     static const char *const legends[] = {"p(C)", "error of p(C)", "frames"};
     const struct observable *o = r->o;
-    const struct moments m = moments_of(r);
+    const struct coordination_moments m = moments_of(r);
     int64_t *counts = observe_total_counts(r);
     buf_printf(out, "# mean %.10g +- %.3g, standard deviation %.6g; %lld of %lld frames beyond %.10g\n", m.mean,
-               m.error, m.deviation, (long long)counts[bins_of(o)], (long long)r->seen->frames, o->coordination.max);
+               m.error, m.deviation, (long long)counts[coordination_bins(o)], (long long)r->seen->frames,
+               o->coordination.max);
     observe_header(out, "Distribution of a coordination", "C", "p(C)", legends, 3);
-    for (uint32_t k = 0; k < bins_of(o); k++)
+    for (uint32_t k = 0; k < coordination_bins(o); k++)
         buf_printf(out, "%.6g %.8g %.3g %lld\n", (k + 0.5) * o->coordination.bin,
                    density(r, counts[k], r->seen->frames), density_error(r, k), (long long)counts[k]);
     free(counts);
@@ -91,7 +92,7 @@ static void coordination_file(const struct observe_result *r, struct buf *out)
 
 static void coordination_json(const struct observe_result *r, bool curves, struct writer *w)
 {
-    const struct moments m = moments_of(r);
+    const struct coordination_moments m = moments_of(r);
     int64_t *counts = observe_total_counts(r);
     jw_begin(w, "value", '{');
     jw_real(w, "mean", m.mean);
@@ -102,7 +103,7 @@ static void coordination_json(const struct observe_result *r, bool curves, struc
     jw_real(w, "bin", r->o->coordination.bin);
     if (curves) {
         jw_begin(w, "frames_in_bins", '[');
-        for (uint32_t k = 0; k <= bins_of(r->o); k++)
+        for (uint32_t k = 0; k <= coordination_bins(r->o); k++)
             jw_integer(w, NULL, (size_t)counts[k]);
         jw_end(w, ']');
     }
@@ -111,7 +112,7 @@ static void coordination_json(const struct observe_result *r, bool curves, struc
 
 static void coordination_summary(const struct observe_result *r, struct buf *out)
 {
-    const struct moments m = moments_of(r);
+    const struct coordination_moments m = moments_of(r);
     buf_printf(out, "C ");
     number_with_error(out, m.mean, m.error);
     buf_printf(out, " on average, standard deviation %.3g", m.deviation);

@@ -21,8 +21,8 @@ enum { OBSERVE_BLOCKS = 16 };
 
 /* Read-only; pointers are device addresses. */
 struct observe_table {
-    uint64_t every;         /* timesteps; frames of other steps are none of its */
-    uint64_t sampled;       /* 1: nor are those before the first timestep, of which a sample does not know all */
+    uint64_t every;         /* a frame every so many timesteps */
+    uint64_t sampled;       /* 1: without step 0, whose constraint virial is unknown */
     uint64_t counts, reals; /* numbers of each block */
     double least_width;     /* of the box, nm: the first narrower frame ends it */
     double most_edge[3];    /* so does the first with a longer edge */

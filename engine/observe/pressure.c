@@ -35,7 +35,7 @@ static struct tensor tensor_of(const double *sums, double frames)
     return t;
 }
 
-static struct tensor mean_of(const struct observe_result *r)
+static struct tensor mean_tensor(const struct observe_result *r)
 {
     double *sums = observe_total_reals(r);
     const struct tensor t = tensor_of(sums, (double)r->seen->frames);
@@ -60,7 +60,7 @@ static void pressure_file(const struct observe_result *r, struct buf *out)
 {
     static const char *const legends[] = {"Pres-XX", "Pres-YY", "Pres-ZZ", "Pres-XY", "Pres-XZ", "Pres-YZ", "Pressure"};
     const struct observed *s = r->seen;
-    const struct tensor mean = mean_of(r), error = errors_of(r);
+    const struct tensor mean = mean_tensor(r), error = errors_of(r);
     for (int k = 0; k < VALUES; k++)
         buf_printf(out, "# %s %.8g +- %.3g bar\n", legends[k], mean.value[k], error.value[k]);
     observe_header(out, "Pressure tensor, means of blocks", "frames", "(bar)", legends, VALUES);
@@ -84,7 +84,7 @@ static void add_value(struct writer *w, const char *key, double value, double er
 
 static void pressure_json(const struct observe_result *r, bool curves, struct writer *w)
 {
-    const struct tensor mean = mean_of(r), error = errors_of(r);
+    const struct tensor mean = mean_tensor(r), error = errors_of(r);
     jw_begin(w, "pressure_bar", '{');
     add_value(w, "mean", mean.value[MEAN], error.value[MEAN]);
     for (int k = 0; k < PRESSURE_REALS; k++)
@@ -94,7 +94,7 @@ static void pressure_json(const struct observe_result *r, bool curves, struct wr
 
 static void pressure_summary(const struct observe_result *r, struct buf *out)
 {
-    const struct tensor mean = mean_of(r), error = errors_of(r);
+    const struct tensor mean = mean_tensor(r), error = errors_of(r);
     buf_printf(out, "P ");
     number_with_error(out, mean.value[MEAN], error.value[MEAN]);
     buf_printf(out, " bar; xx %.4g, yy %.4g, zz %.4g", mean.value[PRESSURE_XX], mean.value[PRESSURE_YY],

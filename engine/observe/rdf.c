@@ -12,14 +12,14 @@
 #include "engine/base/number.h"
 #include "engine/observe/kinds.h"
 
-static uint32_t bins_of(const struct observable *o)
+static uint32_t rdf_bins(const struct observable *o)
 {
     return (uint32_t)lrint(o->rdf.max / o->rdf.bin);
 }
 
 static struct observe_size rdf_size(const struct observable *o)
 {
-    return (struct observe_size){.counts = bins_of(o), .reals = 1};
+    return (struct observe_size){.counts = rdf_bins(o), .reals = 1};
 }
 
 /* Boxes of files are single precision. */
@@ -96,7 +96,7 @@ static const void *rdf_put(const struct observable *o, const struct system *sys,
 {
     struct rdf_table t = {.max = o->rdf.max,
                           .bin = o->rdf.bin,
-                          .bins = bins_of(o),
+                          .bins = rdf_bins(o),
                           .same = same(o),
                           .within = o->rdf.within,
                           .overlapping = !same(o) && shared(o)};
@@ -120,7 +120,7 @@ static void evaluate(const struct observe_result *r, double pairs, const int64_t
     const struct observable *o = r->o;
     const double w = 4 * M_PI / 3 * o->rdf.bin * o->rdf.bin * o->rdf.bin * pairs * inverse_volume;
     double sum = 0;
-    for (uint32_t k = 0; k < bins_of(o); k++) {
+    for (uint32_t k = 0; k < rdf_bins(o); k++) {
         const double inner = k, outer = k + 1.0;
         sum += (double)counts[k];
         g[k] = (double)counts[k] / (w * (outer * outer * outer - inner * inner * inner));
@@ -131,7 +131,7 @@ static void evaluate(const struct observe_result *r, double pairs, const int64_t
 static struct curve curve_of(const struct observe_result *r)
 {
     const struct observed *s = r->seen;
-    const uint32_t bins = bins_of(r->o);
+    const uint32_t bins = rdf_bins(r->o);
     const int blocks = observe_full_blocks(r);
     const double pairs = ordered_pairs(r->o, r->sys) / (same(r->o) ? 2 : 1);
     struct curve c = {.bins = bins, .pairs = observe_total_counts(r)};
@@ -189,7 +189,7 @@ static uint32_t highest(const struct curve *c)
     return best;
 }
 
-static void add_curves(const struct curve *c, struct writer *w)
+static void rdf_curves(const struct curve *c, struct writer *w)
 {
     jw_begin(w, "pairs", '[');
     for (uint32_t k = 0; k < c->bins; k++)
@@ -216,7 +216,7 @@ static void rdf_json(const struct observe_result *r, bool curves, struct writer 
     jw_end(w, '}');
     free(volume);
     if (curves)
-        add_curves(&c, w);
+        rdf_curves(&c, w);
     curve_close(&c);
 }
 

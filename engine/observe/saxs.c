@@ -61,7 +61,7 @@ struct profile {
     double volume;              /* nm^3 */
 };
 
-static double mean_of(const double *reals, uint32_t nbins, uint32_t k)
+static double mean_of_bin(const double *reals, uint32_t nbins, uint32_t k)
 {
     return reals[SAXS_INTENSITY * nbins + k] / reals[SAXS_COUNT * nbins + k];
 }
@@ -73,7 +73,7 @@ static double error_of(const struct observe_result *r, uint32_t nbins, uint32_t 
     int n = 0;
     for (int b = 0; b < observe_full_blocks(r); b++)
         if (observe_reals(r, b)[SAXS_COUNT * nbins + k] > 0)
-            mean[n++] = mean_of(observe_reals(r, b), nbins, k);
+            mean[n++] = mean_of_bin(observe_reals(r, b), nbins, k);
     return observe_error(mean, n, 1);
 }
 
@@ -118,7 +118,7 @@ static struct profile profile_of(const struct observe_result *r)
         if (reals[SAXS_COUNT * nbins + k] == 0)
             continue;
         p.q[p.n] = reals[SAXS_Q * nbins + k] / reals[SAXS_COUNT * nbins + k];
-        p.i[p.n] = p.sample[p.n] = mean_of(reals, nbins, k);
+        p.i[p.n] = p.sample[p.n] = mean_of_bin(reals, nbins, k);
         p.error[p.n] = p.uncertain[p.n] = error_of(r, nbins, k);
         p.n++;
     }
@@ -209,7 +209,7 @@ static int saxs_of_blocks(const struct observe_result *r, double *value)
         return -1;
     for (int b = 0; b < observe_full_blocks(r); b++)
         if (observe_reals(r, b)[SAXS_COUNT * nbins + lowest] > 0)
-            value[n++] = mean_of(observe_reals(r, b), nbins, lowest);
+            value[n++] = mean_of_bin(observe_reals(r, b), nbins, lowest);
     return n;
 }
 

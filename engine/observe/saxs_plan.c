@@ -42,9 +42,8 @@ static void cell_edges(const struct system *sys, double padding, double edge[3])
     memset(edge, 0, 3 * sizeof *edge);
     for (int w = 0; w < (sys->nstarts ? sys->nstarts : 1); w++) {
         const struct start s = system_start(sys, w);
-        const double *b = s.box;
-        const double length[3] = {b[BOX_XX], hypot(b[BOX_YX], b[BOX_YY]),
-                                  hypot(hypot(b[BOX_ZX], b[BOX_ZY]), b[BOX_ZZ])};
+        double length[3];
+        box_edges(s.box, length);
         for (int d = 0; d < 3; d++)
             edge[d] = fmax(edge[d], padding * length[d]);
     }
@@ -159,7 +158,7 @@ static int find_species(struct saxs_plan *p, struct species_list *list, int *kin
         kind[p->table.natoms] = k;
         p->atom[p->table.natoms++] = g->atom[i];
     }
-    return p->table.natoms ? 0 : err_set(e, ERR_SPEC, "of: no atom scatters");
+    return p->table.natoms ? 0 : err_set(e, ERR_SPEC, "of: no selected atom has a form factor");
 }
 
 /* Species after species, each one's atoms in the selection's order. */

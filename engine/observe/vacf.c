@@ -108,7 +108,7 @@ static void vacf_file(const struct observe_result *r, struct buf *out)
     buf_free(&title);
 }
 
-static void add_curves(const struct green_kubo *g, struct writer *w)
+static void vacf_curves(const struct green_kubo *g, struct writer *w)
 {
     lags_origins(&g->c, w);
     observe_list(w, "vacf_nm2_per_ps2", g->c.mean, g->c.lags);
@@ -129,7 +129,7 @@ static void vacf_json(const struct observe_result *r, bool curves, struct writer
     jw_integer(w, "blocks", (size_t)g.c.blocks);
     jw_end(w, '}');
     if (curves)
-        add_curves(&g, w);
+        vacf_curves(&g, w);
     green_kubo_close(&g);
 }
 

@@ -20,7 +20,7 @@ enum { PLOT_KEYS = 6 }; /* series that have a colour each */
 
 struct plot_series {
     const char *name;
-    struct plot_point *points; /* owned by whoever made it */
+    struct plot_point *points; /* owned by the caller */
     int n;
     bool joined; /* by a line, in their order */
     bool bars;   /* upwards from 0, one at each whole x, in place of marks; of the first series alone */

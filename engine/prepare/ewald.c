@@ -5,6 +5,9 @@
 #include <complex.h>
 #include <math.h>
 
+#include "engine/math/box.h"
+#include "engine/math/spline.h"
+
 #define NODES 64        /* Chebyshev nodes of the fit */
 #define FIT_ERROR 3e-11 /* of the largest force that the mesh takes over at short distance */
 
@@ -142,8 +145,8 @@ int mesh_size(double edge, double spacing, int order)
 
 int mesh_sizes(int32_t size[3], const double box[BOX_SIZE], const struct nonbonded_settings *set, struct err *e)
 {
-    const double edge[3] = {box[BOX_XX], hypot(box[BOX_YX], box[BOX_YY]),
-                            hypot(hypot(box[BOX_ZX], box[BOX_ZY]), box[BOX_ZZ])};
+    double edge[3];
+    box_edges(box, edge);
     if (set->pme_order < 4 || set->pme_order > 6)
         return err_set(e, ERR_SPEC, "nonbonded.coulomb.order: %d: expected 4 to 6", set->pme_order);
     for (int d = 0; d < 3 && set->coulomb_method != COULOMB_PME; d++)
@@ -165,27 +168,15 @@ int mesh_sizes(int32_t size[3], const double box[BOX_SIZE], const struct nonbond
     return 0;
 }
 
-void spline_values(double *out, int order, double t)
-{
-    out[0] = 1;
-    for (int n = 2; n <= order; n++) { /* M_n(u) = (u M_{n-1}(u) + (n - u) M_{n-1}(u - 1)) / (n - 1), u = t + k */
-        out[n - 1] = 0;
-        for (int k = n - 1; k >= 0; k--) {
-            double u = t + k, left = k ? out[k - 1] : 0;
-            out[k] = (u * out[k] + (n - u) * left) / (n - 1);
-        }
-    }
-}
-
 void mesh_modulus(double *out, int size, int order)
 {
-    double m[16];
-    assert(order <= 16);
-    spline_values(m, order, 0); /* M(0) = 0, M(1), .., M(order - 1) */
+    double w[SPLINE_ORDER_MAX];
+    assert(order <= SPLINE_ORDER_MAX);
+    spline_weights(order, 0, w); /* M(order - 1), .., M(1), M(0) = 0 */
     for (int i = 0; i < size; i++) {
         double complex sum = 0;
         for (int k = 0; k < order; k++)
-            sum += m[k] * cexp(2 * M_PI * I * (double)((long)i * k % size) / size);
+            sum += w[order - 1 - k] * cexp(2 * M_PI * I * (double)((long)i * k % size) / size);
         out[i] = creal(sum * conj(sum));
     }
     for (int i = 1; i + 1 < size; i++) /* odd orders vanish at half the sampling frequency */

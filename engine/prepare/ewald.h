@@ -37,7 +37,5 @@ int mesh_size(double edge, double spacing, int order);
 int mesh_sizes(int32_t size[3], const double box[BOX_SIZE], const struct nonbonded_settings *set, struct err *e);
 /* 1/|b(m)|^2 of the Euler exponential splines (Essmann et al. 1995, doi 10.1063/1.470117, eq. 4.4), m = 0 .. size-1. */
 void mesh_modulus(double *out, int size, int order);
-/* Values at t, t+1, .., t+order-1 of the cardinal B-spline of that order, 0 <= t < 1, by its recursion. */
-void spline_values(double *out, int order, double t);
 
 #endif

@@ -7,7 +7,7 @@
 
 #include "engine/base/buf.h"
 #include "engine/prepare/fixed_distances.h"
-#include "engine/base/union_find.h"
+#include "engine/prepare/union_find.h"
 #include "engine/system/lines.h"
 #include "engine/system/rare_kinds.h"
 #include "engine/prepare/sites.h"

@@ -30,8 +30,8 @@ static int move_observed(const struct sim *by, void *to, const void *from, struc
     return m->dev->ops->copy_async(m->dev, by->lane, to, from, model_observed_bytes(m), e);
 }
 
-/* Round the cycle of windows that `first` leads, in its lane: each simulation takes what the one in the window that it
- * goes to has. Then the others' lanes go on. */
+/* Rotates one cycle of the permutation, starting at `first`: each replica takes what the one in its new window has. The
+ * copies run in the lane of `first`; the other lanes wait for them. */
 static int hand_round(struct sim *const *sim, const int *from, int first, struct err *e)
 {
     const struct sim *by = sim[first];

@@ -2,9 +2,9 @@
  *
  * Gangs: timesteps of tiny systems, of many replicas in one launch. A replica that wants steps waits until
  * engine_flush(); then all that wait, of whatever models, go together, a block each. What a block is to do is its row
- * of a table in mapped memory: the memory and the tables of one replica, and how many steps. Its last act is to report.
- * So replicas share no queue of the device for long, of which there are fewer than replicas, and what a replica
- * computes does not depend on its company.
+ * of a table in mapped memory: the memory and the tables of one replica, and how many steps. A block ends by writing
+ * the report of its replica. There are fewer hardware queues than replicas, and a gang keeps few of them busy. The
+ * results of a replica do not depend on which others are in the launch.
  *
  * Checked instead of a recorder's tape and graph, each time: a row against the row before (only the number of steps may
  * differ, until memory has moved), its pointers against the replica's memory, and what the block says that it has read

@@ -15,7 +15,7 @@
 
 struct model {
     struct dev *dev;
-    struct guest guest; /* of dev, for whoever makes the tables */
+    struct guest guest; /* of dev, for the thread that makes the tables */
     const struct program *program;
     const struct system *sys;
     const struct settings *set;

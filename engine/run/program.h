@@ -11,6 +11,8 @@
 #ifndef SHOAL_ENGINE_RUN_PROGRAM_H
 #define SHOAL_ENGINE_RUN_PROGRAM_H
 
+#include <math.h>
+
 #include "engine/run/ctl.h"
 #include "engine/run/gang.h"
 #include "engine/run/readonly.h"
@@ -30,8 +32,22 @@ struct list_caps {
     uint32_t near;  /* on a GPU: of the pairs that are near, of three atoms */
 };
 
+/* Of a list that has outgrown its own: a fifth more than it needed. */
+static inline uint32_t list_cap_grown(const struct ctl *ctl)
+{
+    return (uint32_t)(1.2 * ctl->value) + 64;
+}
+
+/* Of the list of perturbed pairs at first: every perturbed atom with a fifth more than are within `reach` (nm) at that
+ * density (atoms per nm^3), and some more in small systems, of which it has all at most. */
+static inline uint32_t list_cap_perturbed(int32_t nperturbed, int32_t natoms, double reach, double density)
+{
+    const double around = 1.2 * 4 * M_PI / 3 * density * pow(reach, 3) + 32;
+    return (uint32_t)(nperturbed * fmin(around, natoms)) + 64;
+}
+
 enum evaluate {
-    EVALUATE_STEP,      /* forces only */
+    EVALUATE_STEP,      /* forces only, those of the mesh times mesh_cycle() */
     EVALUATE_POTENTIAL, /* energies of the current state (barostat); what forces there are then is left open */
     EVALUATE_ENERGY,    /* forces and energies of the current state (minimizer) */
     EVALUATE_SAMPLE,    /* the same with virial, dU/dlambda and energy_at_window */
@@ -60,9 +76,9 @@ struct program {
                          const struct topology *t, const struct lambda_rows *windows, struct err *e);
     void (*nonbonded_free)(struct nonbonded *nb); /* NULL is fine */
     const struct readonly *(*nonbonded_tables)(const struct nonbonded *nb);
-    /* How the mesh should be done with so many replicas in flight, for what is known without measuring: PME_BLOCK or
-     * PME_CARD; PME_AUTO: there is none. Where it is the same of 1 and of INT_MAX there is no other way, and
-     * block_bytes has no memory for one. NULL: the program has one way. */
+    /* The form of PME that is expected to be faster with `in_flight` replicas on the device: PME_BLOCK or PME_CARD;
+     * PME_AUTO: there is no mesh. If it is the same for 1 and for INT_MAX, this is the only form, and block_bytes has
+     * no memory for another. NULL: the program has one form. */
     enum pme_form (*pme_form)(const struct nonbonded *nb, int in_flight);
     /* A first guess from density and box; and, after HALT_LIST, capacities that hold what was asked for, with room. */
     void (*caps_guess)(const struct nonbonded *nb, struct list_caps *caps);
@@ -70,11 +86,12 @@ struct program {
     /* Bytes (a multiple of 64) of a replica's working memory. It is zeroed when it is new or caps have changed. It is
      * no part of a replica's state: bits do not depend on it. */
     size_t (*block_bytes)(const struct nonbonded *nb, const struct list_caps *caps);
-    /* Each appends the launches of one piece of a kind of work to a tape. SIM_PREPARE: what timesteps leave behind for
-     * the next one, and all else but frames does not; NULL: nothing. */
+    /* Each appends the launches of one piece of a kind of work to a tape. SIM_STEP: all timesteps of a mesh_cycle().
+     * SIM_PREPARE redoes what a timestep leaves for the next one (atoms placed, forces cleared); it is needed after any
+     * other work except frames. NULL: not needed. */
     void (*emit[SIM_WORK_COUNT])(const struct sim *s, struct tape *t);
-    /* What launches of timesteps of many tiny systems are, and whether a model is one: its SIM_STEP goes by gangs.
-     * NULL: none. */
+    /* What launches of timesteps of many tiny systems are, and whether a model is one: then gangs do its
+     * SIM_STEP. NULL: none. */
     const struct gang_kind *gang;
     bool (*in_gangs)(const struct nonbonded *nb);
     void (*emit_new_velocities)(const struct sim *s, struct tape *t); /* of sim_thermalize */

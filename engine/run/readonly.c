@@ -85,8 +85,8 @@ static int find_drift(const struct readonly *r, size_t chunk, uint64_t digest, s
         rc = drift(r, now, e);
     else if (rc == 0)
         rc = err_set(e, ERR_DRIFT,
-                     "read-only tables had changed for a time: the digest of chunk %zu of %zu was 0x%016" PRIx64
-                     ", not 0x%016" PRIx64 ", and all bytes are as they were",
+                     "read-only tables were corrupted and are read back correctly now, as after a transient memory "
+                     "error: the digest of chunk %zu of %zu was 0x%016" PRIx64 ", expected 0x%016" PRIx64,
                      chunk, readonly_chunks(r), digest, r->digests[chunk]);
     free(now);
     return rc;

@@ -23,7 +23,8 @@ struct sim;
 /* Opens a device (graphs/dev.h names them) with the engine's kernels for it. */
 int engine_open(struct dev **out, const char *name, struct err *e);
 
-/* Submits what replicas of this device have waited with for company. Whoever waits for replicas calls it first. */
+/* Submits the work of replicas of this device that wait for a gang to fill. To be called before any wait for replicas.
+ */
 void engine_flush(struct dev *dev);
 
 /* Uploads the read-only part. `sys` and `set` are borrowed for the model's lifetime. Checks that they fit together
@@ -51,13 +52,14 @@ struct model_forms {
     enum pme_form pme;
 };
 struct model_forms model_forms(const struct model *m);
-/* The way of the mesh for so many replicas in flight, of whatever models, by what was measured before this was built;
- * in a model it is at first that for all of its ensemble. False: there is one way only. */
+/* *form: the form of PME that timings compiled into the program expect to be faster with `in_flight` replicas on the
+ * device, of whatever models. A new model begins with the form for its whole ensemble. False: the device has only one
+ * form. */
 bool model_pme_guess(const struct model *m, int in_flight, enum pme_form *form);
 /* From now on the mesh goes this way, one of the two that model_pme_guess names: each replica changes over, in a new
  * epoch, with the next work that finds nothing of its own in flight. The same bits. */
 void model_set_pme(struct model *m, enum pme_form form);
-/* A replica has found that the read-only tables are not what they were: none that uses them goes on, a new model is
+/* A replica has found that the read-only tables were corrupted: no replica of this model goes on, a new model is
  * needed. */
 bool model_damaged(const struct model *m);
 
@@ -85,8 +87,9 @@ void sim_salt(struct sim *s, uint32_t salt);
 /* From now on it is in another window, as the replica whose random streams it has then: the lambda row of its control
  * block. While nothing is in flight. */
 void sim_place(struct sim *s, int window, uint32_t replica);
-/* Before simulations of one model, sim[w] in window w, change places, sim[from[w]] to window w: what observables have
- * accumulated is the window's, and goes to whoever comes there. While nothing is in flight in any of the n. */
+/* To be called before replicas of one model are exchanged: sim[w] is in window w, and sim[from[w]] will be. Accumulated
+ * observables belong to windows, so they are copied to the replica that moves in. While nothing is in flight in any of
+ * the n. */
 int sim_hand_observed(struct sim *const *sim, const int *from, int n, struct err *e);
 
 /* Whether volume moves adapt their size to how often they are accepted, as they do from the start. Not part of the
@@ -104,12 +107,13 @@ struct box_room sim_box_room(const struct sim *s);
 
 enum sim_work {
     SIM_MINIMIZE, /* n steepest-descent steps (later ones do nothing once converged) */
-    SIM_STEP,     /* n timesteps of the integrator (with COM removal at its interval) */
+    SIM_STEP,     /* n timesteps of the integrator (with COM removal at its interval), to the end of a mesh_cycle() */
     SIM_SAMPLE,   /* n = 1: energies, virial, dU/dlambda and U at every window of the current state */
     SIM_BAROSTAT, /* n Monte Carlo volume moves */
     SIM_OBSERVE,  /* n = 1: the current state is a frame for the system's observables, for those of this step */
     SIM_REPORT,   /* the engine's own, at the end of each of these; */
-    SIM_PREPARE,  /* and this in front of timesteps that come after anything else */
+    SIM_PREPARE,  /* this in front of timesteps that come after anything else; */
+    SIM_INNER,    /* and this, a timestep without the mesh, where a mesh_cycle() was interrupted */
     SIM_WORK_COUNT
 };
 /* What tapes of such work say that they are (tape.work). */
@@ -118,7 +122,7 @@ static inline uint32_t sim_work_label(enum sim_work work)
     return (uint32_t)work + 1;
 }
 /* Whether more work may be submitted now: some, behind work whose outcome was not asked for yet, unless the replica
- * goes by gangs, another way of the mesh is due or there are more lanes than the device has queues. */
+ * is in a gang, another way of the mesh is due or there are more lanes than the device has queues. */
 bool sim_room(const struct sim *s);
 /* Asynchronous; engine_flush() comes before any wait. Work is done in order. ERR_DRIFT and ERR_DEVICE are fatal for
  * this replica. */
@@ -184,7 +188,10 @@ int sim_observe_read(struct sim *s, int i, void *out, struct err *e);
 int sim_launch_times(struct sim *s, enum sim_work work, uint32_t repeats,
                      void (*each)(void *ctx, const char *kernel, double seconds), void *ctx, struct err *e);
 
-uint32_t sim_nodes_per_step(const struct sim *s); /* kernel nodes of the live SIM_STEP tape; 1 where there is a gang */
+/* Kernel nodes of a timestep, by the live SIM_STEP tape; the mean of a mesh_cycle(), rounded up; 1 where there is a
+ * gang.
+ */
+uint32_t sim_nodes_per_step(const struct sim *s);
 size_t sim_device_bytes(const struct sim *s);
 
 #endif

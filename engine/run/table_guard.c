@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Whether the tables that all replicas of a model read are still what was uploaded. A replica asks every so many steps,
- * and with every state that it fetches: launches in its lane make digests of them in mapped memory. Nobody waits for
- * the answer but who is about to keep a state; all others look at it once it has come, which it has when the work that
- * was submitted next has ended.
+ * and with every state that it fetches: launches in its lane write digests of the tables to mapped memory. Only a
+ * caller that is about to save a state waits for the answer. Others read it when the work submitted next has finished;
+ * by then it has arrived.
  */
 #include "engine/run/sim_parts.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Legends of columns of dhdl.xvg and energy.xvg that are written here and looked for by whoever reads these files.
+ * Legends of columns of dhdl.xvg and energy.xvg that the writers of this room write and its readers look for.
  */
 #ifndef SHOAL_ENGINE_SERIES_LEGENDS_H
 #define SHOAL_ENGINE_SERIES_LEGENDS_H

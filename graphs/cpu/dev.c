@@ -309,7 +309,7 @@ static const char *model(void)
     return "cpu";
 }
 
-int dev_cpu_open(struct dev **out, uint32_t threads, struct kernel_table kernels, struct err *e)
+int dev_cpu_open(struct dev **out, const char *name, uint32_t threads, struct kernel_table kernels, struct err *e)
 {
     struct cpu_dev *d = xcalloc(1, sizeof *d);
     d->base = (struct dev){.ops = &cpu_ops, .kernels = kernels, .model = model()};

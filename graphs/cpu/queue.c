@@ -17,31 +17,23 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "engine/base/buf.h"
+#include "engine/base/clock.h"
 #include "graphs/echo.h"
 
 /* --- executing, on the pool's threads --- */
-
-/* Of the calling thread, seconds. */
-static double processor_time(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static void execute(const struct kernel_table *kernels, const struct tape *t, uint32_t number, double *seconds)
 {
     const struct launch *l = &t->launches[number];
     const void *args = tape_args(t, l);
-    const double begun = seconds ? processor_time() : 0;
+    const double begun = seconds ? clock_seconds(CLOCK_THREAD_CPUTIME_ID) : 0;
     echo_note(l, args);
     kernels->kernels[l->kernel].cpu(l, args);
     if (seconds)
-        seconds[number] += processor_time() - begun;
+        seconds[number] += clock_seconds(CLOCK_THREAD_CPUTIME_ID) - begun;
 }
 
 /* splitmix64 (Steele, Lea, Flood): enough to draw orders from. */

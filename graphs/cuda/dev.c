@@ -9,7 +9,9 @@
 #include <sys/prctl.h>
 
 #include "engine/base/buf.h"
+#include "graphs/cuda/ids.h"
 #include "graphs/cuda/needs.h"
+#include "graphs/kinds.h"
 
 #define TIMER_SLACK_NS 1000UL
 #define QUEUES 32 /* of the hardware, at most */
@@ -58,7 +60,7 @@ static int driver_function(struct cuda_dev *d, const char *name, unsigned versio
     enum cudaDriverEntryPointQueryResult found;
     TRY(cudaGetDriverEntryPointByVersion, name, out, version, cudaEnableDefault, &found);
     if (found != cudaDriverEntryPointSuccess || !*out)
-        return err_set(e, ERR_DEVICE, "cuda:%d: the driver has no %s (CUDA 12.4 or later is needed)", d->ordinal, name);
+        return err_set(e, ERR_DEVICE, "%s: the driver has no %s (CUDA 12.4 or later is needed)", d->name, name);
     return 0;
 }
 
@@ -101,17 +103,28 @@ static int try_lane(struct cuda_dev *d, struct err *e)
     return rc ? rc : cuda_lost(d, e);
 }
 
+/* Whether CUDA found the device that it was given by its id. */
+static bool is_there(void)
+{
+    int count = 0;
+    const cudaError_t code = cudaGetDeviceCount(&count);
+    (void)cudaGetLastError(); /* reported here */
+    return (code == cudaSuccess && count > 0) || (code != cudaSuccess && code != cudaErrorNoDevice);
+}
+
 static int open_device(struct cuda_dev *d, struct err *e)
 {
     int version;
     if (prctl(PR_SET_TIMERSLACK, TIMER_SLACK_NS)) /* this thread's short sleeps, in poll(), end when they should */
-        return err_errno(e, "cuda:%d: prctl", d->ordinal);
+        return err_errno(e, "%s: prctl", d->name);
     TRY(cudaDriverGetVersion, &version);
     if (gpu_needs_driver(version, CUDART_VERSION, e))
-        return err_prefix(e, "cuda:%d", d->ordinal);
+        return err_prefix(e, "%s", d->name);
+    if (device_id(d->name) && !is_there())
+        return gpu_ids_missing(d->name, e);
     TRY(cudaGetDeviceProperties, &d->properties, d->ordinal);
     if (gpu_needs_kernels(GPU_ARCHS, d->properties.major, d->properties.minor, e))
-        return err_prefix(e, "cuda:%d: %s", d->ordinal, d->properties.name);
+        return err_prefix(e, "%s: %s", d->name, d->properties.name);
     TRY(cudaSetDevice, d->ordinal);
     set_limits(&d->base.limits, &d->properties);
     TRY(cudaMemGetInfo, &d->free_bytes, &d->total_bytes);
@@ -139,16 +152,19 @@ int dev_cuda_count(uint32_t *out, struct err *e)
     return count ? 0 : gpu_needs_access(gpu_needs_listed(GPU_LIST), e);
 }
 
-int dev_cuda_open(struct dev **out, uint32_t ordinal, struct kernel_table kernels, struct err *e)
+int dev_cuda_open(struct dev **out, const char *name, uint32_t ordinal, struct kernel_table kernels, struct err *e)
 {
+    if (gpu_ids_choose(name, e))
+        return -(int)e->code;
     /* As many hardware queues as there can be, unless the user says otherwise; read when the context is made. Lanes
      * that share one wait for one another. */
     char wanted[16];
     snprintf(wanted, sizeof wanted, "%d", QUEUES);
     if (setenv("CUDA_DEVICE_MAX_CONNECTIONS", wanted, 0))
-        return err_errno(e, "cuda:%u: setenv", ordinal);
+        return err_errno(e, "%s: setenv", name);
     struct cuda_dev *d = xcalloc(1, sizeof *d);
     d->base = (struct dev){.ops = &cuda_ops, .kernels = kernels, .model = d->properties.name};
+    snprintf(d->name, sizeof d->name, "%s", name);
     d->ordinal = (int)ordinal;
     d->kernels = xcalloc(kernels.count, sizeof *d->kernels);
     cuda_memory_open(d);

@@ -72,15 +72,14 @@ struct retired {
     struct mark done;
 };
 
-/* Scratch of captures and checks, which keep what they once took: nodes of a graph or before a node, with edges; what
- * the next launch comes after; what a library's nodes are hashed of; what a tape with some would become. */
+/* Buffers that capture and check use again; they only grow. */
 struct cuda_scratch {
-    cudaGraphNode_t *from;
-    cudaGraphEdgeData *data;
-    size_t cap; /* of both */
-    struct node_list after;
-    struct buf hashed;
-    struct capture traced;
+    cudaGraphNode_t *from;   /* nodes of a graph, or the sources of a node's edges.. */
+    cudaGraphEdgeData *data; /* ..and the data of these edges */
+    size_t cap;              /* of both */
+    struct node_list after;  /* nodes that the next launch depends on */
+    struct buf hashed;       /* what the nodes of a library launch are hashed from */
+    struct capture traced;   /* the graph of a tape with library launches, to count their nodes */
 };
 
 /* Two before the first launch of a tape, and one behind each. */
@@ -88,6 +87,7 @@ enum { CUDA_TICKS = TAPE_LAUNCHES_MAX + 2 };
 
 struct cuda_dev {
     struct dev base;
+    char name[DEV_NAME]; /* as it was given */
     int ordinal;
     struct cudaDeviceProp properties;
     size_t free_bytes, total_bytes; /* as last seen */
@@ -154,9 +154,9 @@ int cuda_run_timed(struct cuda_dev *d, struct lane *lane, const struct tape *t, 
 void cuda_ticks_free(struct cuda_dev *d);
 
 void cuda_scratch_reserve(struct cuda_scratch *s, size_t nodes);
-/* Launches of its own repetition that one of a graph comes after; 0: the repetition before. A graph begins with one
- * launch, and what else comes after none comes after that: each beginning takes up a hardware queue, and lanes that
- * share one wait for each other. */
+/* Mask of the launches in the same repetition that launch `number` depends on; 0: it depends on the whole repetition
+ * before. A graph has one root: any launch without a dependency is made to depend on the first, because each root
+ * occupies a hardware queue, and lanes that share a queue wait for each other. */
 uint64_t cuda_after(const struct tape *t, uint32_t number, uint32_t repetition);
 /* *out is zeroed, or was dropped: its memory is used again. After a failure it has no graph. */
 int cuda_capture(struct cuda_dev *d, struct lane *lane, const struct tape *t, uint32_t repeat, struct capture *out,

@@ -47,7 +47,7 @@ static cudaError_t ask_memory(struct cuda_dev *d)
 /* Whatever is known of the device by now goes with it. rc cudaSuccess: the call is a library's and says it all. */
 static int say(struct cuda_dev *d, cudaError_t rc, const char *call, bool lost, bool answers, struct err *e)
 {
-    gpu_failed(&(struct gpu_failure){.ordinal = d->ordinal,
+    gpu_failed(&(struct gpu_failure){.name = d->name,
                                      .call = call,
                                      .code = rc == cudaSuccess ? NULL : cudaGetErrorName(rc),
                                      .text = cudaGetErrorString(rc),

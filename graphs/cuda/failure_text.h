@@ -11,7 +11,7 @@
 #include "engine/base/err.h"
 
 struct gpu_failure {
-    int ordinal;                    /* of the device */
+    const char *name;               /* of the device: "cuda:0" */
     const char *call, *code, *text; /* "cudaMalloc", "cudaErrorMemoryAllocation", "out of memory"; or all in call */
     const char *model;              /* "NVIDIA H200"; NULL: not known yet, nor what follows */
     int major, minor;               /* compute capability */

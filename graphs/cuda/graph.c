@@ -68,8 +68,7 @@ static int note_piece(struct cuda_dev *d, struct lane *lane, enum launch_kind ki
     size_t n = 0;
     TRY(cudaStreamGetCaptureInfo, lane->stream, &status, &id, &graph, &tails, &edges, &n);
     if (status != cudaStreamCaptureStatusActive || (kind == LAUNCH_KERNEL && n != 1))
-        return err_set(e, ERR_DEVICE, "cuda:%d: a captured launch became %zu nodes (status %d)", d->ordinal, n,
-                       (int)status);
+        return err_set(e, ERR_DEVICE, "%s: a captured launch became %zu nodes (status %d)", d->name, n, (int)status);
     for (size_t i = 0; i < n; i++)
         node_add(&c->tails, tails[i]);
     if (kind == LAUNCH_KERNEL) {

@@ -28,9 +28,12 @@ static int open_kernel(struct cuda_dev *d, uint32_t number, struct err *e)
     c->shared_limit = is.sharedSizeBytes < SHARED_PLAIN ? SHARED_PLAIN - (uint32_t)is.sharedSizeBytes : 0;
     CUfunction f = (CUfunction)c->handle;
     if (d->driver.function_parameter(f, 0, &offset, &size) != CUDA_SUCCESS || offset != 0 || size != k->args_size)
-        return err_set(e, ERR_DEVICE, "cuda:%d: it does not take its %u bytes of arguments", d->ordinal, k->args_size);
+        return err_set(e, ERR_DEVICE,
+                       "%s: the kernel has no parameter of %u bytes, as its arguments have: was it compiled from other "
+                       "sources?",
+                       d->name, k->args_size);
     if (d->driver.function_parameter(f, 1, &offset, &size) == CUDA_SUCCESS)
-        return err_set(e, ERR_DEVICE, "cuda:%d: it takes more than one parameter", d->ordinal);
+        return err_set(e, ERR_DEVICE, "%s: the kernel has more than one parameter", d->name);
     return 0;
 }
 
@@ -89,10 +92,10 @@ int cuda_admit(struct cuda_dev *d, const struct tape *t, struct err *e)
     if (rc)
         return rc;
     if (check_launches(&d->base.kernels, t, e))
-        return err_prefix(e, "cuda:%d", d->ordinal);
+        return err_prefix(e, "%s", d->name);
     for (uint32_t i = 0; i < t->count; i++)
         if (admit_launch(d, &t->launches[i], e))
-            return err_prefix(e, "cuda:%d: launch %u: kernel %s", d->ordinal, i,
+            return err_prefix(e, "%s: launch %u: kernel %s", d->name, i,
                               d->base.kernels.kernels[t->launches[i].kernel].name);
     return 0;
 }

@@ -27,8 +27,8 @@ static size_t free_bytes(struct cuda_dev *d)
 static int full(struct cuda_dev *d, const char *what, size_t bytes, struct err *e)
 {
     (void)cudaGetLastError(); /* no failure: a condition */
-    err_set(e, ERR_MEMORY, "cuda:%d: %zu bytes of %s memory: %zu of %zu bytes of device memory are free", d->ordinal,
-            bytes, what, free_bytes(d), d->total_bytes);
+    err_set(e, ERR_MEMORY, "%s: %zu bytes of %s memory: %zu of %zu bytes of device memory are free", d->name, bytes,
+            what, free_bytes(d), d->total_bytes);
     return DEV_FULL;
 }
 

@@ -62,8 +62,7 @@ static int add_kernel_node(struct cuda_dev *d, cudaGraphNode_t node, struct buf 
     CUDA_KERNEL_NODE_PARAMS p;
     size_t offset, size;
     if (d->driver.kernel_node((CUgraphNode)node, &p) != CUDA_SUCCESS || !p.kernelParams)
-        return err_set(e, ERR_DEVICE, "cuda:%d: a kernel of a library function does not tell its arguments",
-                       d->ordinal);
+        return err_set(e, ERR_DEVICE, "%s: a kernel of a library function does not tell its arguments", d->name);
     buf_add(b, &p.func, sizeof p.func);
     buf_add(b, &p.kern, sizeof p.kern);
     const unsigned shape[] = {p.gridDimX,  p.gridDimY,  p.gridDimZ,      p.blockDimX,
@@ -111,7 +110,7 @@ static int add_node(struct cuda_dev *d, cudaGraphNode_t node, struct buf *b, str
         return add_memcpy_node(d, node, b, e);
     if (type == cudaGraphNodeTypeEmpty)
         return 0;
-    return err_set(e, ERR_UNSUPPORTED, "cuda:%d: a library function puts a node of type %d into the graph", d->ordinal,
+    return err_set(e, ERR_UNSUPPORTED, "%s: a library function puts a node of type %d into the graph", d->name,
                    (int)type);
 }
 
@@ -203,11 +202,11 @@ static int read_edges(struct cuda_dev *d, const struct graph *g, uint32_t piece,
         l->flags = is.early ? LAUNCH_EARLY : 0;
     uint64_t before = first && !is.here ? tape_sinks(&g->held) : 0;
     if (is.before != before)
-        return err_set(e, ERR_DRIFT, "of the step before it comes after launches 0x%llx, not 0x%llx",
+        return err_set(e, ERR_DRIFT, "the graph has dependencies 0x%llx on the step before, the tape 0x%llx",
                        (unsigned long long)is.before, (unsigned long long)before);
     uint32_t edges = tails_of(c, first, is.here) + (before ? tails_of(c, first - c->launches, before) : 0);
     if (l->kind == LAUNCH_KERNEL && is.count != edges)
-        return err_set(e, ERR_DRIFT, "it has %u edges, not %u", is.count, edges);
+        return err_set(e, ERR_DRIFT, "the node has %u edges, expected %u", is.count, edges);
     return 0;
 }
 
@@ -238,14 +237,13 @@ int cuda_readback(struct dev *dev, struct graph *g, uint32_t repetition, struct 
         return rc;
     TRY(cudaGraphGetNodes, c->graph, NULL, &nodes);
     if (nodes != c->nodes.count)
-        return err_set(e, ERR_DRIFT, "cuda:%d: the graph has %zu nodes, %u were captured", d->ordinal, nodes,
-                       c->nodes.count);
+        return err_set(e, ERR_DRIFT, "%s: the graph has %zu nodes, %u were captured", d->name, nodes, c->nodes.count);
     tape_clear(t);
     for (uint32_t i = 0; i < c->launches; i++)
         if (read_piece(d, g, repetition * c->launches + i, t, e))
-            return err_prefix(e, "cuda:%d: step %u of the graph: launch %u", d->ordinal, repetition, i);
+            return err_prefix(e, "%s: step %u of the graph: launch %u", d->name, repetition, i);
     rc = check_tapes(&dev->kernels, &g->held, t, e);
-    return rc ? err_prefix(e, "cuda:%d: the captured graph changed after it was instantiated", d->ordinal) : 0;
+    return rc ? err_prefix(e, "%s: the captured graph changed after it was instantiated", d->name) : 0;
 }
 
 int cuda_trace(struct dev *dev, struct lane *lane, struct tape *t, struct err *e)

@@ -15,6 +15,7 @@ import time
 
 from fake import as_user, assert_whole, body_of
 from scenarios import run, service
+from service import until
 
 SHOAL = sys.argv[2]
 ANN, BOB = 12345, 12346
@@ -116,6 +117,27 @@ def killed():
         alike(row["device_seconds"], s.get(ident)["device_seconds"])
 
 
+def added():
+    """Windows go on from what they had sampled before others were added, also where the service was restarted in between: that counts once."""
+    with service("added", steps=0, per_second=STEPS * 4, segment=STEPS // 15, slots=4) as s:
+        ident = s.submit("a", windows=(0, 0.5))
+        assert_whole(s, ident, STEPS)
+        s.act(ident, "extend?time=100%20steps")
+        s.act(ident, "pause")
+        s.wait_replicas(ident, lambda r: r["state"] in ("paused", "done"))
+        before = total(rows(s, "ensemble"), "steps")
+        assert before >= 2 * STEPS
+        until(lambda: s.call("POST", f"/v1/ensembles/{ident}/extend?windows=vdw:%200.25")[0] == 200)
+        assert [r["step"] for r in s.get(ident)["replicas"]] == [0, 0, 0]
+        s.kill()
+        s.start()
+        s.act(ident, "resume")
+        assert_whole(s, ident, STEPS + 100)
+        (row,) = rows(s, "ensemble")
+        assert row["steps"] == 3 * (STEPS + 100), (row, before)
+        alike(row["ns"], row["steps"] * 2e-6)
+
+
 def trimmed():
     """What is older than --accounting-days goes."""
     with service("trimmed", "--accounting-days", "7") as s:
@@ -132,4 +154,4 @@ def trimmed():
 
 
 if __name__ == "__main__":
-    run([sums, killed, trimmed], sys.argv[3:])
+    run([sums, killed, added, trimmed], sys.argv[3:])

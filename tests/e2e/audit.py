@@ -19,6 +19,7 @@ from service import until
 
 OPENAPI = sys.argv[2]
 CHANGES_NOTHING = {("POST", "/v1/validate")}
+ELSEWHERE = {("POST", "/v1/import")}  # archives.py
 FIELD = re.compile(r'(\w+)=("(?:[^"\\]|\\.)*"|\S*)')
 
 
@@ -27,7 +28,7 @@ def commands():
     with open(OPENAPI, encoding="utf-8") as f:
         paths = yaml.safe_load(f)["paths"]
     return {(method.upper(), path) for path, methods in paths.items() for method in methods
-            if method in ("post", "put", "patch", "delete")} - CHANGES_NOTHING
+            if method in ("post", "put", "patch", "delete")} - CHANGES_NOTHING - ELSEWHERE
 
 
 def fields(line):
@@ -78,6 +79,7 @@ TRIES = {
     ("POST", "/v1/ensembles/{id}/resume"): (paused, "", None, {"act": "resume"}),
     ("POST", "/v1/ensembles/{id}/retry"): (ended, "", None, {"act": "retry"}),
     ("POST", "/v1/ensembles/{id}/priority"): (running, "?to=high", None, {"act": "priority", "to": "high"}),
+    ("POST", "/v1/ensembles/{id}/move"): (running, "?to=cpu", None, {"act": "move", "to": "cpu"}),
     ("POST", "/v1/ensembles/{id}/reestimate"): (done, "", None, {"act": "reestimate"}),
     ("POST", "/v1/ensembles/{id}/extend"): (running, "?until=20%20ps", None, {"act": "extend", "until": "20 ps"}),
 }

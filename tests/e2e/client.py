@@ -365,6 +365,9 @@ class Client(Answered):
             self.assertEqual(out, state + "\n")
             self.assertIn(f"methane is {state}", err)
             self.assertEqual(self.shoal(verb, "3f2a", "-q", *more)[1], "")
+        self.service.answers["POST /v1/ensembles/3f2a/move?to=cuda%3A1"] = (200, ensemble(state="running", moved_to="cuda:1"))
+        self.assertEqual(self.shoal("move", "3f2a", "cuda:1")[0], "running\n")
+        self.assertIn("move wants either IDs or a choice", self.shoal("move", "cuda:1", code=2)[1])
         self.assertIn("`shoal retry 3f2a` goes on with it", self.shoal("cancel", "3f2a")[1])
         self.assertIn("`shoal results 3f2a` shows the new results once they are computed", self.shoal("reestimate", "3f2a")[1])
 

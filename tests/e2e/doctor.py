@@ -172,6 +172,26 @@ class Doctor(unittest.TestCase):
         self.warns(self.smi("0, NVIDIA H200, 580.65.06, Enabled, 3"), "memory", "3 uncorrected memory errors", "--gpu-reset")
         self.warns(self.smi("0, NVIDIA L40S, 580.65.06, Disabled, [N/A]"), "memory", "ECC is off", "--ecc-config=1")
 
+    def clocks(self, *lines):
+        said = "\n".join(f"echo '{line}'" for line in lines)
+        self.program("nvidia-smi", f"case $* in *clocks*) {said} ;; *) echo '0, NVIDIA H200, 580.65.06, Enabled, 0' ;; esac")
+        return self.doctor()
+
+    def test_clocks(self):
+        found = self.clocks("0, NVIDIA H200, 1965, 1980, 1980, 1980, 0x0000000000000000", "1, NVIDIA H200, 345, 1980, [N/A], [N/A], 0x0000000000000001",
+                            "2, NVIDIA H200, 1500, 1980, 1980, 1980, 0x0000000000000004")
+        self.well(found)
+        self.assertEqual([line[1] for line in found["clocks"]],
+                         ["GPU 0 (NVIDIA H200): 1965 MHz now, 1980 at most", "GPU 1 (NVIDIA H200): 345 MHz now, 1980 at most",
+                          "GPU 2 (NVIDIA H200): 1500 MHz now, 1980 at most, held by its power limit"])
+        self.warns(self.clocks("0, NVIDIA H200, 900, 1980, 1980, 1980, 0x0000000000000040"), "clocks", "too hot, to 900 of 1980 MHz", "fans")
+        self.warns(self.clocks("0, NVIDIA H200, 900, 1980, 1980, 1980, 0x0000000000000020"), "clocks", "too hot, to 900 of 1980 MHz", "fans")
+        self.warns(self.clocks("0, NVIDIA H200, 600, 1980, 1980, 1980, 0x0000000000000088"), "clocks", "power brake", "power supply")
+        self.warns(self.clocks("0, NVIDIA H200, 600, 1980, 1980, 1980, 0x0000000000000008"), "clocks", "the hardware slows it down", "cables")
+        self.warns(self.clocks("0, NVIDIA H200, 1000, 1980, 1000, 1980, 0x0000000000000002"), "clocks", "set to 1000 MHz, and is 1980 MHz by default",
+                   "--reset-applications-clocks")
+        self.well(self.clocks('Field "clocks_throttle_reasons.active" is not a valid field to query.'))
+
     def test_driver(self):
         self.program("nvidia-smi", "echo 'Failed to initialize NVML: Driver/library version mismatch'; exit 18")
         self.warns(self.doctor(), "driver", "Driver/library version mismatch", "modprobe nvidia")

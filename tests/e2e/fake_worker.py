@@ -4,7 +4,7 @@
 
 It speaks frames (daemon/processes/frames.h) and obeys the file named by FAKE_RULES, read again at every start of a replica:
 {"steps": per replica, and so many more as its target is later than the spec's (0: its target), "per_second": steps, "segment": steps between checkpoints, "model": device model,
- "drain_seconds": how long a drain takes, "protocol": what the hello says,
+ "limits", "memory": of the device, {"total", "free", "used": bytes}, "drain_seconds": how long a drain takes, "protocol": what the hello says,
  "rules": [{"window": 1, "name": "ensemble's name", "device": "cpu:1", "salt": of the start, "at": step, "times": n,
             "do": "crash" | "exit" | "fail" | "nonsense" | "stray" | "close" | "hang", "code": n, "message": text}]}
 Every key of a rule but "do" may be absent; a replica that hangs makes no step but is heard of; `times` counts in a file beside the rules, over all workers.
@@ -17,6 +17,7 @@ import os
 import re
 import resource
 import select
+import shutil
 import signal
 import socket
 import struct
@@ -55,7 +56,8 @@ class Replica:
         said = sum(int(n) for n in re.findall(r"(?:minimize: {steps|time): (\d+)", spec))
         steps = self.config.get("steps", 100)
         self.steps = steps + message["steps"] - said if steps else message["steps"]
-        self.step, self.index, self.salt, self.hangs = 0, 0, start["salt"], False
+        self.step, self.index, self.salt, self.hangs, self.took = 0, 0, start["salt"], False, False
+        self.take_over(start, message)
         # A larger salt than the newest checkpoint's means the checkpoint before, as the true worker does it.
         size = 0
         for name in ("checkpoint", "checkpoint.previous"):
@@ -69,6 +71,14 @@ class Replica:
             f.truncate(size)
         self.begun, self.first = now, self.step
         self.told = now
+
+    def take_over(self, start, message):
+        """What its window had sampled before windows were added, in one piece."""
+        origin = os.path.join(start["directory"], message.get("origin", ""))
+        if "origin" in message and os.path.exists(os.path.join(origin, "checkpoint")) and not os.path.exists(self.path("checkpoint")):
+            for name in ("steps", "checkpoint"):
+                shutil.copy(os.path.join(origin, name), self.path(name))
+            self.took = True
 
     def path(self, name):
         return os.path.join(self.folder, name)
@@ -91,8 +101,9 @@ class Worker:
         self.device, self.replicas = device, {}
         config = rules()
         self.slots = slots or config.get("slots", 2)
+        about = {key: config[key] for key in ("limits", "memory") if key in config}
         self.send(type="hello", protocol=config.get("protocol", PROTOCOL), device=device, model=config.get("model", "fake"), slots=self.slots,
-                  pid=os.getpid(), version="fake")
+                  pid=os.getpid(), version="fake", **about)
 
     def send(self, **message):
         data = json.dumps(message).encode()
@@ -164,7 +175,10 @@ class Worker:
 
     def start(self, message, one):
         try:
-            self.replicas[one["number"]] = Replica(message, one, time.monotonic())
+            replica = self.replicas[one["number"]] = Replica(message, one, time.monotonic())
+            if replica.took:
+                self.send(type="segment", replica=replica.number, index=replica.index, stage=0, step=replica.step, steps=replica.steps,
+                          time_ps=replica.step * 0.002, bytes={})
         except OSError as error:
             self.send(type="failed", replica=one["number"], code=NO_SPACE if error.errno == errno.ENOSPC else IO,
                       message=f"open {error.filename}: {error.strerror}", step=0)
@@ -175,7 +189,8 @@ class Worker:
                 self.start(message, one)
             shares = [[number, 1000 + number] for number in self.replicas]
             self.send(type="load", slots=self.slots, busy=0.5, us_per_replica_step=100.0, ns_per_day=1000.0, replicas=shares,
-                      memory={"total": 1 << 30, "free": 1 << 29, "used": 1 << 20, "replica": max((b for _, b in shares), default=0)})
+                      memory={"total": 1 << 30, "free": 1 << 29, "used": 1 << 20, "replica": max((b for _, b in shares), default=0),
+                              **rules().get("memory", {})})
         elif message["type"] == "stop":
             for replica in [r for r in self.replicas.values() if r.set == message["set"]]:
                 self.try_to(self.stop, replica)

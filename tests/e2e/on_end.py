@@ -13,7 +13,7 @@ import time
 import fake
 from fake import body_of
 from scenarios import ROOT, run, service
-from service import until
+from service import Gone, until
 
 
 def lines(path):
@@ -86,17 +86,58 @@ def harmless():
         assert len(sleepers) == 4
         os.kill(sleepers.pop(), signal.SIGTERM)
         until(lambda: "late" in lines(out))
-        last = [s.submit("slow5"), s.submit("never")]
+        last = [s.submit("slow5"), s.submit("later")]
         for ident in last:
             s.act(ident, "cancel")
         until(lambda: "slow5" in lines(out))
         sleepers = s.children("sleep")
         begin = time.monotonic()
         assert s.stop() == 0 and time.monotonic() - begin < 20
-        assert f"on-end: the service stops: no command for ensemble {last[1]}" in s.log_text() and "never" not in lines(out)
+        assert f"on-end: the service stops: the command for ensemble {last[1]} runs at the next start" in s.log_text()
+        assert "later" not in lines(out)
         for process in sleepers:
             os.kill(process, signal.SIGTERM)  # they were left alone
+        for _ in range(2):
+            s.start()
+            until(lambda: "later" in lines(out))
+            time.sleep(0.2)
+            s.kill()
+        assert lines(out).count("later") == 1 and lines(out).count("slow5") == 1, lines(out)
+
+
+def stopping():
+    """Ends while the service is being stopped, or when it is killed: each has its command, once, now or at the next start."""
+    out = os.path.join(ROOT, "stopping.out")
+    with service("stopping", "--on-end", f'echo "$SHOAL_NAME" >> {out}', per_second=50, drain_seconds=0.2) as s:
+        names = [f"e{i}" for i in range(40)]
+        idents = {name: s.submit(name) for name in names}
+        s.wait_steps(idents["e0"], 0)
+        cancelled = []
+
+        def cancel_until_gone():
+            for name in names[len(cancelled):]:
+                try:
+                    s.act(idents[name], "cancel")
+                except (Gone, AssertionError):
+                    return
+                cancelled.append(name)
+                time.sleep(0.01)
+        s.process.send_signal(signal.SIGTERM)
+        cancel_until_gone()
+        s.process.wait(20)
+        stopped = len(cancelled)
+        assert 0 < stopped < len(names), "it was stopped in the middle"
+        s.start()
+        s.act(idents[names[-1]], "cancel")
+        s.kill()
+        s.start()
+        until(lambda: set(lines(out)) >= {*cancelled, names[-1]})
+        time.sleep(0.2)
+        told = lines(out)
+        if told.count(names[-1]) == 2:  # it was killed in the moment of the command's start
+            told.remove(names[-1])
+        assert sorted(told) == sorted({*told}) and {*told} - {*cancelled, names[-1]} <= {names[stopped]}, (told, cancelled)
 
 
 if __name__ == "__main__":
-    run([told, nobody_else_s, harmless], sys.argv[2:])
+    run([told, nobody_else_s, harmless, stopping], sys.argv[2:])

@@ -74,6 +74,14 @@ def with_mesh(o, folder):
     assert run["profile"]["steps"] >= o.steps, run
 
 
+def seldom_mesh(o, folder):
+    """The mesh in every second timestep: one tape holds both."""
+    spec = write(folder, "seldom", lambda spec: spec.replace("{timestep: 2 fs", "{mesh-every: 2, timestep: 2 fs").replace("every: 25", "every: 26"))
+    families = held(o, profiled(o, spec, "--json"))
+    assert launches(families["motion"])["langevin"] == 1, families["motion"]
+    assert all(0.45 < n < 0.55 for n in launches(families["mesh"]).values()), families["mesh"]
+
+
 def without_mesh(o, folder):
     spec = write(folder, "field", lambda spec: spec.replace("{grid-spacing: 0.15 nm}", "{method: reaction-field}"))
     families = held(o, profiled(o, spec, "--json"))
@@ -113,6 +121,7 @@ def main():
         with_mesh(o, folder)
         without_mesh(o, folder)
         if o.device.startswith("cpu"):
+            seldom_mesh(o, folder)
             printed(o, folder)
             refused(o, folder)
         else:

@@ -202,16 +202,23 @@ class Package(Served):
         self.assertEqual(self.shoal.cancel("moved").state, "cancelled")
         self.assertEqual([e.state for e in self.shoal.watch("moved", since=0) if e.kind == "ensemble"][-1], "cancelled")
         deadline = time.monotonic() + 60
+        archive = os.path.join(self.folder, "moved.tar.zst")
         while True:
             try:
-                freed = self.shoal.remove("moved")
+                self.shoal.export("moved", archive)
                 break
             except shoal.Problem as problem:  # its replicas stop soon after
-                self.assertIn("still stopping", str(problem))
+                self.assertIn("come to rest", str(problem))
                 self.assertLess(time.monotonic(), deadline)
                 time.sleep(0.1)
-        self.assertGreater(freed, 0)
+        with self.assertRaises(shoal.Problem) as caught:
+            self.shoal.import_ensemble(archive)
+        self.assertEqual((caught.exception.code, caught.exception.status), ("CONFLICT", 409))
+        self.assertGreater(self.shoal.remove("moved"), 0)
         self.assertRaisesRegex(shoal.Problem, "no ensemble", self.shoal.ensemble, ensemble)
+        again = self.shoal.import_ensemble(archive)
+        self.assertEqual((again.id, again.state, again.key), (ensemble.id, "cancelled", ensemble.key))
+        self.shoal.remove(again)
 
     def test_watch_through_a_restart(self):
         """The service is killed and started again under a watch, which sees progress before and the end after it."""

@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "daemon/spec/spec.h"
+#include "daemon/spec/split.h"
 #include "engine/io/io.h"
 #include "engine/observe/observe.h"
 
@@ -59,7 +59,20 @@ static void check_system(const struct spec *s, const struct system *sys)
             assert(observe_bytes(&sys->observables[i]) % 8 == 0);
 }
 
-static void read_system(const struct spec *s, const void *index, size_t size)
+/* Where one is chosen it is as the schema wants it. */
+static void check_split(struct spec *s, const struct system *sys)
+{
+    struct err e = {0};
+    const struct nonbonded_settings *nb = &s->settings.nonbonded;
+    if (s->split != SPLIT_AUTO || spec_choose_split(s, sys, &e))
+        return;
+    assert(s->split == SPLIT_GIVEN && nb->pme_order >= 4 && nb->pme_order <= 6);
+    assert(nb->coulomb_cutoff <= 5 && nb->ewald_tolerance >= 1e-12 && nb->ewald_tolerance <= 0.01);
+    for (int d = 0; d < 3; d++)
+        assert(nb->pme_grid[d] >= 6 && nb->pme_grid[d] <= 4096);
+}
+
+static void read_system(struct spec *s, const void *index, size_t size)
 {
     struct source *src = source_memory_new();
     struct system sys = {0};
@@ -67,10 +80,12 @@ static void read_system(const struct spec *s, const void *index, size_t size)
     assert(!source_memory_add(src, "x.top", topology, sizeof topology - 1, &e));
     assert(!source_memory_add(src, "x.gro", coordinates, sizeof coordinates - 1, &e));
     assert(!source_memory_add(src, "x.ndx", index, size, &e));
-    if (spec_system(s, src, &sys, &e))
+    if (spec_system(s, src, &sys, &e)) {
         assert(e.msg[0] && e.code != ERR_INTERNAL && !sys.natoms);
-    else
+    } else {
+        check_split(s, &sys);
         check_system(s, &sys);
+    }
     system_close(&sys);
     source_free(src);
 }

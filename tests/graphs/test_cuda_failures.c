@@ -32,8 +32,10 @@ cudaError_t __wrap_cudaMemGetInfo(size_t *free_bytes, size_t *total)
 
 static struct cuda_dev open_card(void)
 {
-    struct cuda_dev d = {
-        .ordinal = 1, .properties = {.name = "A Card", .major = 9}, .free_bytes = 70 * GIB, .total_bytes = 80 * GIB};
+    struct cuda_dev d = {.name = "cuda:1",
+                         .properties = {.name = "A Card", .major = 9},
+                         .free_bytes = 70 * GIB,
+                         .total_bytes = 80 * GIB};
     asked = 0;
     answer = cudaSuccess;
     return d;

@@ -36,6 +36,10 @@ static void test_names(void **state)
                                       "cpu:2:shuffle:eager",
                                       "cpu:eager:2",
                                       "cuda:eager",
+                                      "cuda:GPU-",
+                                      "cuda:GPU-xyz",
+                                      "cuda:UUID-3f6b",
+                                      "cuda:MIG-3f6b:2",
                                       "cuda:0:shuffle"};
     struct dev *d;
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
@@ -43,8 +47,8 @@ static void test_names(void **state)
         assert_int_equal(dev_open(&d, bad[i], toy_kernels, &e), -ERR_USAGE);
         assert_says(
             &e, ERR_USAGE,
-            "expected cpu, cpu:THREADS (1 to 4096) or cuda:NUMBER, any with :eager behind it, or the first two with "
-            ":shuffle");
+            "expected cpu, cpu:THREADS (1 to 4096) or cuda:NUMBER (or its id for NUMBER: GPU-.. or MIG-..), any with "
+            ":eager behind it, or the first two with :shuffle");
         assert_null(d);
     }
     ok(dev_open(&d, "cpu:eager", toy_kernels, &oops));

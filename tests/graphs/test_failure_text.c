@@ -24,7 +24,7 @@ static void says(const struct gpu_failure *f, const char *text)
 
 static void test_words(void **state)
 {
-    struct gpu_failure f = {.ordinal = 3,
+    struct gpu_failure f = {.name = "cuda:3",
                             .call = "cudaGraphInstantiate",
                             .code = "cudaErrorMemoryAllocation",
                             .text = "out of memory",
@@ -48,8 +48,11 @@ static void test_words(void **state)
 /* Before it is open nothing is known of it, and nothing is made up. */
 static void test_unknown_device(void **state)
 {
-    struct gpu_failure f = {
-        .call = "cudaSetDevice", .code = "cudaErrorInvalidDevice", .text = "invalid device ordinal", .before = true};
+    struct gpu_failure f = {.name = "cuda:0",
+                            .call = "cudaSetDevice",
+                            .code = "cudaErrorInvalidDevice",
+                            .text = "invalid device ordinal",
+                            .before = true};
     says(&f, "cuda:0: cudaSetDevice: cudaErrorInvalidDevice (invalid device ordinal)");
     f.lost = true;
     says(&f,

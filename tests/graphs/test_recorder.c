@@ -239,7 +239,7 @@ static void test_empty_step(void **state)
     setup.emit = emit_nothing;
     ok(recorder_new(&r, &setup, &oops));
     assert_int_equal(recorder_submit(r, 1, &e), -ERR_DRIFT);
-    assert_string_equal(e.msg, "recorder (cold): the step launches nothing");
+    assert_string_equal(e.msg, "recorder (cold): the step recorded no launches");
     recorder_free(r);
     recorder_free(NULL);
     toy_close(&t);

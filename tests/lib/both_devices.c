@@ -12,7 +12,6 @@
 
 #include "tests/lib/both_devices.h"
 
-#include "engine/cuda/pairs/pairs.h"
 #include "engine/run/program.h"
 #include "engine/run/sim_parts.h"
 #include "tests/lib/emulate/toy.h"
@@ -146,10 +145,9 @@ struct system *relaxed_water(int side, const struct settings *set)
 
 void cut_into(uint32_t most)
 {
-    static struct pair_limits usual;
-    if (!usual.whole)
-        usual = pair_limits;
-    pair_limits = most ? (struct pair_limits){0, most} : usual;
+    emulate_shared(0, 0);
+    if (most)
+        emulate_room(0, most);
 }
 
 void reshape(struct system *sys, const double shape[BOX_SIZE], bool molecules)

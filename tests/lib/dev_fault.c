@@ -36,6 +36,7 @@ struct fault_dev {
     void (*change)(struct tape *t);
     struct behind *behinds;
     void (*change_run)(struct tape *t);
+    struct lane *ran; /* the lane of the last run */
 };
 
 static struct fault_dev *fault(const struct dev *d)
@@ -199,6 +200,7 @@ static int fault_run(struct dev *dev, struct lane *lane, const struct tape *t, s
     int rc = planted(d, "run", e);
     if (rc)
         return rc;
+    d->ran = lane;
     tape_copy(&other, t);
     if (d->change_run)
         d->change_run(&other);
@@ -408,4 +410,12 @@ void dev_fault_lose(struct dev *d, uint64_t call)
 uint32_t dev_fault_alive(const struct dev *d)
 {
     return fault(d)->alive;
+}
+
+int dev_fault_settle(struct dev *d, struct err *e)
+{
+    struct fault_dev *f = fault(d);
+    struct mark m;
+    int rc = f->inner->ops->mark(f->inner, f->ran, &m, e);
+    return rc ? rc : dev_wait(f->inner, f->ran, &m, e);
 }

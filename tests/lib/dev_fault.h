@@ -26,6 +26,8 @@ void dev_fault_flip(struct dev *d, uint32_t launch, uint32_t byte);
 void dev_fault_behind(struct dev *d, void (*change)(struct tape *t));
 /* Every tape that is run from now on is run as `change` makes of it; NULL: as it is. */
 void dev_fault_change(struct dev *d, void (*change)(struct tape *t));
+/* Waits until the lane that was last given a tape has done all that it was given. */
+int dev_fault_settle(struct dev *d, struct err *e);
 /* As dev_fault_fail, but from that call on the device is lost: dev_lost() is true and every call that can fail does. */
 void dev_fault_lose(struct dev *d, uint64_t call);
 /* Allocations, lanes and graphs not given back yet. */

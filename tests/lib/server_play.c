@@ -24,7 +24,7 @@ void server_play_begin(struct server_play *p, server_handler *handler, void *arg
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     assert_int_equal(bind(fd, (struct sockaddr *)&p->at, sizeof p->at), 0);
     assert_int_equal(listen(fd, 1000), 0);
-    struct server_config c = {fd, p->quota, p->metrics, handler, arg, idle_seconds};
+    struct server_config c = {fd, p->quota, p->metrics, handler, arg, idle_seconds, NULL};
     assert_int_equal(server_new(&p->server, &p->loop, &c, &e), 0);
 }
 

@@ -29,6 +29,20 @@ struct soft_core forces_gapsys(int variant)
                               .sigma = 0.3};
 }
 
+struct settings forces_short_coulomb(int variant)
+{
+    struct settings set = forces_settings(variant % 4, variant % 3 ? ALCHEMY_DECOUPLE : ALCHEMY_B_STATES);
+    set.nonbonded.coulomb_cutoff = FORCES_SHORT_COULOMB;
+    set.nonbonded.coulomb_modifier = variant % 5 == 1 ? COULOMB_CUTOFF : COULOMB_POTENTIAL_SHIFT;
+    set.nonbonded.dispersion = DISPERSION_ALL;
+    set.alchemy.decouple[0].intramolecular_decouple = variant % 3 == 1;
+    set.alchemy.soft_core.coulomb = variant % 2;
+    set.alchemy.soft_core.power = variant % 4 < 2 ? 1 : 2;
+    if (variant >= 8)
+        set.alchemy.soft_core = forces_gapsys(variant);
+    return set;
+}
+
 void forces_windows(struct settings *set)
 {
     set->alchemy.nwindows = 4;

@@ -16,6 +16,9 @@ extern double forces_lambda[64][LAMBDA_COUNT];
 struct settings forces_settings(enum vdw_modifier modifier, enum alchemy kind);
 /* As usual, or so far out that many pairs are closer, or so far that cut-offs and switches are in the way. */
 struct soft_core forces_gapsys(int variant);
+/* Shorter than the one of Lennard-Jones, with every kind of change and soft core; 12 variants. */
+#define FORCES_SHORT_COULOMB 0.6 /* nm */
+struct settings forces_short_coulomb(int variant);
 /* Four of them, in which charges and Lennard-Jones do not go together. */
 void forces_windows(struct settings *set);
 /* In a reaction field; 12 variants. */

@@ -18,7 +18,7 @@ static void test_windows(void **state)
 {
     const double h = 1e-4;
     struct system *sys = forces_two_kinds();
-    for (int variant = 0; variant < 18; variant += toy_every()) {
+    for (int variant = 0; variant < 20; variant += toy_every()) {
         bool b_states = variant % 3 == 0 && variant < 12;
         struct settings set = forces_settings(VDW_POTENTIAL_SWITCH, b_states ? ALCHEMY_B_STATES : ALCHEMY_DECOUPLE);
         double du[5], unused[5];
@@ -26,13 +26,15 @@ static void test_windows(void **state)
         set.alchemy.soft_core.coulomb = variant >= 3;
         if (variant >= 6)
             set.alchemy.soft_core = forces_gapsys(variant / 3 - 1);
-        if (variant >= 12)
+        if (variant >= 12 && variant < 18)
             forces_ways(&set.alchemy, variant);
-        if (variant >= 15) {
+        if (variant >= 15 && variant < 18) {
             struct settings field = forces_field(variant % 3 ? variant - 12 : 8);
             set.nonbonded = field.nonbonded;
             set.alchemy.soft_core = field.alchemy.soft_core;
         }
+        if (variant % 10 == 5 || variant >= 18)
+            set.nonbonded.coulomb_cutoff = FORCES_SHORT_COULOMB;
         set.nonbonded.dispersion = DISPERSION_ALL;
         set.alchemy.nwindows = 5;
         for (int w = 0; w < 5; w++) {
@@ -68,6 +70,8 @@ static void test_gradient(void **state)
             set.alchemy.soft_core = forces_gapsys(variant);
         if (variant >= 7)
             set.nonbonded.coulomb_method = COULOMB_REACTION_FIELD;
+        if (variant == 1 || variant == 5)
+            set.nonbonded.coulomb_cutoff = FORCES_SHORT_COULOMB;
         double(*f)[3] = xcalloc((size_t)sys->natoms, sizeof *f), du;
         struct err e = {0};
         struct toy t = toy_open(sys, &set, 0);
@@ -109,7 +113,7 @@ static double strained(const struct system *sys, const struct settings *set, int
 
 /* Each element of the virial is half the response to a strain, background of a net charge included; so is the other one
  * of a shear, by symmetry. */
-static void virial_in(enum coulomb_method method)
+static void virial_in(enum coulomb_method method, double cutoff)
 {
     const double h = 1e-5;
     struct system *sys = mixture(2);
@@ -117,6 +121,7 @@ static void virial_in(enum coulomb_method method)
     sys->atoms[50].charge[1] += 1;
     struct settings set = forces_inside(VDW_POTENTIAL_SWITCH, method == COULOMB_REACTION_FIELD);
     set.nonbonded.coulomb_method = method;
+    set.nonbonded.coulomb_cutoff = cutoff;
     for (int d = 0; d < 3; d++) /* the same mesh in all */
         set.nonbonded.pme_grid[d] = 24;
     struct sample a = forces_sample(toy_open(sys, &set, 0));
@@ -135,8 +140,9 @@ static void virial_in(enum coulomb_method method)
 
 static void test_virial(void **state)
 {
-    virial_in(COULOMB_PME);
-    virial_in(COULOMB_REACTION_FIELD);
+    virial_in(COULOMB_PME, 1);
+    virial_in(COULOMB_PME, FORCES_SHORT_COULOMB);
+    virial_in(COULOMB_REACTION_FIELD, 1);
 }
 
 int main(void)

@@ -62,6 +62,26 @@ static void test_alchemy(void **state)
     toy_system_free(sys);
 }
 
+/* With a Coulomb cut-off shorter than that of Lennard-Jones, which keeps all of its pairs and its correction. */
+static void test_short_coulomb(void **state)
+{
+    struct system *sys = mixture(2);
+    mixture_of_both_ends(sys);
+    for (int variant = 0; variant < 12; variant += toy_every()) {
+        struct settings set = forces_short_coulomb(variant);
+        forces_windows(&set);
+        compare(sys, &set);
+    }
+    struct settings set = forces_short_coulomb(0);
+    const struct sample is = forces_sample(toy_open(sys, &set, 0));
+    set.nonbonded.coulomb_cutoff = set.nonbonded.vdw_cutoff;
+    const struct sample equal = forces_sample(toy_open(sys, &set, 0));
+    near(is.energy[TERM_LJ], equal.energy[TERM_LJ], forces_room(equal.energy[TERM_LJ]));
+    assert_true(is.energy[TERM_DISPERSION_CORRECTION] == equal.energy[TERM_DISPERSION_CORRECTION]);
+    assert_true(is.energy[TERM_DISPERSION_CORRECTION] != 0);
+    toy_system_free(sys);
+}
+
 static void test_several(void **state)
 {
     struct system *sys = forces_two_kinds();
@@ -164,8 +184,9 @@ static void test_mesh(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_modifiers), cmocka_unit_test(test_alchemy), cmocka_unit_test(test_several),
-        cmocka_unit_test(test_field),     cmocka_unit_test(test_growth),  cmocka_unit_test(test_mesh),
+        cmocka_unit_test(test_modifiers), cmocka_unit_test(test_alchemy), cmocka_unit_test(test_short_coulomb),
+        cmocka_unit_test(test_several),   cmocka_unit_test(test_field),   cmocka_unit_test(test_growth),
+        cmocka_unit_test(test_mesh),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

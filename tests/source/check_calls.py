@@ -17,6 +17,7 @@ import rooms
 TOPS = ("engine", "graphs", "daemon", "client")  # those of which a README says what they may include
 # Files that know what stands above them, because they list it.
 LISTS = {
+    "daemon/api/api.c": "has all commands of the API",
     "graphs/dev_open.c": "opens any device by its name",
     "engine/run/program.c": "has the programs of all devices",
     "engine/cpu/kernels.c": "has all kernels of the program",

@@ -73,6 +73,17 @@ static int in_child_with_folder(void)
     return refused(rmdir(folder)) && refused(socket(AF_UNIX, SOCK_STREAM, 0)) ? 0 : 6;
 }
 
+static int in_child_with_tree(void)
+{
+    char in[80], file[80], out[] = "/tmp/shoal-test-confine-out";
+    snprintf(in, sizeof in, "%s/a", folder);
+    snprintf(file, sizeof file, "%s/a/b", folder);
+    confine_to_tree(folder);
+    if (mkdir(in, 0700) || open(file, O_RDWR | O_CREAT, 0600) < 0 || unlink(file))
+        return 3;
+    return refused(mkdir(out, 0700)) && refused(symlink(out, file)) ? 0 : 4;
+}
+
 /* Skips where the kernel or the build has no such limits. */
 static void expect_limits(void)
 {
@@ -106,6 +117,10 @@ static void test_confined_to_a_folder(void **state)
     expect_limits();
     assert_non_null(mkdtemp(folder));
     expect_confined(in_child_with_folder);
+    expect_confined(in_child_with_tree);
+    char in[80];
+    snprintf(in, sizeof in, "%s/a", folder);
+    assert_int_equal(rmdir(in), 0);
     assert_int_equal(rmdir(folder), 0); /* nothing is in it */
 }
 

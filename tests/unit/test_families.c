@@ -55,6 +55,7 @@ static void test_families(void **state)
     assert_int_equal(family_of(step, "pairs_regions_triclinic"), FAMILY_PAIRS);
     assert_int_equal(family_of(step, "order_coordinations"), FAMILY_BIASES);
     assert_int_equal(family_of(step, "langevin"), FAMILY_MOTION);
+    assert_int_equal(family_of(sim_work_label(SIM_INNER), "pairs"), FAMILY_PAIRS);
     assert_int_equal(family_of(step, "what is it"), FAMILY_OTHER);
     assert_int_equal(family_of(sim_work_label(SIM_SAMPLE), "mesh_block"), FAMILY_SAMPLES);
     assert_int_equal(family_of(sim_work_label(SIM_BAROSTAT), "pairs"), FAMILY_VOLUME_MOVES);

@@ -60,6 +60,9 @@ static void what_memory_holds(void **state)
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         const struct room r = {2 * gib, cases[k].free * mib, cases[k].slab * mib};
         assert_int_equal(room_for(&r, cases[k].tables * mib, cases[k].replica * mib), cases[k].fit);
+        const int64_t left = room_usable(r.free) - cases[k].tables * mib; /* what they take says the same */
+        assert_true(!cases[k].fit || room_taken(&r, cases[k].replica * mib, cases[k].fit) <= left);
+        assert_true(!cases[k].replica || room_taken(&r, cases[k].replica * mib, cases[k].fit + 1) > left);
     }
     /* the worker has room for those that were told and do not run yet */
     const struct room r = {2 * gib, 1000 * mib, 0};

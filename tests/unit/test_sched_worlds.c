@@ -14,7 +14,8 @@
 #include "engine/base/buf.h"
 #include "tests/lib/sched_play.h"
 
-enum { WINDOWS = 8 }; /* of an ensemble at most */
+enum { WINDOWS = 8 };               /* of an ensemble at most */
+enum { MEMORY = 100, TABLES = 10 }; /* bytes of each device, of each ensemble there; nine tenths may be taken */
 
 static uint64_t seed;
 
@@ -28,6 +29,10 @@ static uint32_t draw(uint32_t n)
 static struct ensemble *make_sets(uint32_t owner, int replicas, int retries)
 {
     struct ensemble *e = play_ensemble(owner, replicas, retries);
+    struct buf sizes = {0};
+    buf_printf(&sizes, "[{\"kind\":\"d\",\"limits\":\"1\",\"tables\":%d,\"replica\":%u}]", TABLES, 5 + draw(20));
+    device_sizes_read(&e->sizes, sizes.data);
+    buf_free(&sizes);
     e->nsets = 0;
     e->stop = (struct stop_rule){.error = draw(3) == 0, .after = 10};
     if (draw(3) == 0)
@@ -61,8 +66,37 @@ static int index_of(const struct world *w, const struct ensemble *e)
     return i;
 }
 
+/* What runs on a device has the memory, and its model there. */
+static void check_memory(const struct world *w, int worker)
+{
+    const struct sched_worker *sw = &w->p.s.workers[worker];
+    int64_t taken = 0;
+    for (int i = 0; i < w->nensembles; i++) {
+        const struct ensemble *e = w->ensembles[i];
+        int64_t held = 0;
+        for (int k = 0; k < e->nreplicas; k++)
+            held += e->replicas[k].held && e->replicas[k].set->worker == worker;
+        taken += held ? TABLES + held * e->sizes.item->replica : 0;
+        assert_true(!held || e->modelled >> worker & 1);
+        assert_true(health_is_up(&sw->health) || !(e->modelled >> worker & 1));
+    }
+    assert_true(taken <= MEMORY / 10 * 9);
+}
+
+/* A set of an ensemble that was moved starts where it was moved to, if that is well and it has not crashed there. */
+static void check_start(const struct world *w, const struct decision *d)
+{
+    const int home = d->ensemble->home;
+    if (home < 0 || home == d->worker || d->set->crashed >> home & 1)
+        return;
+    const struct sched_worker *k = &w->p.s.workers[home];
+    assert_true(!health_counts(&k->health) || health_is_sick(&k->health) || set_open(d->set) > k->slots);
+}
+
 static void check_promises(const struct world *w)
 {
+    for (int k = 0; k < w->p.s.nworkers; k++)
+        check_memory(w, k);
     for (int k = 0; k < w->p.s.nworkers; k++) {
         const struct sched_worker *sw = &w->p.s.workers[k];
         if (sw->nrunning > (health_is_up(&sw->health) ? sw->slots : 0)) { /* a set that is larger than that, alone */
@@ -155,6 +189,8 @@ static void world_step(struct world *w, struct sched_event ev)
             w->full = true;
         if (d->kind == DECIDE_START || d->kind == DECIDE_STOP || d->kind == DECIDE_KILL)
             assert_true(health_is_up(&w->p.s.workers[d->worker].health));
+        if (d->kind == DECIDE_START)
+            check_start(w, d);
     }
     check_promises(w);
     if (++w->steps % 32 == 0) /* it takes its time */
@@ -204,8 +240,13 @@ static void worker_acts(struct world *w, int k, bool calm)
 {
     struct sched_worker *sw = &w->p.s.workers[k];
     if (!health_is_up(&sw->health)) {
-        world_step(
-            w, (struct sched_event){.kind = SCHED_WORKER_UP, .worker = k, .slots = 4 - k, .device = "d", .model = "m"});
+        world_step(w, (struct sched_event){.kind = SCHED_WORKER_UP,
+                                           .worker = k,
+                                           .slots = 4 - k,
+                                           .device = "d",
+                                           .model = "m",
+                                           .limits = "1",
+                                           .room = {MEMORY, MEMORY, 0}});
         return;
     }
     if (w->killed[k] || (w->sick[k] && sw->nsets && draw(2))) {
@@ -300,6 +341,11 @@ static void something_happens(struct world *w)
         world_step(w, ev);
     } else if (what < 6 && w->nensembles) {
         finish_job(w, (int)draw((uint32_t)w->nensembles), draw(4) != 0);
+    } else if (what == 10 && w->nensembles && draw(3) == 0) {
+        world_step(w, (struct sched_event){.kind = SCHED_MOVE,
+                                           .ensemble = w->ensembles[draw((uint32_t)w->nensembles)],
+                                           .worker = (int)draw((uint32_t)w->p.s.nworkers + 1) - 1,
+                                           .device = "d"});
     } else if (what == 6) {
         world_step(w, (struct sched_event){.kind = SCHED_TICK});
     } else if (what == 9 && w->nensembles && draw(4) == 0) {

@@ -83,6 +83,10 @@ static void test_values(void **state)
     assert_int_equal(o.live_seconds, 0);
     assert_true(o.portable && o.verbose && !o.idle);
     options_free(&o);
+    taken("--device cuda:GPU-3f6b --device cuda:GPU-8c1d --device cuda:MIG-3f6b", &o);
+    assert_int_equal(o.ndevices, 3);
+    assert_string_equal(o.devices[2], "cuda:MIG-3f6b");
+    options_free(&o);
     taken("--slots 1 --slots 2", &o);
     assert_int_equal(o.slots, 2);
     options_free(&o);
@@ -100,6 +104,14 @@ static void test_refused(void **state)
     refused("--log xml", "--log xml: expected text or json");
     refused("--live-seconds -1", "--live-seconds -1: expected a whole number from 0 to 1000000");
     refused("--connections 4x", "--connections 4x: expected a whole number, as in 20 or 100G");
+    refused("--device cuda:GPU-3f6b --device cuda:GPU-3f:eager",
+            "--device cuda:GPU-3f:eager: that GPU is cuda:GPU-3f6b already: expected each once");
+    refused("--device cuda:0 --device cuda:GPU-3f6b",
+            "--device cuda:GPU-3f6b: it may be cuda:0: expected all GPUs by their numbers, or all by their ids");
+    refused("--device cuda:GPU-xyz",
+            "--device cuda:GPU-xyz: expected a number, as in cuda:0, or an id as nvidia-smi -L lists it, as in "
+            "cuda:GPU-3f6b or "
+            "cuda:MIG-8c1d");
     refused("--device cuda:0 --device cuda:0:eager",
             "--device cuda:0:eager: that GPU is cuda:0 already: expected each once");
     refused("run", "unexpected argument \"run\"; see shoald --help");

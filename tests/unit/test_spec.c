@@ -346,10 +346,9 @@ static void test_key_errors(void **state)
             SPEC("4: nonbonded.vdw.modifer: unknown key; did you mean modifier?"));
     refused(HEAD "nonbonded:\n  vdw: {switch_start: 1 nm}\n",
             SPEC("4: nonbonded.vdw.switch_start: unknown key; did you mean switch-start?"));
-    refused(
-        HEAD "nonbonded: {pressure: 1 bar}\n",
-        SPEC("3: nonbonded.pressure: unknown key; expected cutoff, list-buffer, vdw or coulomb; pressure belongs into "
-             "barostat"));
+    refused(HEAD "nonbonded: {pressure: 1 bar}\n", SPEC("3: nonbonded.pressure: unknown key; expected cutoff, "
+                                                        "list-buffer, vdw, coulomb or split; pressure belongs into "
+                                                        "barostat"));
     refused(HEAD "zebra: 1\n",
             SPEC("3: zebra: unknown key; expected name, system, nonbonded, constraints, masses, "
                  "alchemy, restraints, biases, integrator, "

@@ -44,7 +44,7 @@ static void holds_are_stored_until_they_end(void **state)
     end_store(&r);
 }
 
-static void who_paused_and_what_is_urgent_is_stored(void **state)
+static void who_paused_what_is_urgent_and_where_it_was_moved_is_stored(void **state)
 {
     struct running r;
     struct ensemble *e = make_ensemble(1, "abcd", NULL);
@@ -55,9 +55,11 @@ static void who_paused_and_what_is_urgent_is_stored(void **state)
     end_store(&r);
     load_again(&r);
     assert_int_equal(loaded[0]->priority, PRIORITY_URGENT);
+    assert_null(loaded[0]->moved_to);
     ensemble_free(loaded[0]);
     e->priority = -1;
     ensemble_string(&e->paused_by, "ann");
+    ensemble_string(&e->moved_to, "cuda:1");
     store_save_ensemble(r.store, e);
     commit(&r);
     end_store(&r);
@@ -65,6 +67,7 @@ static void who_paused_and_what_is_urgent_is_stored(void **state)
     assert_int_equal(nloaded, 1);
     assert_string_equal(loaded[0]->paused_by, "ann");
     assert_int_equal(loaded[0]->priority, -1);
+    assert_string_equal(loaded[0]->moved_to, "cuda:1");
     end_store(&r);
     ensemble_free(loaded[0]);
     ensemble_free(e);
@@ -74,7 +77,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(holds_are_stored_until_they_end, setup, teardown),
-        cmocka_unit_test_setup_teardown(who_paused_and_what_is_urgent_is_stored, setup, teardown),
+        cmocka_unit_test_setup_teardown(who_paused_what_is_urgent_and_where_it_was_moved_is_stored, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -141,6 +141,8 @@ static void the_first_schema_becomes_todays(void **state)
     assert_int_equal(got->replicas[0].set->crashes, 2);
     assert_string_equal(got->replicas[0].set->model, "m");
     assert_int_equal(got->replicas[0].saved_step, 40);
+    assert_int_equal(got->replicas[0].used_step, 40); /* and no more is counted of what an older program counted */
+    assert_true(got->replicas[0].used_ps == 0.5);
     assert_int_equal(got->replicas[1].window, 1);
     assert_int_equal(got->replicas[1].stream, 1);
     assert_int_equal(got->replicas[1].origin, -1);

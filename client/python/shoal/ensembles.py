@@ -107,6 +107,7 @@ class Ensemble:
     owner: int | None
     revision: int | None
     priority: str | None  # among the owner's: low, normal or high; urgent: before all users'; None: of services of before
+    moved_to: str | None  # the device that it was moved to and stays on
     state: str
     reason: str | None
     created: str
@@ -202,6 +203,18 @@ class About:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Split:
+    """How Coulomb is split between pairs and mesh, of a spec with nonbonded.split. Errors of forces: estimates, kJ/mol/nm (rms)."""
+
+    cutoff_nm: float
+    grid: tuple[int, ...]
+    order: int
+    tolerance: float
+    force_error: float
+    force_error_asked: float
+
+
+@dataclass(frozen=True, kw_only=True)
 class Summary:
     """Of a submission that would be accepted."""
 
@@ -213,6 +226,7 @@ class Summary:
     stages: int
     steps_per_window: int | None
     about: About | None
+    split: Split | None
     fits: tuple[Fit, ...] | None
     warnings: tuple[SpecWarning, ...] | None
 

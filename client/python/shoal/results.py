@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from shoal.ensembles import Split
 from shoal.rows import Rows
 from shoal.show import html_table, short_unit, with_error
 
@@ -590,6 +591,7 @@ class Results:
     version: str
     ensemble: Origin
     methods: tuple[Method, ...] | None  # not of bare files
+    split: Split | None  # only where the spec has nonbonded.split
     repeats: Rows[Repeat] | None
     estimators: Rows[Estimator]
     windows: Rows[Window]

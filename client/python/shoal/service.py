@@ -140,6 +140,10 @@ class Service:
         """Which of your ensembles go first: those of high, then normal, then low priority; of administrators urgent, before all users'."""
         return self._move(which, f"priority?to={priority}")
 
+    def move(self, which: str | Ensemble, device: str) -> Ensemble:
+        """Has it go on on this device, as in "cuda:1", and stay there; "any": where there is room again."""
+        return self._move(which, "move?" + urlencode({"to": device}))
+
     def retry(self, which: str | Ensemble, window: int | None = None) -> Ensemble:
         """Runs failed and cancelled windows again, or the one."""
         return self._move(which, "retry" if window is None else f"retry?window={window}")
@@ -304,16 +308,7 @@ class Service:
 
     def fetch(self, which: str | Ensemble, path: str, target: StrPath) -> None:
         """A file onto the disk, which gets its name when all of it is there. OSError where the disk takes no more."""
-        part = f"{os.fspath(target)}.part"
-        try:
-            with self.open(which, path) as source, open(part, "wb") as file:
-                while piece := source.read(PIECE):
-                    file.write(piece)
-            os.replace(part, target)
-        except BaseException:
-            with suppress(FileNotFoundError):
-                os.unlink(part)
-            raise
+        _keep(self.open(which, path), target)
 
     def fetch_all(self, which: str | Ensemble, folder: StrPath) -> list[str]:
         """All files but checkpoints into a folder, which is made; files of the same names are replaced. Their paths."""
@@ -326,6 +321,16 @@ class Service:
             self.fetch(which, file.path, target)
             fetched.append(target)
         return fetched
+
+    def export(self, which: str | Ensemble, target: StrPath) -> None:
+        """A paused ensemble, or one that has ended, as one file for import_ensemble() of another service; it stays here as it is.
+        Busy: its last checkpoints are not made yet, try again in some seconds."""
+        _keep(self._transport.open("GET", _path(which, "/export")), target)
+
+    def import_ensemble(self, path: StrPath) -> Ensemble:
+        """Takes over an ensemble that export() wrote. A paused one is paused here too: resume() has it go on."""
+        with open(path, "rb") as file:
+            return decode(Ensemble, self._transport.upload("/v1/import", file), "Ensemble")
 
     def report(self, which: str | Ensemble, path: StrPath) -> None:
         """Writes what `shoal report` says of it, a page with figures, also while it runs. Conflict: the file is there."""
@@ -369,6 +374,19 @@ class Service:
             wanted = "any window" if window is None else f"window {window}"
             raise refusal("NOT_FOUND", f"{_word(which)}: no dhdl.xvg of {wanted} in repeat {repeat}")
         return frames.join([make(frames.read_dhdl(self.read(which, path).decode(), path)) for _, path in sorted(found.items())])
+
+
+def _keep(source: Answer, target: StrPath) -> None:
+    part = f"{os.fspath(target)}.part"
+    try:
+        with source, open(part, "wb") as file:
+            while piece := source.read(PIECE):
+                file.write(piece)
+        os.replace(part, target)
+    except BaseException:
+        with suppress(FileNotFoundError):
+            os.unlink(part)
+        raise
 
 
 def _submission(spec: str, name: str, files: Mapping[str, str], key: str | None, labels: Mapping[str, str] | None) -> dict[str, object]:

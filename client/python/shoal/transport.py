@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, BinaryIO, Self
 
 from shoal.errors import Malformed, OutOfTime, ShoalError, Unreachable, refusal
 
@@ -82,12 +82,19 @@ class Transport:
 
     def open(self, method: str, path: str, body: object = None) -> Answer:
         """An answer with a status of 2xx. A Problem where the service refuses; Unreachable, OutOfTime, Malformed."""
-        text = None if body is None else json.dumps(body).encode()
+        return self._open(method, path, None if body is None else json.dumps(body).encode(), "application/json")
+
+    def upload(self, path: str, file: BinaryIO) -> dict[str, Any]:
+        """The JSON object of the answer to a file, which is sent as it is read."""
+        with self._open("POST", path, file, "application/zstd") as answer:
+            return parse_object(answer.read(), f"POST {path}")
+
+    def _open(self, method: str, path: str, data: bytes | BinaryIO | None, kind: str) -> Answer:
         with self.errors():
             connection = Connection(self.path)
             try:
                 with suppress(BrokenPipeError):  # one that will not have all of it says why
-                    connection.request(method, path, text, {"Content-Type": "application/json"} if text else {})
+                    connection.request(method, path, data, {"Content-Type": kind} if data else {})
                 answer = Answer(self, connection)
             except BaseException:
                 connection.close()

@@ -34,7 +34,7 @@
 enum device_life {
     LIFE_NEW,    /* never said hello: nobody knows its model */
     LIFE_UP,     /* said hello and has not ended */
-    LIFE_ENDING, /* likewise, and it is being killed */
+    LIFE_ENDING, /* said hello, has not ended, and is being killed */
     LIFE_DOWN,   /* ended; it is started again */
     LIFE_LOST,   /* ended again and again without a hello; it is started again all the same */
 };

@@ -246,6 +246,7 @@ int spec_advise(const struct spec *s, const struct system *sys, json_t **out, st
     advise_topology(&a);
     advise_hydrogens(&a);
     advise_box(&a);
+    advise_split(&a);
     advise_timestep(&a, &t);
     advise_soft_core(&a);
     advise_net_charge(&a);

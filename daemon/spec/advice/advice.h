@@ -12,7 +12,7 @@
 #include "daemon/spec/spec.h"
 
 /* *out: a new array of {"kind": a word for programs, "message": a sentence with its place}, most telling first. The
- * kinds: topology, constraints, timestep, box, charge, soft-core, ladder, constraint, masses, temper, ensemble,
+ * kinds: topology, constraints, timestep, box, split, charge, soft-core, ladder, constraint, masses, temper, ensemble,
  * minimization, sampling, center, barostat. ERR_TOPOLOGY: what no run could begin with, such as a constraint on an atom
  * of a settle. */
 int spec_advise(const struct spec *s, const struct system *sys, json_t **out, struct err *e);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Of constraints: h-bonds, which goes by names as GROMACS does, where names and atoms disagree.
+ * Advice on constraints: h-bonds, which tells hydrogens by their names as GROMACS does, where names and atoms disagree.
  */
 #include "daemon/spec/advice/internal.h"
 

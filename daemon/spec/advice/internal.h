@@ -32,12 +32,14 @@ bool advise_changes(const struct advising *a, const struct topology *t, enum lam
 /* motion.c: of the center of mass, and of the shape of a box with few molecules. */
 void advise_center(const struct advising *a);
 void advise_shape(const struct advising *a);
-/* hydrogens.c: of names that h-bonds goes by. */
+/* hydrogens.c: of names by which constraints: h-bonds tells hydrogens. */
 void advise_hydrogens(const struct advising *a);
 /* gap.c: of neighbours that one atom's contact with the solvent keeps from overlapping. */
 void advise_gaps(const struct advising *a);
 /* states.c: of what in state B has another effect than its numbers suggest, or none. */
 void advise_states(const struct advising *a, const struct topology *t);
+/* split.c: of a split between pairs and mesh with a larger error than without it. */
+void advise_split(const struct advising *a);
 /* box.c: of a box that not every device takes. */
 void advise_box(const struct advising *a);
 

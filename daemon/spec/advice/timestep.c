@@ -174,7 +174,7 @@ static bool has_hydrogen(const struct system *sys, const struct fast_motion *m)
     return false;
 }
 
-/* Whether hydrogens were made heavy, here or by whoever wrote the topology. */
+/* Whether hydrogens were made heavy, here or in the topology. */
 static bool heavy_hydrogens(const struct system *sys)
 {
     for (int i = 0; i < sys->natoms; i++)

@@ -129,8 +129,8 @@ static int make_coordination(const struct spec *s, const struct observable_choic
     return rc ? err_prefix(e, "%s:%d: observables[%d].coordination.of", s->file, c->group[0].line, c->index) : 0;
 }
 
-/* read: the keys of a kind; NULL: it has none but those of all. make: what else a system has of it, when its atoms are
- * known. */
+/* read: the keys of a kind; NULL: it has only those of all kinds. make: what else a system has of it, when its atoms
+ * are known. */
 static const struct {
     int (*read)(struct reader *r, const struct spec *s, struct observable_choice *c, struct view v);
     int (*make)(const struct spec *s, const struct observable_choice *c, struct source *src, struct observable *o,
@@ -180,7 +180,7 @@ static int read_observable(struct reader *r, const struct spec *s, struct observ
         rc = read_name(r, s, c, view_key(v, "name"));
         observable_place(place, c, "every");
         if (!rc)
-            rc = spec_steps_of(r, view_key(v, "every"), place, &c->of.every);
+            rc = spec_cycles_of(r, view_key(v, "every"), place, &c->of.every);
         c->of.interval = (double)c->of.every * r->timestep;
         if (!rc && kinds[k].read)
             rc = kinds[k].read(r, s, c, v);

@@ -37,10 +37,10 @@ static bool allow(int rules, const char *path, uint64_t access)
     return rc == 0;
 }
 
-/* All that the first version of Landlock knows is refused, but for what is done in the folder (NULL: none) and what
- * device/memory.c reads. Nothing is refused where the folder cannot be allowed: it is not there, or a filter of system
- * calls is in the way. */
-static void no_files(const char *folder)
+/* All that the first version of Landlock knows is refused, but for what is done in the folder (NULL: none), `more`
+ * among it, and what device/memory.c reads. Nothing is refused where the folder cannot be allowed: it is not there, or
+ * a filter of system calls is in the way. */
+static void no_files(const char *folder, uint64_t more)
 {
     const struct landlock_ruleset_attr all = {.handled_access_fs = (LANDLOCK_ACCESS_FS_MAKE_SYM << 1) - 1};
     int fd = (int)syscall(SYS_landlock_create_ruleset, &all, sizeof all, 0);
@@ -51,7 +51,7 @@ static void no_files(const char *folder)
         allow(fd, "/proc/meminfo", LANDLOCK_ACCESS_FS_READ_FILE);
         allow(fd, "/sys/fs/cgroup", READ);
     }
-    if (!folder || allow(fd, folder, READ | WRITE))
+    if (!folder || allow(fd, folder, READ | WRITE | more))
         syscall(SYS_landlock_restrict_self, fd, 0);
     close(fd);
 }
@@ -82,22 +82,27 @@ static void no_others(void)
 #endif
 }
 
-static void confine_but(const char *folder)
+static void confine_but(const char *folder, uint64_t more)
 {
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
         return;
-    no_files(folder);
+    no_files(folder, more);
     no_others();
 #endif
 }
 
 void confine(void)
 {
-    confine_but(NULL);
+    confine_but(NULL, 0);
 }
 
 void confine_to(const char *folder)
 {
-    confine_but(folder);
+    confine_but(folder, 0);
+}
+
+void confine_to_tree(const char *folder)
+{
+    confine_but(folder, LANDLOCK_ACCESS_FS_MAKE_DIR);
 }

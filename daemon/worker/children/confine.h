@@ -12,5 +12,7 @@ void confine(void);
 /* The same, but for files below `folder`, which it may still read, make, replace and remove, and for what the kernel
  * says of the memory that there is. */
 void confine_to(const char *folder);
+/* The same, and it may make folders there. */
+void confine_to_tree(const char *folder);
 
 #endif

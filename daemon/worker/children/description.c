@@ -170,6 +170,7 @@ void description_close(struct estimate_request *q)
     free(q->labels);
     free(q->devices);
     methods_close(&q->methods);
+    free(q->split);
     watched_close(&q->watched);
     folds_close(&q->folds);
     buf_free(&q->fold_remark);

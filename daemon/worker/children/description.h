@@ -28,6 +28,7 @@ struct estimate_request {
     struct err remark;
     struct buf fold_remark;
     struct methods methods;
+    char *split;            /* JSON */
     struct watched watched; /* what frames show, looked at once */
     struct folds folds;
     struct system sys; /* empty: unknown */

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "daemon/host/folder.h"
-#include "daemon/spec/spec.h"
+#include "daemon/spec/split.h"
 #include "daemon/worker/children/confine.h"
 #include "daemon/worker/children/description.h"
 #include "daemon/worker/children/earlier.h"
@@ -293,6 +293,9 @@ static void look_at_system(struct estimate_request *q, struct source *src)
         q->ensemble.finite_size = &q->finite_size;
     }
     q->ensemble.umbrella = spec_is_umbrella(q->spec, sys);
+    json_t *split = spec_split_json(q->spec, sys);
+    q->ensemble.split = q->split = split ? json_dumps(split, JSON_COMPACT | JSON_REAL_PRECISION(6)) : NULL;
+    json_decref(split);
     int rc = standard_state_of_ladder(sys, set, &q->held.state, &q->remark);
     if (rc > 0)
         keep_held(q, sys);

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "daemon/spec/split.h"
 #include "engine/base/number.h"
 #include "engine/system/vdw_modifiers.h"
 
@@ -98,8 +99,9 @@ static void take_pme(struct buf *out, const struct nonbonded_settings *nb)
                                                       : "direct-space potential shifted to zero there");
 }
 
-static void take_coulomb(struct methods *m, const struct nonbonded_settings *nb)
+static void take_coulomb(struct methods *m, const struct spec *s, const struct system *sys)
 {
+    const struct nonbonded_settings *nb = &s->settings.nonbonded;
     struct buf *out = begin(m, "Electrostatics");
     if (nb->coulomb_method == COULOMB_PME)
         take_pme(out, nb);
@@ -110,6 +112,10 @@ static void take_coulomb(struct methods *m, const struct nonbonded_settings *nb)
         buf_printf(out, "reaction field, cut-off %.6g nm, infinite dielectric constant beyond it", nb->coulomb_cutoff);
     if (nb->epsilon_r > 0 && nb->epsilon_r != 1)
         buf_printf(out, "; relative dielectric constant %.6g", nb->epsilon_r);
+    if (s->split != SPLIT_NONE && sys->natoms) {
+        buf_printf(out, "; ");
+        spec_split_sentence(s, sys, out);
+    }
 }
 
 static void take_constraints(struct methods *m, const struct settings *set, const struct system *sys)
@@ -141,6 +147,8 @@ static void take_integrator(struct methods *m, const struct integrator_settings 
     if (integrators[i->kind].thermostat == THERMOSTAT_FRICTION)
         buf_printf(out, ", friction %.6g /ps", i->friction);
     buf_printf(out, ", timestep %.6g fs", 1000 * i->timestep);
+    if (mesh_cycle(i) > 1)
+        buf_printf(out, "; mesh part of electrostatics every %u timesteps, as an impulse", mesh_cycle(i));
     if (i->com_every > 0)
         buf_printf(out, "; motion of the center of mass removed every %d %s", i->com_every,
                    number_word(i->com_every, "step", "steps"));
@@ -300,7 +308,7 @@ void methods_take(struct methods *m, const struct spec *s, const struct system *
     take_coordinates(m, s);
     take_system(m, sys);
     take_vdw(m, &set->nonbonded);
-    take_coulomb(m, &set->nonbonded);
+    take_coulomb(m, s, sys);
     take_constraints(m, set, sys);
     take_masses(m, &set->masses);
     take_integrator(m, &set->integrator);

@@ -20,6 +20,7 @@ int validate_main(int argc, char **argv);
 int suggest_restraint_main(int argc, char **argv);
 int estimate_main(int argc, char **argv);
 int check_submission_main(int argc, char **argv);
+int unpack_main(int argc, char **argv);
 int molecules_main(int argc, char **argv);
 int devices_main(int argc, char **argv);
 int version_main(int argc, char **argv);

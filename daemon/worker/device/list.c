@@ -8,17 +8,19 @@
 
 #include "daemon/worker/command/commands.h"
 #include "daemon/worker/device/device.h"
+#include "graphs/kinds.h"
 
 static void not_used(void *found, const struct err *e)
 {
     fprintf(stderr, "shoal-worker: %s; not used\n", e->msg);
 }
 
+/* One that has an id is not tried: a process opens one of those. */
 static void say_usable(void *found, const char *name)
 {
-    struct dev *dev;
+    struct dev *dev = NULL;
     struct err e = {0};
-    if (engine_open(&dev, name, &e)) {
+    if (!device_id(name) && engine_open(&dev, name, &e)) {
         not_used(NULL, &e);
         return;
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the replicas of a device have done and how busy it was, period by period: for users, and for whoever decides how
- * many replicas are in flight.
+ * What the replicas of a device have done and how busy it was, period by period: for users, and for packing.c,
+ * which decides how many replicas are in flight.
  */
 #ifndef SHOAL_DAEMON_WORKER_DEVICE_LOAD_H
 #define SHOAL_DAEMON_WORKER_DEVICE_LOAD_H

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Memory of the host. An allocation hardly ever fails on Linux: where there is too little, the kernel ends the worker
- * later, and with it everybody's replicas. So whoever is about to take much asks first, and fails alone: who begins (an
- * ensemble, a replica) leaves much to spare for those that run; a frame or a checkpoint of those needs less beside it.
- * Rows have their room from the start. Small things are not asked for; the spare is theirs.
+ * later, and with it everybody's replicas. So a caller that is about to take much asks first, and fails alone: what
+ * begins (an ensemble, a replica) leaves much to spare for those that run; a frame or a checkpoint of those needs less
+ * beside it. Rows have their room from the start. Small things are not asked for; the spare is theirs.
  */
 #ifndef SHOAL_DAEMON_WORKER_DEVICE_MEMORY_H
 #define SHOAL_DAEMON_WORKER_DEVICE_MEMORY_H

@@ -70,6 +70,8 @@ static int read_input(struct shared_model *s, struct err *e)
         rc = spec_parse(&s->spec, text.name, text.text, text.len, e);
     if (!rc && s->spec->seed_random)
         rc = err_set(e, ERR_SPEC, "%s: seed: random: expected the seed that was drawn", input.data);
+    if (!rc && s->spec->split == SPLIT_AUTO)
+        rc = err_set(e, ERR_SPEC, "%s: nonbonded.split: auto: expected the split that was chosen", input.data);
     if (!rc) {
         s->phase = spec_phase(s->spec, s->stage);
         s->settings = spec_settings(s->spec, s->phase);

@@ -65,7 +65,7 @@ static void encode(const struct checkpoint *c, struct buf *out)
     put_word(out, checksum(out->data, out->len));
 }
 
-/* The checksum is no proof: whoever can write the file can make it right. */
+/* The checksum is no proof: any writer of the file can make it right. */
 static bool in_range(const struct checkpoint *c)
 {
     bool good = c->window < c->windows && c->windows <= INT32_MAX && c->walker < c->windows && c->stage <= INT32_MAX &&

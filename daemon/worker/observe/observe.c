@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "daemon/spec/document/value.h"
@@ -19,6 +18,7 @@
 #include "daemon/worker/observe/stage_times.h"
 #include "daemon/worker/offline/input.h"
 #include "daemon/worker/offline/measure.h"
+#include "engine/base/clock.h"
 #include "engine/base/number.h"
 #include "engine/math/box.h"
 #include "engine/observe/observe.h"
@@ -128,19 +128,12 @@ struct observe_work {
     uint64_t frames;
 };
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* One line, written over, on a terminal alone. */
 static void tell(struct observe_work *w, const struct picker *p, bool last)
 {
-    if (w->q->quiet || !isatty(STDERR_FILENO) || (!last && now() - w->told < NEWS))
+    if (w->q->quiet || !isatty(STDERR_FILENO) || (!last && clock_now() - w->told < NEWS))
         return;
-    w->told = now();
+    w->told = clock_now();
     fprintf(stderr, "\r%3.0f %%  %llu frames  %.6g ps\033[K%s", 100 * read_ahead_part(p->trajectory),
             (unsigned long long)p->picked, p->last, last ? "\n" : "");
 }
@@ -211,10 +204,10 @@ static int take_frames(struct observe_work *w, struct err *e)
         return rc;
     while (!(rc = next_frame(&p, &f, e)) && !(rc = take_frame(w, &p, &f, e))) {
         if (p.picked == 1)
-            w->started = now();
+            w->started = clock_now();
         tell(w, &p, false);
     }
-    w->seconds = now() - w->started;
+    w->seconds = clock_now() - w->started;
     w->frames = p.picked;
     if (p.picked)
         tell(w, &p, true);

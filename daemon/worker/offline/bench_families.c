@@ -53,7 +53,7 @@ static enum family of_timestep(const char *kernel)
 
 enum family family_of(uint32_t work, const char *kernel)
 {
-    if (work == sim_work_label(SIM_STEP))
+    if (work == sim_work_label(SIM_STEP) || work == sim_work_label(SIM_INNER))
         return of_timestep(kernel);
     if (work == sim_work_label(SIM_SAMPLE))
         return FAMILY_SAMPLES;

@@ -25,7 +25,7 @@ static struct profile_kernel *place_of(struct profile_family *f, const char *ker
 static void ran(struct dev_clock *clock, const struct dev *d, const struct tape *t, const struct launch_time *times)
 {
     struct profiler *p = (struct profiler *)clock;
-    if (t->work == sim_work_label(SIM_STEP))
+    if (t->work == sim_work_label(SIM_STEP) || t->work == sim_work_label(SIM_INNER))
         p->out->steps += t->pieces;
     for (uint32_t i = 0; i < t->count; i++) {
         const char *kernel = d->kernels.kernels[t->launches[i].kernel].name;

@@ -7,12 +7,12 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <time.h>
 
 #include "daemon/worker/device/device.h"
 #include "daemon/worker/offline/input.h"
 #include "daemon/worker/replica/replica.h"
 #include "daemon/worker/threads/runner.h"
+#include "engine/base/clock.h"
 
 #define WARM_UP_MIN 200 /* steps: past graphs of all sizes, and a few pair lists */
 
@@ -39,13 +39,6 @@ struct bench_replica {
     uint64_t first; /* step number when the clock starts */
 };
 
-static double wall_clock(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static double cpu_clock(void)
 {
     struct rusage u;
@@ -56,9 +49,7 @@ static double cpu_clock(void)
 /* Of the thread that feeds the device, which is the one that calls. */
 static double feeding_clock(void)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+    return clock_seconds(CLOCK_THREAD_CPUTIME_ID);
 }
 
 /* The measured stage begins when all have come to it, for all in one turn of the runner: none gets ahead of the others.
@@ -80,7 +71,7 @@ static bool gate(void *ctx, const struct replica *r, uint64_t stage)
 static void start_measuring(struct bench *b)
 {
     b->open = true;
-    b->started = wall_clock();
+    b->started = clock_now();
     b->cpu_started = cpu_clock();
     b->feeding_started = feeding_clock();
     b->models.dev->clock = b->task->clock;
@@ -106,7 +97,7 @@ static void end_measuring(struct bench *b)
 {
     b->ended = true;
     b->models.dev->clock = NULL;
-    b->out->wall = wall_clock() - b->started;
+    b->out->wall = clock_now() - b->started;
     b->out->cpu = cpu_clock() - b->cpu_started;
     b->out->feeding = feeding_clock() - b->feeding_started;
     for (unsigned i = 0; i < b->count; i++) {
@@ -147,6 +138,12 @@ static void ended_one(void *arg)
     ((struct bench_replica *)arg)->bench->running--;
 }
 
+static uint64_t whole_cycles(uint64_t steps, const struct spec *spec)
+{
+    const uint64_t cycle = mesh_cycle(&spec->settings.integrator);
+    return (steps + cycle - 1) / cycle * cycle;
+}
+
 /* The spec's minimizations, then its last stage twice, with the settings of what produces: the warm-up has done all
  * that the task's steps do. Returns the number of the second. */
 static uint64_t set_protocol(struct spec *spec, const struct bench_task *task)
@@ -158,8 +155,8 @@ static uint64_t set_protocol(struct spec *spec, const struct bench_task *task)
     for (int i = 0; i < spec->nstages && spec->stages[i].kind == STAGE_MINIMIZE; i++)
         stages[n++] = spec->stages[i];
     stages[n] = stages[n + 1] = *last;
-    stages[n].steps = task->warm_up ? task->warm_up : usual;
-    stages[++n].steps = 2 * steps;
+    stages[n].steps = whole_cycles(task->warm_up ? task->warm_up : usual, spec);
+    stages[++n].steps = whole_cycles(2 * steps, spec);
     stages[n - 1].kind = stages[n].kind = STAGE_PRODUCE;
     for (int i = 0; i <= n; i++) {
         stages[i].phase = 0;

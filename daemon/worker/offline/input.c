@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/spec/split.h"
 #include "engine/base/gzip.h"
 
 static const char gromacs_folder[] = "/usr/share/gromacs/top";
@@ -61,6 +62,8 @@ int input_read(const char *path, const char *const *includes, int ninclude, stru
     struct source *src = input_source(folder, includes, ninclude);
     free(folder);
     rc = spec_system(*spec, src, sys, e);
+    if (!rc && (rc = spec_choose_split(*spec, sys, e)))
+        system_close(sys);
     source_free(src);
     if (rc) {
         spec_free(*spec);

@@ -10,6 +10,7 @@
 
 #include "daemon/spec/advice/advice.h"
 #include "daemon/spec/predict.h"
+#include "daemon/spec/split.h"
 #include "daemon/worker/command/commands.h"
 #include "daemon/worker/command/line.h"
 #include "daemon/worker/device/sizes.h"
@@ -57,10 +58,10 @@ static void print_findings_json(const struct spec *s, const struct system *sys, 
         json_object_update_new(about, json_pack("{s:f, s:I, s:f, s:I}", "us_per_step", f->cost.seconds * 1e6, "cores",
                                                 (json_int_t)f->cores, "wall_seconds", wall_time(f),
                                                 "replica_memory_bytes", (json_int_t)f->cost.bytes));
-    json_t *out = json_pack("{s:b,s:s,s:i,s:i,s:i,s:i,s:I,s:o,s:O,s:O}", "ok", 1, "name", s->name, "atoms", sys->natoms,
-                            "windows", s->settings.alchemy.nwindows, "repeats", s->repeats, "stages", s->nstages,
-                            "steps_per_window", (json_int_t)spec_steps(s, s->nstages), "about", about, "warnings",
-                            f->warnings, "fits", f->fits);
+    json_t *out = json_pack("{s:b,s:s,s:i,s:i,s:i,s:i,s:I,s:o,s:o*,s:O,s:O}", "ok", 1, "name", s->name, "atoms",
+                            sys->natoms, "windows", s->settings.alchemy.nwindows, "repeats", s->repeats, "stages",
+                            s->nstages, "steps_per_window", (json_int_t)spec_steps(s, s->nstages), "about", about,
+                            "split", spec_split_json(s, sys), "warnings", f->warnings, "fits", f->fits);
     if (f->held.nterms)
         json_object_set_new(out, "standard_state",
                             json_pack("{s:[s,s], s:i, s:i, s:f, s:f}", "molecules", held_name(sys, f, 0),
@@ -105,8 +106,21 @@ static void print_fits(const struct findings *f)
         printable_line(stdout, "%s", json_string_value(text));
 }
 
+static void print_split(const struct spec *s, const struct system *sys)
+{
+    const struct nonbonded_settings *nb = &s->settings.nonbonded;
+    struct buf text = {0};
+    if (s->split == SPLIT_NONE)
+        return;
+    spec_split_sentence(s, sys, &text);
+    printf("Coulomb: cut-off %.6g nm, grid %d x %d x %d, order %d, tolerance %.3g; %s\n", nb->coulomb_cutoff,
+           nb->pme_grid[0], nb->pme_grid[1], nb->pme_grid[2], nb->pme_order, nb->ewald_tolerance, text.data);
+    buf_free(&text);
+}
+
 static void print_text(const struct spec *s, const struct system *sys, const struct findings *f)
 {
+    const uint32_t cycle = mesh_cycle(&s->settings.integrator);
     char time[32], repeats[32] = "";
     struct buf text = {0};
     if (s->repeats > 1)
@@ -116,6 +130,9 @@ static void print_text(const struct spec *s, const struct system *sys, const str
            number_word(sys->natoms, "atom", "atoms"), sys->nmolecules,
            number_word(sys->nmolecules, "molecule", "molecules"), windows, number_word(windows, "window", "windows"),
            repeats, s->nstages, number_word(s->nstages, "stage", "stages"), f->needs.ns);
+    if (cycle > 1)
+        printf("the mesh is computed every %u timesteps, %.6g fs\n", cycle,
+               1000 * cycle * s->settings.integrator.timestep);
     buf_printf(&text, "about ");
     number_bytes(&text, f->needs.replica_bytes * f->needs.replicas);
     buf_printf(&text, " of disk");
@@ -127,6 +144,7 @@ static void print_text(const struct spec *s, const struct system *sys, const str
     }
     puts(text.data);
     buf_free(&text);
+    print_split(s, sys);
     print_fits(f);
     if (f->held.nterms)
         printable_line(stdout,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A replica that blew up: where and when, the coordinates of that moment for whoever looks for the cause, and the usual
- * causes.
+ * A replica that blew up: where and when, the coordinates of that moment for those who look for the cause, and the
+ * usual causes.
  */
 #include <inttypes.h>
 #include <math.h>

@@ -7,6 +7,7 @@
 #include "daemon/worker/replica/exchange.h"
 #include "daemon/worker/replica/internal.h"
 #include "daemon/worker/replica/timeline.h"
+#include "engine/base/clock.h"
 #include "engine/series/xvg.h"
 #include "engine/series/dhdl.h"
 #include "engine/observe/observe.h"
@@ -75,7 +76,7 @@ int CO_FN replica_save(struct replica *r, struct err *e)
         rc = replica_on_disk(r, write_job, &k, e);
     if (!rc) {
         r->index = k.c.index;
-        r->saved = replica_now();
+        r->saved = clock_now();
         r->kept_stage = r->stage;
         r->kept_step = r->stage_step;
         replica_report(r, (struct replica_report){.kind = REPORT_SEGMENT, .index = k.c.index, .bytes = k.c.offset});

@@ -8,6 +8,7 @@
 
 #include "daemon/worker/device/memory.h"
 #include "daemon/worker/replica/internal.h"
+#include "engine/base/clock.h"
 #include "engine/observe/observe.h"
 
 /* A worker that was killed may hold its lock until the kernel has finished its last write. */
@@ -46,9 +47,9 @@ static int lock_again_job(void *arg, struct err *e)
 
 int CO_FN replica_lock(struct replica *r, struct err *e)
 {
-    double until = replica_now() + LOCK_SECONDS;
+    double until = clock_now() + LOCK_SECONDS;
     int rc = replica_on_disk(r, lock_job, r, e);
-    while (rc == -ERR_BUSY && replica_now() < until)
+    while (rc == -ERR_BUSY && clock_now() < until)
         rc = replica_on_disk(r, lock_again_job, r, e);
     return rc;
 }

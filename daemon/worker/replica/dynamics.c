@@ -13,6 +13,7 @@
 #include "daemon/worker/replica/exchange.h"
 #include "daemon/worker/replica/internal.h"
 #include "daemon/worker/replica/timeline.h"
+#include "engine/base/clock.h"
 #include "engine/base/number.h"
 #include "engine/series/dhdl.h"
 #include "engine/series/energy.h"
@@ -106,7 +107,8 @@ static bool next_work(const struct dynamics *d, struct queued *out)
                 return false;
             break;
         case STEPS:
-            n = replica_batch(d->r, timeline_next_event(spec, stage, step) - step, steps_queued(d));
+            n = replica_batch(d->r, timeline_next_event(spec, stage, step) - step, steps_queued(d),
+                              mesh_cycle(&spec->settings.integrator));
             if (n)
                 *at = (struct next_event){step + n, ROWS};
             return n && is(out, SIM_STEP, n);
@@ -124,7 +126,7 @@ static int fill_queue(struct dynamics *d, struct err *e)
         if (!more)
             break;
         if (d->count == 0)
-            d->since = replica_now();
+            d->since = clock_now();
         d->queue[d->count++] = next;
         rc = replica_submit(d->r, next.kind, next.n, e);
     }
@@ -180,7 +182,7 @@ static int go_on(struct dynamics *d, struct err *e)
     return rc ? rc : replica_submit(d->r, first->kind, first->n, e);
 }
 
-/* Once the first steps of production are done: an event of its own, for whoever asks how long that took. */
+/* Once the first steps of production are done: an event of its own, which says how long they took. */
 static void tell_first_steps(const struct replica *r, uint64_t n)
 {
     struct err what = {0};
@@ -195,7 +197,7 @@ static int CO_FN stepped(struct dynamics *d, const struct queued *done, struct e
     const uint64_t before = r->stage_step;
     r->stage_step = done->after.step;
     const uint64_t n = r->stage_step - before;
-    replica_timed(r, replica_now() - d->since, (uint32_t)n, (double)n * r->shared->settings.integrator.timestep);
+    replica_timed(r, clock_now() - d->since, (uint32_t)n, (double)n * r->shared->settings.integrator.timestep);
     if (before == 0 && d->stage->kind == STAGE_PRODUCE)
         tell_first_steps(r, n);
     return replica_progress(r, e);
@@ -222,7 +224,7 @@ static int CO_FN finish_oldest(struct dynamics *d, struct err *e)
         rc = take_sample(d, e);
     if (done.kind == SIM_BAROSTAT)
         replica_moved(r);
-    d->since = replica_now();
+    d->since = clock_now();
     return rc;
 }
 

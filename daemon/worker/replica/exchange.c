@@ -17,7 +17,7 @@ struct exchange {
     struct replica **member; /* [members], by window once all have joined; NULL: has left */
     /* of one exchange: */
     double *delta_u;  /* [members][members] */
-    int *from;        /* [members] window that whoever comes into this one was in */
+    int *from;        /* [members] window that the replica which comes into this one was in */
     struct sim **sim; /* [members] that were in them */
     uint32_t *walker; /* [members] and whose they are */
 };

@@ -5,6 +5,7 @@
  */
 #include "daemon/worker/replica/internal.h"
 #include "daemon/worker/replica/timeline.h"
+#include "engine/base/clock.h"
 #include "engine/io/output.h"
 
 #define PROGRESS_SECONDS 1.0
@@ -54,7 +55,7 @@ int CO_FN replica_flush(struct replica *r, struct err *e)
 
 int CO_FN replica_progress(struct replica *r, struct err *e)
 {
-    double t = replica_now();
+    double t = clock_now();
     size_t pending = r->outputs.files[OUTPUT_DHDL].rows.len + r->outputs.files[OUTPUT_ENERGY].rows.len;
     bool due = t - r->reported >= PROGRESS_SECONDS;
     if (due || pending > REPLICA_FLUSH_BYTES) {

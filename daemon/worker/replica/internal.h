@@ -64,8 +64,9 @@ void CO_FN replica_wait(struct replica *r);
 void CO_FN replica_let_others(struct replica *r);
 /* A buffer has grown after so many steps of a piece of work. ERR_OVERFLOW where that happens again and again. */
 int replica_grew(struct replica *r, uint32_t done, struct err *e);
-/* As many steps as fit into a batch in which so many are on their way already, at most `most`; 0 where it is full. */
-uint32_t replica_batch(const struct replica *r, uint64_t most, uint64_t ahead);
+/* As many steps as fit into a batch in which so many are on their way already, a multiple of `unit` and at most `most`;
+ * 0 where it is full. */
+uint32_t replica_batch(const struct replica *r, uint64_t most, uint64_t ahead, uint32_t unit);
 /* n steps, of `time` ps together, have taken so long. */
 void replica_timed(struct replica *r, double seconds, uint32_t n, double time);
 /* Writes rows and tells of progress when it is time to. */
@@ -84,7 +85,7 @@ void replica_end_moves(struct replica *r);
 
 /* Has the state copied from the device; others go on meanwhile. */
 int CO_FN replica_fetch(struct replica *r, struct err *e);
-/* Fills in where it is and tells whoever listens. */
+/* Fills in where it is and tells the listener. */
 void replica_report(const struct replica *r, struct replica_report what);
 void replica_report_event(const struct replica *r, const char *kind, const struct err *why);
 /* Steps from the start of production to where the replica is; negative during equilibration. */
@@ -142,7 +143,8 @@ int CO_FN replica_take_over(struct replica *r, bool *found, struct err *e);
 int CO_FN replica_next_phase(struct replica *r, struct err *e);
 /* Makes a checkpoint here. */
 int CO_FN replica_save(struct replica *r, struct err *e);
-/* The same where all replicas that exchange windows make one; alone, as above. REPLICA_STOPPED: not all have. */
+/* The same, once all replicas that exchange windows with it make one; a replica without exchange does not wait.
+ * REPLICA_STOPPED: not all have. */
 int CO_FN replica_save_together(struct replica *r, struct err *e);
 /* Whether the spec wants one after `step` steps of the stage at hand. */
 bool replica_save_due(const struct replica *r, uint64_t step);

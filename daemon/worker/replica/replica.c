@@ -18,6 +18,7 @@
 #include "daemon/worker/replica/exchange.h"
 #include "daemon/worker/replica/internal.h"
 #include "daemon/worker/replica/timeline.h"
+#include "engine/base/clock.h"
 
 static void CO_FN wait_gate(struct replica *r)
 {
@@ -30,7 +31,7 @@ static void CO_FN wait_gate(struct replica *r)
 /* Submits n steps of descent and waits for them, again for what is left when a buffer had to grow. */
 static int CO_FN descend(struct replica *r, uint32_t n, struct err *e)
 {
-    double start = replica_now();
+    double start = clock_now();
     for (uint32_t left = n; left;) {
         int rc = replica_submit(r, SIM_MINIMIZE, left, e);
         if (rc)
@@ -44,7 +45,7 @@ static int CO_FN descend(struct replica *r, uint32_t n, struct err *e)
         if (rc)
             return rc;
     }
-    replica_timed(r, replica_now() - start, n, 0);
+    replica_timed(r, clock_now() - start, n, 0);
     return 0;
 }
 
@@ -52,7 +53,7 @@ static int CO_FN minimize(struct replica *r, const struct stage *stage, struct e
 {
     sim_minimize_setup(r->sim, stage->force_tolerance);
     while (r->stage_step < stage->steps) {
-        uint32_t n = replica_batch(r, stage->steps - r->stage_step, 0);
+        uint32_t n = replica_batch(r, stage->steps - r->stage_step, 0, 1);
         int rc = descend(r, n, e);
         if (rc)
             return rc;

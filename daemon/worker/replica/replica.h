@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * One replica from its start, or from its checkpoint, to its end: a coroutine that tells its story to whoever listens.
+ * One replica from its start, or from its checkpoint, to its end: a coroutine that reports what it does to a listener.
  */
 #ifndef SHOAL_DAEMON_WORKER_REPLICA_REPLICA_H
 #define SHOAL_DAEMON_WORKER_REPLICA_REPLICA_H
@@ -70,8 +70,6 @@ bool replica_ready(const void *replica);
 bool replica_at_work(const void *replica);
 /* Asks it to checkpoint at its next sync point and to end. */
 void replica_stop(struct replica *r);
-
-double replica_now(void); /* wall clock, seconds */
 
 /* NULL before its first sim_new and after its end. */
 const struct sim *replica_sim(const struct replica *r);

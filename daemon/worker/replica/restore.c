@@ -10,6 +10,7 @@
 #include "daemon/worker/replica/exchange.h"
 #include "daemon/worker/replica/internal.h"
 #include "daemon/worker/replica/timeline.h"
+#include "engine/base/clock.h"
 #include "engine/base/number.h"
 #include "engine/series/energy.h"
 
@@ -113,7 +114,7 @@ static int CO_FN begin(struct replica *r, struct err *e)
 static void spread_checkpoints(struct replica *r)
 {
     double part = 0.6180339887498949 * r->setup.replica;
-    r->saved = replica_now() - r->spec->checkpoint_seconds * (part - (double)(uint64_t)part);
+    r->saved = clock_now() - r->spec->checkpoint_seconds * (part - (double)(uint64_t)part);
 }
 
 /* The newest checkpoint that is good, else the beginning. */

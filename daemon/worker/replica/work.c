@@ -5,20 +5,13 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "daemon/worker/replica/internal.h"
 #include "daemon/worker/replica/timeline.h"
+#include "engine/base/clock.h"
 
 #define BATCH_SECONDS 0.25 /* a stop is noticed after about so long */
 #define GROW_LIMIT 32      /* buffers grown without a step done in between */
-
-double replica_now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 int64_t replica_clock_steps(const struct replica *r)
 {
@@ -81,11 +74,11 @@ int replica_grew(struct replica *r, uint32_t done, struct err *e)
     return 0;
 }
 
-uint32_t replica_batch(const struct replica *r, uint64_t most, uint64_t ahead)
+uint32_t replica_batch(const struct replica *r, uint64_t most, uint64_t ahead, uint32_t unit)
 {
     double fit = r->step_seconds > 0 ? BATCH_SECONDS / r->step_seconds : 4;
-    uint64_t n = fit < 1 ? 1 : fit > 1e6 ? 1000000 : (uint64_t)fit;
-    n = n > ahead ? n - ahead : 0;
+    uint64_t n = fit < unit ? unit : fit > 1e6 ? 1000000 : (uint64_t)fit;
+    n = n > ahead ? (n - ahead) / unit * unit : 0;
     return (uint32_t)(n < most ? n : most);
 }
 
@@ -105,7 +98,7 @@ bool replica_save_due(const struct replica *r, uint64_t step)
 {
     if (r->spec->checkpoint_every)
         return timeline_due(r->spec->checkpoint_every, step);
-    return replica_now() - r->saved >= r->spec->checkpoint_seconds;
+    return clock_now() - r->saved >= r->spec->checkpoint_seconds;
 }
 
 int replica_take_spec(struct replica *r, struct err *e)

@@ -30,7 +30,7 @@ void co_free(struct co *c);
 void co_resume(struct co *c);
 bool co_ended(const struct co *c);
 
-/* Back to whoever resumed the running coroutine. */
+/* Back to the caller that resumed the running coroutine. */
 void CO_FN co_pause(void);
 
 enum co_hold { CO_CAPTURE, CO_BORROW, CO_HOLD_COUNT };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * One queue for each kind of job, first in, first out. `pending` falls with release order after the job's last write,
- * and the descriptor is signalled after that: whoever takes the signal and then looks misses nothing. The same with
- * `errand`.
+ * and the descriptor is signalled after that: a reader that takes the signal and then looks misses nothing. The same
+ * with `errand`.
  */
 #include "daemon/worker/threads/jobs.h"
 

@@ -8,9 +8,9 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "engine/base/buf.h"
+#include "engine/base/clock.h"
 #include "engine/run/sim.h"
 
 #define FDS_MAX 8
@@ -62,9 +62,7 @@ static void look(struct runner *r)
 {
     if (!r->at_work)
         return;
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    double now = (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+    const double now = clock_now();
     r->busy += (now - r->looked) * (r->seen < r->width ? r->seen : r->width) / r->width;
     r->looked = now;
     r->seen = 0;
@@ -143,7 +141,7 @@ int runner_turn(struct runner *r, struct pollfd *fds, unsigned nfds, int timeout
         if (can_go_on(t))
             ended = resume(t) || ended;
     engine_flush(r->dev);
-    if (dev_lost(r->dev)) { /* whoever met it is not to blame */
+    if (dev_lost(r->dev)) { /* the task that met it is not to blame */
         *e = r->dev->lost;
         return -(int)e->code;
     }

@@ -18,7 +18,7 @@
 
 static const uint64_t lane_bit[W] = {1, 2, 4, 8, 16, 32, 64, 128};
 
-/* What the loops are compiled for, each apart. The general ones are right for every box and tolerance, to the bit. */
+/* There is a loop for each combination. The general loops work for every box and tolerance and give the same bits. */
 struct variant {
     enum vdw_modifier modifier;
     int terms;    /* of the Ewald polynomial */

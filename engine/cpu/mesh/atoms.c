@@ -8,6 +8,7 @@
 
 #include "engine/base/units.h"
 #include "engine/math/accumulate.h"
+#include "engine/math/spline.h"
 #include "engine/cpu/isa.h"
 #include "engine/run/program.h"
 #include "engine/cpu/nonbonded_tables.h"
@@ -21,25 +22,6 @@ struct spline_spot {
     double w[3][MAX_ORDER], dw[3][MAX_ORDER];
 };
 
-INLINE void splines(double t, const int order, double *w, double *dw)
-{
-    w[0] = 1 - t;
-    w[1] = t;
-    for (int n = 3; n <= order; n++) {
-        double inverse = 1.0 / (n - 1);
-        if (n == order) { /* derivative of the order-n spline from those of order n-1 */
-            dw[0] = -w[0];
-            for (int k = 1; k < n - 1; k++)
-                dw[k] = w[k - 1] - w[k];
-            dw[n - 1] = w[n - 2];
-        }
-        w[n - 1] = inverse * t * w[n - 2];
-        for (int k = n - 2; k > 0; k--)
-            w[k] = inverse * ((t + n - 1 - k) * w[k - 1] + (1 + k - t) * w[k]);
-        w[0] = inverse * (1 - t) * w[0];
-    }
-}
-
 INLINE void find_spot(const struct nb_params *p, const double *grid, size_t atom, const int order,
                       struct spline_spot *s)
 {
@@ -48,7 +30,7 @@ INLINE void find_spot(const struct nb_params *p, const double *grid, size_t atom
         int32_t size = p->mesh.size[d];
         double t = (f - floor(f)) * size, at = floor(t);
         int32_t first = (int32_t)at;
-        splines(t - at, order, s->w[d], s->dw[d]);
+        spline_weights_and_slopes(order, t - at, s->w[d], s->dw[d]);
         for (int k = 0; k < order; k++) {
             s->point[d][k] = first;
             first = first + 1 < size ? first + 1 : 0;
@@ -136,6 +118,7 @@ INLINE void gather(const struct args_mesh_gather *a, struct accumulate *acc, con
     const struct ctl *c = a->ctl;
     const struct nb_params *p = a->params;
     int64_t(*f)[3] = a->f;
+    const double times = a->mode == EVALUATE_STEP ? p->mesh.impulse : 1;
     double slope = 0, inverse[BOX_SIZE];
     box_invert(c->box, inverse);
     for (int32_t i = 0; i < p->natoms; i++) {
@@ -146,7 +129,7 @@ INLINE void gather(const struct args_mesh_gather *a, struct accumulate *acc, con
         find_spot(p, a->grid, (size_t)i, order, &s);
         double potential = sample_mesh(p, a->mesh, &s, order, force);
         for (int d = 0; d < 3; d++)
-            force[d] *= q * p->mesh.size[d];
+            force[d] *= times * q * p->mesh.size[d];
         box_gradient(inverse, force, force);
         acc_force(acc, f[i], force);
         slope += p->change[i] * potential;

@@ -10,6 +10,7 @@
 #include "engine/cpu/mesh/fft.h"
 #include "engine/cpu/observe/saxs.h"
 #include "engine/kernels/observe.h"
+#include "engine/math/spline.h"
 #include "engine/observe/saxs_plan.h"
 #include "engine/run/sim_parts.h"
 
@@ -38,8 +39,8 @@ void cpu_saxs_place(const struct launch *launch, const struct args_saxs_place *a
 
 /* Points and weights of one atom along the three edges. */
 struct saxs_spot {
-    int32_t point[3][SCATTER_ORDER_MAX];
-    double weight[3][SCATTER_ORDER_MAX];
+    int32_t point[3][SPLINE_ORDER_MAX];
+    double weight[3][SPLINE_ORDER_MAX];
 };
 
 INLINE void find_spot(const struct saxs_table *t, const double place[3], const int order, struct saxs_spot *s)
@@ -83,7 +84,7 @@ void cpu_saxs_spread(const struct launch *launch, const struct args_saxs_spread 
     case n:                                                                                                            \
         spread(t, a, n);                                                                                               \
         break;
-        SCATTER_ORDERS(ORDER)
+        SPLINE_ORDERS(ORDER)
 #undef ORDER
     }
 }

@@ -31,7 +31,7 @@ template <class T> static __device__ __forceinline__ T *in_global(T *p)
 {
 #ifdef __CUDA_ARCH__
     size_t at = __cvta_generic_to_global(p);
-    asm("" : "+l"(at)); /* or it would be there and back, which is nothing */
+    asm("" : "+l"(at)); /* keeps the compiler from cancelling the two conversions */
     return (T *)__cvta_global_to_generic(at);
 #else
     return p;

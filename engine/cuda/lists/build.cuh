@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Pair lists, for boxes of the kind LISTS_BOX (enum box_kind), which whoever includes this defines first. A kernel
+ * Pair lists, for boxes of the kind LISTS_BOX (enum box_kind), which the including file defines first. A kernel
  * returns at once where no list is asked for (place.cuh). When a list is too short the needed length is noted, and the
  * last block halts the replica.
  */
@@ -342,11 +342,12 @@ static __device__ struct build build_of(const struct args_list_build *a, const s
     b.images = LISTS_BOX != RECTANGULAR ? 8 : 1;
     box_widths(c->box, b.width);
     b.edges = halo_edges_of(c->box);
-    b.slack = 4e-7f * (float)longest_diagonal2(c->box);
+    b.slack = DIAGONAL2_ROUNDING * (float)longest_diagonal2(c->box);
     for (int from = 0; from < 2; from++)
         for (int kind = 0; kind < LIST_KINDS; kind++) {
             const double buffers = t->buffer[from ? OTHER_ATOM : WATER_OTHER] + t->buffer[kind];
-            b.reach2[from][kind] = reach_square(&b, t->cutoff + buffers);
+            const bool bare = from == 0 && kind == WATER_OTHER; /* of Lennard-Jones */
+            b.reach2[from][kind] = reach_square(&b, (bare ? t->coulomb_cutoff : t->cutoff) + buffers);
             b.near2[from][kind] = reach_square(&b, t->near[from][kind]);
         }
     box_invert(c->box, b.inverse);
@@ -365,7 +366,7 @@ static __device__ float widest_other(const struct build *b)
         const struct apart d = apart_of({at.x, at.y, at.z}, {first.x, first.y, first.z});
         widest2 = fmaxf(widest2, least_square(b, d, &none, 1, 0));
     }
-    return 1.0001f * (float)sqrt(block_largest((double)widest2));
+    return LENGTH_ROUNDED * (float)sqrt(block_largest((double)widest2));
 }
 
 /* Extents that a search counts on; a new one where others than waters reach farther than the last one did. other:
@@ -381,7 +382,7 @@ static __device__ void set_extents(struct build *b, const struct ctl *c, float o
         b->images = 1;
     if (LISTS_BOX == ANY_IMAGE)
         b->nearest = images_of(b) > 1 && (float)b->t->list_cutoff + fmaxf(b->extent[0], b->extent[1]) <
-                                             0.999f * (float)box_cutoff_limit(c->box);
+                                             LIMIT_ROUNDED * (float)box_cutoff_limit(c->box);
     /* Members are those of the last search, spots are of now: a first atom may have left its region by half the skin
      * since (alone, by an extent more), and be taken to be somewhat farther; the farthest member above the region has
      * gone as far. */

@@ -29,7 +29,7 @@
  * region that its lower atom is in, along each edge for itself ("lower" by the nearest image, and as trios' first atoms
  * were when trios around were last searched for). So the members of a region, the trios that its pairs may have, are
  * those in it and those above its upper faces in reach. Members have numbers of their own, waters first, in arbitrary
- * order, and what is in lists goes by these: rows of arrays are [regions][region_cap]. A trio may have a row in up to
+ * order, and lists have these numbers: rows of arrays are [regions][region_cap]. A trio may have a row in up to
  * eight regions.
  */
 #ifndef SHOAL_ENGINE_CUDA_LISTS_LAYOUT_H
@@ -41,8 +41,19 @@
 
 #define EXTENT_SLACK 1.02f /* how far trios reach from their first atoms may grow by that factor.. */
 #define EXTENT_MORE 0.002f /* ..and this much, nm, until there is a new search */
-#define SEARCH_SOON 0.8    /* of how far first atoms may go, from which on the next lists are made by a new search */
-#define BUFFER_AHEAD 0.9   /* of its buffer, that an atom is taken to be from where it is at most */
+
+/* Rounding in single precision must lose no pair, so lengths are taken for longer than they are and limits for shorter.
+ * One operation rounds by at most 2^-24 of its result, 6e-8; a length from positions takes fewer than fifty, 3e-6 in
+ * all. Positions are rounded to 2^-32 of an edge: 5e-9 nm of 20 nm, which is 5e-8 of an extent of 0.1 nm. The square of
+ * a distance between spots is a difference of larger squares: seven operations, 4e-7 of the longest diagonal's. */
+#define REACH_ROUNDED 1.00001f   /* times a sum of reaches, or the square of one: under ten operations, 6e-7 */
+#define LENGTH_ROUNDED 1.0001f   /* times a length that comes from positions */
+#define LIMIT_ROUNDED 0.999f     /* times what a length has to be shorter than.. */
+#define HALF_ROUNDED 0.499f      /* ..and half of it */
+#define DIAGONAL2_ROUNDING 4e-7f /* of the square of the longest diagonal */
+
+#define SEARCH_SOON 0.8  /* of how far first atoms may go, from which on the next lists are made by a new search */
+#define BUFFER_AHEAD 0.9 /* of its buffer, that an atom is taken to be from where it is at most */
 
 enum {
     TRIO = 3,
@@ -179,8 +190,8 @@ MATH_FN uint32_t region_places(uint32_t members)
     return (members + TRIED_AT_ONCE - 1) / TRIED_AT_ONCE * TRIED_AT_ONCE;
 }
 
-/* That share the entries of a trio that is no water, by those of a water: its lists are twice as long, as waters have
- * none of their pairs, and take longer to go through. */
+/* Lanes that share the entries of a trio that is no water, from the number for a water. Its lists are twice as long,
+ * because pairs with waters are listed at the other trio, and each entry takes longer. */
 MATH_FN uint32_t other_lanes(uint32_t lanes)
 {
     return 4 * lanes < WARP ? 4 * lanes : WARP;
@@ -235,7 +246,7 @@ struct pair_table {
 /* State of a replica's lists. */
 struct pair_lists {
     double built_box[3];    /* nm; zero: there is no list */
-    double searched_box[3]; /* of the trios around a trio, likewise */
+    double searched_box[3]; /* nm; of the trios around a trio; zero: they were not searched for */
     uint64_t builds, searches;
     int64_t virial[6];        /* xx xy xz yy yz zz of the pairs in units of their own, zero between evaluations */
     uint32_t rebuild, search; /* `place` tells list_build: new lists; and not from the trios that were around */

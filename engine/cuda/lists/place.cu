@@ -11,7 +11,7 @@ static __device__ uint32_t extent_of(const double *x, const double *from, const 
     double r[3];
     vec_sub(x, from, r);
     box_nearest(box, r);
-    return __float_as_uint((float)sqrt(vec_dot(r, r)) * 1.0001f);
+    return __float_as_uint((float)sqrt(vec_dot(r, r)) * LENGTH_ROUNDED);
 }
 
 /* What waters reach: whether the last search counted on that. */

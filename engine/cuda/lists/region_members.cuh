@@ -9,8 +9,8 @@
  * here is the one to the nearest image. Then the lower one is in the region, and no other region sees them so.
  *
  * Members are sorted by kind, by the upper faces that they are above, by odd and even numbers, and roughly by number:
- * what a warp's next members may have pairs with is then together, as which of two has their pair goes by numbers
- * (trio_owns).
+ * what a warp's next members may have pairs with is then together, because the numbers of two members decide which has
+ * their pair (trio_owns).
  */
 #ifndef SHOAL_ENGINE_CUDA_LISTS_REGION_MEMBERS_CUH
 #define SHOAL_ENGINE_CUDA_LISTS_REGION_MEMBERS_CUH
@@ -51,7 +51,7 @@ static __device__ inline float farthest_reach(const struct build *b, uint32_t ki
 /* Grid positions along an edge, at most half of it, that are no less than a distance between faces, nm. */
 static __device__ inline uint32_t grid_length(const struct build *b, int d, float distance)
 {
-    return (uint32_t)fminf(1.0001f * distance / (float)b->width[d] * GRID_EDGE, 0.5f * GRID_EDGE);
+    return (uint32_t)fminf(LENGTH_ROUNDED * distance / (float)b->width[d] * GRID_EDGE, 0.5f * GRID_EDGE);
 }
 
 static __device__ void cut_box(struct build *b)
@@ -86,7 +86,7 @@ static __device__ struct space space_of(const struct build *b, uint32_t region)
 static __device__ bool member_of(const struct build *b, const struct space *s, uint32_t *trio, uint32_t kind,
                                  const uint32_t g[3])
 {
-    const float reach = 1.0001f * farthest_reach(b, kind);
+    const float reach = LENGTH_ROUNDED * farthest_reach(b, kind);
     float above[3] = {0, 0, 0};
     uint32_t faces = 0;
     for (int d = 0; d < 3; d++) {
@@ -257,7 +257,7 @@ static __device__ inline bool reach_is_long(const struct build *b, float more)
 {
     const float least = (float)fmin(fmin(b->width[0], b->width[1]), b->width[2]);
     const float reach = fmaxf((float)b->t->list_cutoff, fmaxf(farthest_reach(b, 0), farthest_reach(b, 1)));
-    return !(reach + more < 0.499f * least);
+    return !(reach + more < HALF_ROUNDED * least);
 }
 
 /* A lane's own member, which others are tried with. */

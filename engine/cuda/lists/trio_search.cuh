@@ -126,14 +126,14 @@ static __device__ inline struct rows rows_of_all(const struct build *b)
 /* nm^2; a little more than the square */
 static __device__ inline float reach_square(const struct build *b, double reach)
 {
-    return 1.00001f * (float)(reach * reach) + b->slack;
+    return REACH_ROUNDED * (float)(reach * reach) + b->slack;
 }
 
 /* How far first atoms of two kinds of trios, waters and others, may be from each other, nm. */
 static __device__ inline float search_reach(const struct build *b, uint32_t kind, uint32_t other)
 {
     const double reach = kind || other ? b->t->list_cutoff : b->t->cutoff;
-    return 1.00001f * ((float)(reach + b->t->skin) + b->extent[kind] + b->extent[other]);
+    return REACH_ROUNDED * ((float)(reach + b->t->skin) + b->extent[kind] + b->extent[other]);
 }
 
 /* Vectors between grid positions. In a triclinic box one that is within reach need not be the one that rounding the

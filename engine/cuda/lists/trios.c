@@ -116,7 +116,7 @@ static int32_t loneliest(struct gathering *g)
 
 /* What a trio of an atom and two of its partners costs, nm: how far they are from it, less for those that few others
  * could take. */
-static double cost_of(const struct gathering *g, int32_t center, const int32_t other[2])
+static double trio_cost(const struct gathering *g, int32_t center, const int32_t other[2])
 {
     int32_t partner[PARTNERS];
     double cost = sqrt(fmax(distance2(g->sys, center, other[0]), distance2(g->sys, center, other[1])));
@@ -126,10 +126,11 @@ static double cost_of(const struct gathering *g, int32_t center, const int32_t o
 }
 
 /* Keeps the cheaper trio: the center first. */
-static void try_trio(const struct gathering *g, int32_t center, int32_t j, int32_t k, double *least, int32_t trio[TRIO])
+static void try_as_trio(const struct gathering *g, int32_t center, int32_t j, int32_t k, double *least,
+                        int32_t trio[TRIO])
 {
     const int32_t other[2] = {j, k};
-    double cost = cost_of(g, center, other);
+    double cost = trio_cost(g, center, other);
     if (!(cost < *least))
         return;
     *least = cost;
@@ -147,11 +148,11 @@ static void choose_trio(const struct gathering *g, int32_t i, int32_t trio[TRIO]
     trio[2] = ~i;
     for (int a = 0; a < n; a++) {
         for (int b = a + 1; b < n; b++)
-            try_trio(g, i, partner[a], partner[b], &least, trio);
+            try_as_trio(g, i, partner[a], partner[b], &least, trio);
         const int m = partners_of(g, partner[a], further);
         for (int b = 0; b < m; b++)
             if (further[b] != i)
-                try_trio(g, partner[a], i, further[b], &least, trio);
+                try_as_trio(g, partner[a], i, further[b], &least, trio);
     }
 }
 

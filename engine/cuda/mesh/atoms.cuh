@@ -67,14 +67,14 @@ template <int order> static __device__ inline void splines(float t, float *w, fl
 }
 
 /* Where an atom stands on the mesh. */
-template <int order> struct spot {
+template <int order> struct mesh_spot {
     uint32_t point[3]; /* first point, from the mesh's or the part's first */
     float w[3][order], dw[3][order];
 };
 
 /* The fraction of the box times the points along it: the whole part is the point, the rest what lies behind it. */
 template <int order>
-static __device__ inline void find_spot(const struct mesh_shape &m, uint4 grid, struct spot<order> *s)
+static __device__ inline void find_spot(const struct mesh_shape &m, uint4 grid, struct mesh_spot<order> *s)
 {
     const uint32_t fraction[3] = {grid.x, grid.y, grid.z};
 #pragma unroll
@@ -124,7 +124,7 @@ template <int order> static __device__ inline void share(int32_t whole, float q,
 template <int order, enum mesh_lies lies>
 static __device__ __forceinline__ void spread_atom(const struct mesh_shape &m, int32_t *charges, uint4 grid, float q)
 {
-    struct spot<order> s;
+    struct mesh_spot<order> s;
     int32_t of_plane[order], of_row[order], of_point[order];
     find_spot<order>(m, grid, &s);
     q *= MESH_CHARGE_SCALE;
@@ -147,7 +147,7 @@ static __device__ __forceinline__ void spread_atom(const struct mesh_shape &m, i
 /* Potential (kJ/mol/e) at an atom and its slopes per mesh point. */
 template <int order, enum mesh_lies lies>
 static __device__ __forceinline__ float sample_mesh(const struct mesh_shape &m, const float *potential,
-                                                    const struct spot<order> &s, float g[3])
+                                                    const struct mesh_spot<order> &s, float g[3])
 {
     float v = 0;
     g[0] = g[1] = g[2] = 0;
@@ -196,8 +196,8 @@ struct mesh_sums {
     struct fixed_sum *energy_at_window;
     uint32_t mode, triclinic;
     double lambda;
-    double
-        per_nm[BOX_SIZE]; /* mesh points; a slope along x adds to forces along y and z in a triclinic box, and so on */
+    double per_nm[BOX_SIZE]; /* mesh points, times the impulse of a timestep; a slope along x adds to forces along y and
+                                z in a triclinic box, and so on */
 };
 
 static __device__ inline struct mesh_sums mesh_sums_of(void *ctl, const struct mesh_table *t, void *f,
@@ -212,14 +212,15 @@ static __device__ inline struct mesh_sums mesh_sums_of(void *ctl, const struct m
                              (uint32_t)t->triclinic,
                              c->lambda[LAMBDA_COULOMB]};
     double inverse[BOX_SIZE];
+    const double times = mode == EVALUATE_STEP ? t->impulse : 1;
     for (int d = 0; d < 3; d++)
-        sums.per_nm[d] = t->axis[d].size / c->box[d];
+        sums.per_nm[d] = times * (t->axis[d].size / c->box[d]);
     if (!sums.triclinic)
         return sums;
     box_invert(c->box, inverse);
-    sums.per_nm[BOX_YX] = t->axis[0].size * inverse[BOX_YX];
-    sums.per_nm[BOX_ZX] = t->axis[0].size * inverse[BOX_ZX];
-    sums.per_nm[BOX_ZY] = t->axis[1].size * inverse[BOX_ZY];
+    sums.per_nm[BOX_YX] = times * (t->axis[0].size * inverse[BOX_YX]);
+    sums.per_nm[BOX_ZX] = times * (t->axis[0].size * inverse[BOX_ZX]);
+    sums.per_nm[BOX_ZY] = times * (t->axis[1].size * inverse[BOX_ZY]);
     return sums;
 }
 
@@ -228,7 +229,7 @@ template <int order, enum mesh_lies lies>
 static __device__ __forceinline__ void gather_atom(const struct mesh_shape &m, const float *potential,
                                                    const struct mesh_atom &a, uint32_t atom, const struct mesh_sums &to)
 {
-    struct spot<order> s;
+    struct mesh_spot<order> s;
     float g[3];
     find_spot<order>(m, a.grid, &s);
     const float v = sample_mesh<order, lies>(m, potential, s, g);

@@ -221,7 +221,7 @@ template <class A> static __device__ void add_energies(const A &a, const struct 
 /* ---- atoms; the next is read while one is worked on ---- */
 
 template <int order, class A>
-static __device__ void spread(const A &a, const struct block_mesh &m, const struct mesh_shape &shape, bool change)
+static __device__ void spread_block(const A &a, const struct block_mesh &m, const struct mesh_shape &shape, bool change)
 {
     const struct mesh_table *t = (const struct mesh_table *)a.table;
     const uint32_t n = (uint32_t)t->natoms;
@@ -238,8 +238,8 @@ static __device__ void spread(const A &a, const struct block_mesh &m, const stru
 }
 
 template <int order, class A>
-static __device__ void gather(const A &a, const struct block_mesh &m, const struct mesh_shape &shape,
-                              const struct mesh_sums &to)
+static __device__ void gather_block(const A &a, const struct block_mesh &m, const struct mesh_shape &shape,
+                                    const struct mesh_sums &to)
 {
     const struct mesh_table *t = to.table;
     const uint32_t n = (uint32_t)t->natoms;
@@ -254,7 +254,16 @@ static __device__ void gather(const A &a, const struct block_mesh &m, const stru
 
 /* ---- all of it ---- */
 
-/* Modes lie in front of the mesh. For the whole block, which waits before it uses them. */
+/* The axis of a mode in front of the mesh, and which of its modes it is. */
+static __device__ inline float2 mode_in_front(const struct mesh_table *t, const struct ctl *c, uint32_t k)
+{
+    const uint32_t nx = (uint32_t)t->axis[0].size, ny = (uint32_t)t->axis[1].size;
+    const int d = k < nx ? 0 : k < nx + ny ? 1 : 2;
+    return mode_of(t, c, d, d == 0 ? k : d == 1 ? k - nx : k - nx - ny);
+}
+
+/* Modes lie in front of the mesh. For the whole block, which waits before it uses them. Each of these chains of reads
+ * has warps of its own. */
 static __device__ struct block_mesh block_mesh_of(float2 *shared, struct mode_space *space, const struct mesh_table *t,
                                                   const struct ctl *c)
 {
@@ -268,14 +277,10 @@ static __device__ struct block_mesh block_mesh_of(float2 *shared, struct mode_sp
                            .plane = mesh_block_plane(ny, nz, (uint32_t)t->order),
                            .overlap = (uint32_t)t->order - 1,
                            .space = space};
-    if (threadIdx.x == 0)
+    if (threadIdx.x == WARP)
         *space = mode_space_of(t, c);
-    BLOCK_LOOP(k, nx)
-    m.mode[0][k] = mode_of(t, c, 0, k);
-    BLOCK_LOOP(k, ny)
-    m.mode[1][k] = mode_of(t, c, 1, k);
-    BLOCK_LOOP(k, nz)
-    m.mode[2][k] = mode_of(t, c, 2, k);
+    for (uint32_t k = blockDim.x - 1 - threadIdx.x; k < nx + ny + nz; k += blockDim.x)
+        shared[k] = mode_in_front(t, c, k);
     return m;
 }
 
@@ -296,16 +301,17 @@ template <bool TRICLINIC, class A> static __device__ __forceinline__ void whole_
         to = mesh_sums_of(a.ctl, t, a.f, a.energy_at_window, a.mode);
 #pragma unroll 1
     for (int change = 0; change <= (a.mode == EVALUATE_SAMPLE && t->perturbed); change++) {
-        __syncthreads();
+        if (change)
+            __syncthreads();
         BLOCK_LOOP(i, m.nx * m.plane)
         m.at[i] = make_float2(0, 0);
         __syncthreads();
         if (t->order == 4)
-            spread<4>(a, m, shape, change);
+            spread_block<4>(a, m, shape, change);
         else if (t->order == 5)
-            spread<5>(a, m, shape, change);
+            spread_block<5>(a, m, shape, change);
         else
-            spread<6>(a, m, shape, change);
+            spread_block<6>(a, m, shape, change);
         __syncthreads();
 #pragma unroll 1
         for (int stage = ROWS_THERE; stage <= (change || !forces ? ACROSS_THERE : ROWS_BACK); stage++) {
@@ -318,11 +324,11 @@ template <bool TRICLINIC, class A> static __device__ __forceinline__ void whole_
         if (change || !forces)
             break;
         if (t->order == 4)
-            gather<4>(a, m, shape, to);
+            gather_block<4>(a, m, shape, to);
         else if (t->order == 5)
-            gather<5>(a, m, shape, to);
+            gather_block<5>(a, m, shape, to);
         else
-            gather<6>(a, m, shape, to);
+            gather_block<6>(a, m, shape, to);
     }
 }
 

@@ -164,7 +164,8 @@ static __device__ inline void spread_all(const struct args_mesh_spread &a, const
 
 /* A brick's charges meet in shared memory before they go to the mesh. */
 template <int order>
-static __device__ void spread(const struct args_mesh_spread &a, const struct brick &b, const struct brick_atom &first)
+static __device__ void spread_brick(const struct args_mesh_spread &a, const struct brick &b,
+                                    const struct brick_atom &first)
 {
     const struct mesh_table *t = (const struct mesh_table *)a.table;
     int32_t *mesh = (int32_t *)a.charges, *part = (int32_t *)shared_words();
@@ -194,11 +195,11 @@ KERNEL(mesh_spread, a, __launch_bounds__(MESH_BRICK))
     if (!block_goes_on((const struct ctl *)a.ctl))
         return;
     if (order == 4)
-        spread<4>(a, b, first);
+        spread_brick<4>(a, b, first);
     else if (order == 5)
-        spread<5>(a, b, first);
+        spread_brick<5>(a, b, first);
     else
-        spread<6>(a, b, first);
+        spread_brick<6>(a, b, first);
 }
 
 /* ---- forces from the mesh ---- */
@@ -215,8 +216,8 @@ static __device__ inline void gather_all(const struct args_mesh_gather &a, const
 }
 
 template <int order>
-static __device__ void gather(const struct args_mesh_gather &a, const struct brick &b, const struct brick_atom &first,
-                              const float *part, const struct mesh_sums &to)
+static __device__ void gather_brick(const struct args_mesh_gather &a, const struct brick &b,
+                                    const struct brick_atom &first, const float *part, const struct mesh_sums &to)
 {
     if (b.strays)
         gather_all<order, MESH_WRAPS>(a, b, first, dense(to.table), (const float *)a.potential, to);
@@ -244,9 +245,9 @@ KERNEL(mesh_gather, a, __launch_bounds__(MESH_BRICK))
     if (!block_goes_on((const struct ctl *)a.ctl))
         return;
     if (order == 4)
-        gather<4>(a, b, first, part, to);
+        gather_brick<4>(a, b, first, part, to);
     else if (order == 5)
-        gather<5>(a, b, first, part, to);
+        gather_brick<5>(a, b, first, part, to);
     else
-        gather<6>(a, b, first, part, to);
+        gather_brick<6>(a, b, first, part, to);
 }

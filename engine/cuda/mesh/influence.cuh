@@ -4,7 +4,7 @@
  *   E = f/(2 pi V) sum over m != 0 of exp(-pi^2 m^2/beta^2)/m^2 B(m) |S(m)|^2
  *   Xi = -1/2 sum of each m's share of E times (1 - 2 (1/m^2 + pi^2/beta^2) m m)
  * (Essmann et al. 1995, eqs. 4.7 and 2.8.) Exponential and B are products of factors of the three axes. Each m's share
- * is rounded to fixed point, so whoever adds up gets the same.
+ * is rounded to fixed point, so the sum does not depend on the order of threads.
  */
 #ifndef SHOAL_ENGINE_CUDA_MESH_INFLUENCE_CUH
 #define SHOAL_ENGINE_CUDA_MESH_INFLUENCE_CUH
@@ -14,7 +14,7 @@
 #include "engine/cuda/mesh/mesh.h"
 #include "engine/math/accumulate.h"
 
-#define PI_F 3.14159265f
+#define PI_F ((float)M_PI)
 
 static __device__ inline float mode_decay(const struct mesh_table *t)
 {

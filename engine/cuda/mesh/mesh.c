@@ -35,8 +35,6 @@ static int factorize(struct mesh_axis *a)
     return 0;
 }
 
-uint32_t mesh_plane_most = UINT32_MAX;
-
 /* Points of the largest plane. A block has two (passes go from one to the other). */
 static size_t plane_points(const struct mesh *m)
 {
@@ -53,10 +51,10 @@ static size_t beside_planes(const struct mesh *m)
     return 2 * ((a[0].points.by > a[1].points.by ? a[0] : a[1]).points.by + (size_t)a[2].points.by);
 }
 
+/* Planes that have no room in shared memory are transformed in global memory, slowly. */
 static bool planes_fit(const struct mesh *m)
 {
-    const uint32_t most = mesh_plane_most < m->shared_most ? mesh_plane_most : m->shared_most;
-    return (2 * plane_points(m) + beside_planes(m)) * 2 * sizeof(float) <= most;
+    return (2 * plane_points(m) + beside_planes(m)) * 2 * sizeof(float) <= m->shared_most;
 }
 
 static uint32_t shared_bytes(const struct mesh *m)
@@ -175,7 +173,7 @@ int mesh_make(struct mesh *m, const struct dev_limits *limits, const struct syst
               const struct alchemy_plan *plan, struct err *e)
 {
     const struct nonbonded_settings *nb = &set->nonbonded;
-    *m = (struct mesh){.host = {.order = nb->pme_order, .natoms = sys->natoms},
+    *m = (struct mesh){.host = {.order = nb->pme_order, .natoms = sys->natoms, .impulse = mesh_cycle(&set->integrator)},
                        .shared_most = limits->block_shared - CUDA_STATIC_SHARED};
     m->host.beta = (float)ewald_beta(nb->coulomb_cutoff, nb->ewald_tolerance);
     m->host.triclinic = box_triclinic(sys->box);

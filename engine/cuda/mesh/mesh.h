@@ -84,6 +84,7 @@ struct mesh_table {
     int32_t order, natoms, nwindows, perturbed; /* perturbed: some charge changes from A to B */
     float beta;
     int32_t triclinic;        /* 1: the box is */
+    double impulse;           /* what a timestep takes forces times: timesteps from one with the mesh to the next */
     const float (*charge)[2]; /* [natoms] of state A, and B minus A; e */
     const double (*window)[LAMBDA_COUNT];
 };
@@ -108,10 +109,6 @@ MATH_FN uint32_t mesh_block_plane(uint32_t ny, uint32_t nz, uint32_t order)
 {
     return (ny + ny % 2) * mesh_block_row(nz, order) | 1;
 }
-
-/* Bytes of shared memory that planes may have at most; where they have not room there, or in a block, they are
- * transformed in global memory, slowly. For tests to set. */
-extern uint32_t mesh_plane_most;
 
 /* Host side of it. */
 struct mesh {

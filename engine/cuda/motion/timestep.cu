@@ -3,8 +3,8 @@
  * Timesteps on a GPU. A block has some waters, or STEP_BODIES other bodies: first a thread an atom reads it, kicks it
  * and draws its noise, then one thread a body moves it and puts it back onto its constraints, then a thread an atom
  * writes it. A body that is neither a rigid water, nor an atom with some bound to it, is worked on in memory by one
- * thread. Who writes an atom places it for the next step. What needs all bodies (the end of the step, the
- * center-of-mass motion) is done by the block that comes last.
+ * thread. The thread that writes an atom also converts it to fractions of the box for the lists of the next step. What
+ * needs all bodies (the end of the step, the center-of-mass motion) is done by the last block to finish.
  */
 #include "engine/cuda/motion/body_registers.cuh"
 #include "engine/cuda/lists/place.cuh"
@@ -52,13 +52,13 @@ static __device__ void end_step(const struct motion *s, struct motion_tail *tail
 /* ---- atoms ---- */
 
 /* The bodies of a block: waters, or the others; each has so many places for atoms. */
-struct rows {
+struct body_rows {
     uint32_t first, count;
     bool waters;
 };
 
 /* waters: of each of the first blocks */
-static __device__ inline struct rows rows_of(const struct motion_table *m, uint32_t waters, uint32_t water_blocks)
+static __device__ inline struct body_rows rows_of(const struct motion_table *m, uint32_t waters, uint32_t water_blocks)
 {
     const bool water = blockIdx.x < water_blocks;
     const uint32_t first = water ? waters * blockIdx.x : m->nwaters + STEP_BODIES * (blockIdx.x - water_blocks);
@@ -72,8 +72,8 @@ union room {
     struct held_of<star::ATOMS> of_other[STEP_BODIES];
 };
 
-static __device__ __forceinline__ struct held_atom held_at(const struct rows &rows, union room *room, uint32_t body,
-                                                           uint32_t k)
+static __device__ __forceinline__ struct held_atom held_at(const struct body_rows &rows, union room *room,
+                                                           uint32_t body, uint32_t k)
 {
     const uint32_t atoms = rows.waters ? water::ATOMS : star::ATOMS;
     double *x = (double *)room + 9 * atoms * body + 3 * k;
@@ -86,8 +86,8 @@ struct place_of_atom {
     uint32_t body, k;
 };
 
-static __device__ __forceinline__ struct place_of_atom place_at(const struct motion_table *m, const struct rows &rows,
-                                                                uint32_t place)
+static __device__ __forceinline__ struct place_of_atom place_at(const struct motion_table *m,
+                                                                const struct body_rows &rows, uint32_t place)
 {
     const uint32_t body = rows.waters ? place / water::ATOMS : place / star::ATOMS;
     const uint32_t k = place - body * (rows.waters ? water::ATOMS : star::ATOMS), i = rows.first + body;
@@ -104,7 +104,8 @@ struct arrived {
     int64_t f[3];
 };
 
-static __device__ __forceinline__ struct arrived arrive(const struct motion *s, const struct rows &rows, uint32_t place)
+static __device__ __forceinline__ struct arrived arrive(const struct motion *s, const struct body_rows &rows,
+                                                        uint32_t place)
 {
     struct arrived a = {place_at(s->m, rows, place)};
     if (a.at.atom < 0)
@@ -119,14 +120,15 @@ static __device__ __forceinline__ struct arrived arrive(const struct motion *s, 
 }
 
 static __device__ __forceinline__ void hold(const struct motion *s, const struct motion_rule *rule,
-                                            const struct rows &rows, const struct arrived &a, union room *room)
+                                            const struct body_rows &rows, const struct arrived &a, union room *room)
 {
     double noise[3];
     if (a.at.atom < 0)
         return;
+    const double inverse_root = root_inverse(a.mass);
     if (rule)
-        noise_of_mass(s, rule, s->c->step, a.at.atom, a.mass, noise);
-    const double kick = kick_of_mass(s, rule, a.mass);
+        noise_of(s, rule, s->c->step, a.at.atom, inverse_root, noise);
+    const double kick = kick_of(s, rule, inverse_root);
     const struct held_atom to = held_at(rows, room, a.at.body, a.at.k);
     for (uint32_t d = 0; d < 3; d++)
         hold_along(s, rule, kick, noise[d], a.x[d], a.v[d], a.f[d], to, d);
@@ -134,7 +136,7 @@ static __device__ __forceinline__ void hold(const struct motion *s, const struct
 
 /* The k-th body of the block. False: it cannot be moved. */
 static __device__ __forceinline__ bool move(const struct motion *s, const struct motion_rule *rule,
-                                            const struct placing *placing, const struct rows &rows, uint32_t k,
+                                            const struct placing *placing, const struct body_rows &rows, uint32_t k,
                                             union room *room)
 {
     const uint32_t i = rows.first + k;
@@ -156,7 +158,7 @@ struct leaving {
 };
 
 static __device__ __forceinline__ struct leaving leave(const struct motion_table *m, const struct placing *placing,
-                                                       const struct rows &rows, uint32_t place)
+                                                       const struct body_rows &rows, uint32_t place)
 {
     struct leaving l = {place_at(m, rows, place)};
     if (l.at.atom >= 0)
@@ -166,7 +168,7 @@ static __device__ __forceinline__ struct leaving leave(const struct motion_table
 
 /* An atom to where it is kept, and to the grid. False: it cannot be. */
 static __device__ __forceinline__ bool settle(const struct motion *s, const struct placing *placing,
-                                              const struct rows &rows, const struct leaving &l, union room *room)
+                                              const struct body_rows &rows, const struct leaving &l, union room *room)
 {
     if (l.at.atom < 0)
         return true;
@@ -194,7 +196,7 @@ template <integrator KIND, class A> static __device__ __forceinline__ void step(
                              (double(*)[3])a.x_old,
                              (const int64_t(*)[3])a.f,
                              a.timestep};
-    const struct rows rows = rows_of(m, a.waters, a.water_blocks);
+    const struct body_rows rows = rows_of(m, a.waters, a.water_blocks);
     const uint32_t places = rows.count * (rows.waters ? water::ATOMS : star::ATOMS);
     struct arrived next = arrive(&s, rows, threadIdx.x); /* under way while what stands below is found */
     const bool has_rule = motion_has_rule(KIND);

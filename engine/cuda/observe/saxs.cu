@@ -7,6 +7,7 @@
 #include "engine/cuda/device/device.cuh"
 #include "engine/cuda/observe/saxs.h"
 #include "engine/kernels/observe.h"
+#include "engine/math/spline.h"
 #include "engine/observe/saxs_frame.h"
 
 static __device__ inline const struct saxs_table *own_of(const void *table)
@@ -46,7 +47,7 @@ template <int order> static __device__ inline void spread(const struct args_saxs
     GRID_LOOP(k, e->count * order)
     {
         const double *at = place[t->member[e->first + k / order]];
-        double w[3][SCATTER_ORDER_MAX], beyond;
+        double w[3][SPLINE_ORDER_MAX], beyond;
         int32_t first[3];
         for (int d = 0; d < 3; d++) {
             first[d] = saxs_first_point(t, at[d], d, &beyond);
@@ -77,7 +78,7 @@ KERNEL(saxs_spread, a, __launch_bounds__(SAXS_BLOCK))
     case n:                                                                                                            \
         spread<n>(a, t);                                                                                               \
         break;
-        SCATTER_ORDERS(ORDER)
+        SPLINE_ORDERS(ORDER)
 #undef ORDER
     }
 }

@@ -42,8 +42,6 @@ enum {
     LANES_WANTED = 1100, /* on each multiprocessor, of all replicas that can be at work at a time */
 };
 
-struct pair_limits pair_limits = {UINT32_MAX, UINT32_MAX};
-
 /* ---- a model ---- */
 
 /* A polynomial of fewer terms by taking off Chebyshev polynomials from the top (Lanczos' economization); returns by how
@@ -246,13 +244,12 @@ static void set_reach(struct pairs *p, const struct settings *set, const struct 
     p->lists_box = h->box == TRICLINIC && !rounded ? ANY_IMAGE : h->box;
 }
 
-/* What fits, and may. Bits do not depend on any of it. */
+/* What fits. Bits do not depend on any of it. */
 static struct pair_limits limits_on(const struct dev_limits *device)
 {
-    const uint32_t whole = (device->block_shared - CUDA_STATIC_SHARED) / TRIO_BYTES;
-    const uint32_t region = (device->processor_shared / 2 - device->reserved_shared - CUDA_STATIC_SHARED) / TRIO_BYTES;
-    return (struct pair_limits){whole < pair_limits.whole ? whole : pair_limits.whole,
-                                region < pair_limits.region ? region : pair_limits.region};
+    const uint32_t half = device->processor_shared / 2 - device->reserved_shared;
+    return (struct pair_limits){.whole = (device->block_shared - CUDA_STATIC_SHARED) / TRIO_BYTES,
+                                .region = (half - CUDA_STATIC_SHARED) / TRIO_BYTES};
 }
 
 int pairs_make(struct pairs *p, const struct dev_limits *device, const struct system *sys, const struct settings *set,
@@ -269,7 +266,7 @@ int pairs_make(struct pairs *p, const struct dev_limits *device, const struct sy
     h->nexcluded_perturbed = plan->nexcluded_perturbed;
     h->nalways = plan->nalways;
     h->soft = soft_rule_of(set, true);
-    p->density = sys->natoms / (sys->box[0] * sys->box[1] * sys->box[2]);
+    p->density = sys->natoms / box_volume(sys->box);
     set_cutoffs(p, &set->nonbonded);
     double shrinks, arm = longest_arm(t, plan, &shrinks);
     bool together = set_images(h, sys, arm, shrinks);
@@ -402,10 +399,10 @@ static double usual_around(const struct pairs *p)
 void pairs_caps_guess(const struct pairs *p, struct list_caps *caps)
 {
     const struct pair_table *h = &p->host;
-    const double sphere = 4 * M_PI / 3 * p->density, around = usual_around(p);
+    const double around = usual_around(p);
     caps->near = NEAR_USUAL;
     caps->entries = (uint32_t)(POOL_ROOM * pool_words(p, around, caps->near));
-    caps->pairs = (uint32_t)(h->nperturbed * fmin(1.2 * sphere * pow(h->list_cutoff, 3) + 32, h->natoms)) + 64;
+    caps->pairs = list_cap_perturbed(h->nperturbed, h->natoms, h->list_cutoff, p->density);
     memcpy(caps->regions, p->regions, sizeof caps->regions);
 }
 
@@ -413,7 +410,7 @@ void pairs_caps_grow(struct list_caps *caps, const struct ctl *ctl)
 {
     uint32_t *cap[] = {&caps->entries, &caps->pairs, NULL, &caps->near};
     if (cap[ctl->where[0]])
-        *cap[ctl->where[0]] = (uint32_t)(1.2 * ctl->value) + 64;
+        *cap[ctl->where[0]] = list_cap_grown(ctl);
     else
         regions_more(caps->regions);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Everything of the non-bonded forces that goes by pairs: tables of a model, working memory of a replica, launches.
+ * The part of the non-bonded forces that is a sum over pairs: tables of a model, working memory of a replica, launches.
  *
  *   place            atoms on the grid; whether the lists still hold (lists/place.cuh)
  *   list_build       new lists, if not
@@ -21,11 +21,10 @@
 enum { EWALD32_TERMS_USUAL = 13, EWALD32_TERMS_LONG = 15, EWALD32_TERMS = 19 };
 
 /* Trios whose positions and forces fit the shared memory of a block: of a whole replica, and of a region, two blocks of
- * which share a multiprocessor. The variable: at most, whatever the device has room for; for tests to set. */
+ * which share a multiprocessor. */
 struct pair_limits {
     uint32_t whole, region;
 };
-extern struct pair_limits pair_limits;
 
 /* Host side of a model's table. */
 struct pairs {

@@ -85,7 +85,7 @@ static __device__ __forceinline__ bool forces(uint64_t step)
 {
     struct tiny_here &h = here();
     const uint32_t nchunks = h.t->nchunks;
-    for (uint32_t k = threadIdx.x / WARP; k < nchunks;) { /* whoever has done with one takes the next */
+    for (uint32_t k = threadIdx.x / WARP; k < nchunks;) { /* a warp that has done one chunk takes the next */
         tiny_chunk_do(h.chunk()[k], step);
         __syncwarp();
         k = threadIdx.x % WARP ? 0 : atomicAdd(&h.taken, 1);
@@ -111,7 +111,7 @@ static __device__ void load_bodies()
     const struct tiny_here &h = here();
     const struct motion s = h.motion();
     BLOCK_LOOP(i, h.natoms)
-    h.kick()[i] = kick_of(&s, h.rule(), (int32_t)i);
+    h.kick()[i] = kick_of(&s, h.rule(), root_inverse(mass_of(&s.masses, (int)i)));
     BLOCK_LOOP(i, body_count(s.m))
     {
         const struct body b = body_at(s.m, i);

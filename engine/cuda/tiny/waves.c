@@ -128,7 +128,7 @@ static uint32_t functions_to(int k, int32_t points)
     return (uint32_t)(2 * k == points ? 2 * k : 2 * k + 1);
 }
 
-static uint32_t quads_of(const struct tiny_column *c)
+static uint32_t column_quads(const struct tiny_column *c)
 {
     return (c->count + 3u) / 4;
 }
@@ -138,7 +138,7 @@ static uint32_t quads_of(const struct tiny_column *c)
 static int by_length(const void *a, const void *b)
 {
     const struct tiny_column *x = a, *y = b;
-    uint32_t p = quads_of(x), q = quads_of(y);
+    uint32_t p = column_quads(x), q = column_quads(y);
     if (x->z != y->z)
         return x->z - y->z;
     if (p != q)
@@ -162,11 +162,11 @@ static void put_columns(struct tiny *t, const int16_t *last, const int32_t size[
     qsort(t->column, h->ncolumns, sizeof *t->column, by_length);
     for (uint32_t i = 0; i < h->ncolumns; i++) {
         t->column[i].at = (uint16_t)h->nvalues;
-        h->nvalues += quads_of(&t->column[i]);
+        h->nvalues += column_quads(&t->column[i]);
     }
     for (uint32_t i = h->ncolumns; i-- > 1;) {
         struct tiny_column *here = &t->column[i - 1], *next = &t->column[i];
-        if (here->z == next->z && quads_of(here) == quads_of(next))
+        if (here->z == next->z && column_quads(here) == column_quads(next))
             here->alike = (uint16_t)(next->alike + 1);
     }
 }
@@ -179,7 +179,7 @@ static void share_out(struct tiny *t)
     const uint64_t all = h->nvalues + COLUMN_COST * (uint64_t)h->ncolumns;
     uint64_t cost = 0;
     for (uint32_t i = 0, part = 0; i < h->ncolumns; i++) {
-        cost += quads_of(&t->column[i]) + COLUMN_COST;
+        cost += column_quads(&t->column[i]) + COLUMN_COST;
         while (part < parts && cost * parts >= (part + 1) * all)
             h->part[++part] = i + 1;
     }

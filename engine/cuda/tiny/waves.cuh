@@ -252,7 +252,8 @@ static __device__ __noinline__ void tiny_waves_there()
 /* With R the sums of products of cosines (c) and sines (s) along x, y and z, the coefficient of wave (k_x, p k_y, q
  * k_z) is R_ccc - p R_ssc - q R_scs - pq R_css + i (R_scc + p R_csc + q R_ccs - pq R_sss) and the potential is the real
  * part of the sum of coefficients times influence function g(p, q) times conjugate waves, which have the same parts. So
- * each of the four in front of i gets shares of those four, and those behind it likewise. */
+ * each of the four terms in front of i becomes a sum of shares of those four, and each of the four behind i of those.
+ */
 static __device__ inline void mix_four(float4 g, float r[4])
 {
     const float pp = g.x * (r[0] - r[1] - r[2] - r[3]), mp = g.y * (r[0] + r[1] - r[2] + r[3]),

@@ -419,6 +419,10 @@ void report_write(struct report *r, struct buf *json)
         r->methods(r->observables_of, &w);
         jw_end(&w, ']');
     }
+    if (r->split) {
+        jw_item(&w, "split");
+        buf_printf(json, "%s", r->split);
+    }
     repeats(&w, r);
     jw_begin(&w, "estimators", '[');
     for (int i = 0; i < whole->nestimators; i++)

@@ -233,6 +233,7 @@ struct report {
     double pressure;                             /* bar, that production holds; NAN: it holds none, or nobody knows */
     struct estimate_production *production;      /* NULL: none is to be handed out */
     void (*methods)(void *of, struct writer *w); /* NULL: not known */
+    const char *split;                           /* JSON; NULL: there is none */
     void (*observables)(void *of, struct writer *w); /* NULL: there is none */
     void (*torsions)(void *of, struct writer *w);    /* NULL: there are none to watch */
     void (*fold)(void *of, struct writer *w);        /* NULL: there is no protein */

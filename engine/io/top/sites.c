@@ -11,7 +11,7 @@
 #include "engine/base/number.h"
 #include "engine/prepare/sites.h"
 
-static struct top_molecule *current(struct top *t)
+static struct top_molecule *last_molecule(struct top *t)
 {
     return &t->molecules[t->nmolecules - 1];
 }
@@ -19,7 +19,7 @@ static struct top_molecule *current(struct top *t)
 static int read_atom(struct top *t, int word, int *atom, struct err *e)
 {
     long number;
-    int rc = top_int(t, word, "an atom number of the molecule", 1, current(t)->natoms, &number, e);
+    int rc = top_int(t, word, "an atom number of the molecule", 1, last_molecule(t)->natoms, &number, e);
     *atom = (int)number - 1;
     return rc;
 }
@@ -35,7 +35,7 @@ static void add_from(struct top_molecule *m, int atom, double weight)
 /* The atoms of a line that has read its site: none twice. */
 static int check_atoms(struct top *t, const struct virtual_site *s, struct err *e)
 {
-    const struct top_molecule *m = current(t);
+    const struct top_molecule *m = last_molecule(t);
     const int *from = m->site_atoms + s->first;
     for (uint32_t i = 0; i < s->count; i++) {
         if (from[i] == s->atom)
@@ -49,7 +49,7 @@ static int check_atoms(struct top *t, const struct virtual_site *s, struct err *
 
 static int add_site(struct top *t, const struct virtual_site *s, struct err *e)
 {
-    struct top_molecule *m = current(t);
+    struct top_molecule *m = last_molecule(t);
     int rc = check_atoms(t, s, e);
     if (rc)
         return rc;
@@ -102,7 +102,7 @@ void top_site_params(struct top_molecule *m, struct virtual_site *s, const doubl
 /* A line that ends with its function: only what follows from bonds and angles may be left out. */
 static int leave_out(struct top *t, const struct form *form, bool mirrored, struct err *e)
 {
-    struct top_molecule *m = current(t);
+    struct top_molecule *m = last_molecule(t);
     if (form->atoms < 3)
         return top_fail(t, e, ERR_TOPOLOGY,
                         "read no parameters, expected %d: only those of three atoms and more follow "
@@ -115,7 +115,7 @@ static int leave_out(struct top *t, const struct form *form, bool mirrored, stru
 
 int top_site(struct top *t, struct err *e)
 {
-    struct top_molecule *m = current(t);
+    struct top_molecule *m = last_molecule(t);
     struct virtual_site s = {.first = (uint32_t)m->nsite_atoms};
     const int natoms = t->section[strlen("virtual_sites")] - '0';
     double c[3] = {0, 0, 0};
@@ -156,7 +156,7 @@ int top_site(struct top *t, struct err *e)
 /* Site, function, atoms: 1 at their center, 2 at that of their masses, 3 at that of weights which follow each atom. */
 int top_site_of_many(struct top *t, struct err *e)
 {
-    struct top_molecule *m = current(t);
+    struct top_molecule *m = last_molecule(t);
     struct virtual_site s = {.kind = SITE_LINEAR, .first = (uint32_t)m->nsite_atoms};
     double sum = 0;
     long funct;

@@ -17,9 +17,8 @@
 
 #include <cmocka.h>
 
-#include "engine/cuda/pairs/pairs.h"
 #include "engine/run/sim_parts.h"
-#include "tests/lib/emulate/emulate.h"
+#include "tests/lib/emulate/toy.h"
 #include "tests/lib/mixture.h"
 #include "tests/lib/toy.h"
 
@@ -141,11 +140,10 @@ static void test_large_regions(void **state)
 {
     struct system *sys = toy_water(7);
     const struct settings set = moving();
-    const struct pair_limits usual = pair_limits;
     const struct outcome whole = outcome_on(RTX, sys, &set);
-    pair_limits = (struct pair_limits){300, 20};
+    emulate_room(300, 20);
     const struct outcome cut = outcome_on(RTX, sys, &set);
-    pair_limits = usual;
+    emulate_shared(0, 0);
     compare_cut(whole, cut, sys);
 }
 

@@ -88,12 +88,13 @@ static void test_mesh_planes(void **state)
 {
     struct system *sys = mixture(2);
     struct settings set = settings_of(VDW_CUTOFF, ALCHEMY_B_STATES);
-    uint32_t most = mesh_plane_most;
     set.nonbonded.pme_grid[0] = set.nonbonded.pme_grid[1] = 25;
     set.nonbonded.pme_grid[2] = 36;
-    mesh_plane_most = 0;
-    same_bits(sys, &set);
-    mesh_plane_most = most;
+    struct outcome block = outcome_in_form(sys, set, PME_BLOCK);
+    emulate_room(0, 800);
+    struct outcome card = outcome_in_form(sys, set, PME_CARD);
+    emulate_shared(0, 0);
+    same_outcome(card, block, sys, &set);
     toy_system_free(sys);
 }
 

@@ -11,7 +11,6 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -23,7 +22,7 @@
 #include "tests/lib/moves.h"
 #include "tests/lib/toy.h"
 
-enum { ATOMS = 6, STEPS = 4, TRIES = 1000 };
+enum { ATOMS = 6, STEPS = 4, TRIES = 20 };
 
 /* ---- a program whose launches change when they are told to ---- */
 
@@ -111,14 +110,21 @@ static void *state_of(struct sim *s)
     return x;
 }
 
-/* What was heard is told when the launch has ended whole, which the host may see later than the replica's own end: one
- * step after the other until it is. */
+/* The launch has ended whole, which the host may see later than the replica's own end. */
+static void settle(const struct sim *s)
+{
+    struct err e = {0};
+    if (dev_fault_settle(s->model->dev, &e))
+        fail_msg("%s", e.msg);
+}
+
+/* What was heard is told when the next step is asked for: one after the other until it is. */
 static int steps_until_told(struct sim *s, struct err *e)
 {
     int rc = 0;
     for (int k = 0; k < TRIES && !rc; k++) {
         rc = toy_try(s, SIM_STEP, 1, e);
-        usleep(100);
+        settle(s);
     }
     return rc;
 }
@@ -295,20 +301,20 @@ static void test_how_often(void **state)
         begin(&t);
         struct sim *s = member(&t, 0);
         toy_run(s, SIM_STEP, STEPS);
-        usleep(20000); /* that is over, as the next submit finds */
+        settle(s);
         dev_fault_change(t.dev, change_shared);
         for (int k = 0; k < 4; k++)
             toy_run(s, SIM_STEP, STEPS);
-        usleep(20000);
+        settle(s);
         if (asked) {
             for (int k = 0; k < 4; k++)
                 toy_run(s, SIM_STEP, STEPS);
-            usleep(20000);
+            settle(s);
             assert_int_equal(sim_save(s, &blob, &e), 0);
         }
         assert_int_equal(steps_until_told(s, &e), -ERR_DRIFT);
         if (!asked)
-            assert_in_range(sim_step_number(s), 5 * STEPS + 1, 5 * STEPS + TRIES / 10);
+            assert_int_equal(sim_step_number(s), STEPS + 5 * STEPS + 1);
         assert_non_null(strstr(e.msg, "launch 0 (tiny); shared bytes was "));
         sim_free(s);
         buf_free(&blob);
@@ -329,7 +335,7 @@ static void test_saving(void **state)
     assert_int_equal(sim_submit(s[1], SIM_STEP, 100, &e), 0);
     engine_flush(t.dev);
     while (!sim_done(s[0]))
-        usleep(100);
+        assert_int_equal(t.dev->ops->poll(t.dev, 100, &e), 0);
     assert_int_equal(sim_save(s[0], &blob, &e), -ERR_DRIFT);
     for (int k = 0; k < 2; k++)
         sim_free(s[k]);

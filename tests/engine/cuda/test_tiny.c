@@ -229,6 +229,7 @@ static void test_bits(void **state)
         struct settings set = settings_of(VDW_POTENTIAL_SWITCH, ALCHEMY_B_STATES);
         set.integrator.kind = kind;
         set.integrator.friction = 10;
+        set.integrator.timestep = DT / 2; /* places are made up, and some push hard */
         set.integrator.com_every = 7;
         const int k = kind == INTEGRATOR_LANGEVIN_MIDDLE; /* that with a launch of a hundred */
         struct snapshot a = after(sys, &set, at_once[k], false), b = after(sys, &set, apart[k], true);
@@ -358,6 +359,9 @@ static void test_refusals(void **state)
     set.form = FORM_GANG;
     refused(&cpu_program, small, &set, "form gang: cpu devices have none: expected a GPU");
     refused(&cuda_program, large, &set, "form gang: 132 atoms: expected at most 128");
+    set.integrator.mesh_every = 2;
+    refused(&cuda_program, small, &set, "form gang: mesh-every 2: expected 1");
+    set.integrator.mesh_every = 1;
     set.nonbonded.ewald_tolerance = 1e-12;
     refused(&cuda_program, small, &set, "tolerance 1e-12: expected 1e-11 or more on a GPU");
     set.nonbonded.ewald_tolerance = 1e-5;
@@ -372,6 +376,11 @@ static void test_refusals(void **state)
     struct toy t = opened(&cuda_program, small, &graph, 0);
     assert_int_equal(model_forms(t.model).step, FORM_GANG);
     toy_close(&t);
+    graph.integrator.mesh_every = 2;
+    t = opened(&cuda_program, small, &graph, 0);
+    assert_int_equal(model_forms(t.model).step, FORM_GRAPH);
+    toy_close(&t);
+    graph.integrator.mesh_every = 1;
     graph.form = FORM_GRAPH;
     t = opened(&cuda_program, small, &graph, 0);
     assert_int_equal(model_forms(t.model).step, FORM_GRAPH);

@@ -145,12 +145,12 @@ static void test_others(void **state)
     sys.nangles = 1, sys.angles = &angle;
     refused(&sys, "no restraint of a distance");
     sys.nharmonics = 1, sys.harmonics = &weak;
-    refused(&sys, "they are not held");
+    refused(&sys, "too weak to hold them");
     sys.nharmonics = 0;
     sys.nangles = 0;
     struct bond alone[] = {weak, off};
     sys.nbonds = 2, sys.bonds = alone;
-    refused(&sys, "they are not held"); /* and what is off does not count */
+    refused(&sys, "too weak to hold them"); /* and what is off does not count */
     /* nor does a wall that keeps a third molecule away; between the two it does, beside what holds */
     struct rare_term away[] = {{RARE_DISTANCE_RESTRAINT, {3, 8}, 0, {{1, 1e6, 1e6, 900}, {1, 1e6, 1e6, 900}}},
                                {RARE_DISTANCE_RESTRAINT, {2, 3}, 0, {{0.5, 1e6, 1e6, 900}, {0.5, 1e6, 1e6, 900}}}};

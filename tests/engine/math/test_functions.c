@@ -14,6 +14,7 @@
 #include "engine/math/philox.h"
 #include "engine/math/potentials/coordination.h"
 #include "engine/math/scattering.h"
+#include "engine/math/spline.h"
 #include "engine/prepare/ewald.h"
 #include "tests/lib/formulas.h"
 #include "tests/lib/near.h"
@@ -86,18 +87,34 @@ static long double spline(int order, long double u)
 
 static void test_splines(void **state)
 {
-    for (int order = 2; order <= SCATTER_ORDER_MAX; order++)
+    for (int order = 2; order <= SPLINE_ORDER_MAX; order++)
         for (int k = 0; k < FORMULA_POINTS; k++) {
             const double t = k ? formula_spread(k, 0) : 0;
-            double weights[SCATTER_ORDER_MAX], values[SCATTER_ORDER_MAX], sum = 0;
-            spline_weights(order, t, weights);
-            spline_values(values, order, t);
+            double w[SPLINE_ORDER_MAX], sum = 0;
+            spline_weights(order, t, w);
             for (int i = 0; i < order; i++) {
-                near(values[i], (double)spline(order, t + i), 1e-12);
-                near(weights[order - 1 - i], values[i], 1e-14);
-                sum += weights[i];
+                near(w[order - 1 - i], (double)spline(order, t + i), 1e-12);
+                sum += w[i];
             }
             near(sum, 1, 1e-14);
+        }
+}
+
+/* The slope of order n is M_{n-1}(u) - M_{n-1}(u - 1); the weights are those without slopes, to the bit. */
+static void test_spline_slopes(void **state)
+{
+    for (int order = 3; order <= SPLINE_ORDER_MAX; order++)
+        for (int k = 0; k < FORMULA_POINTS; k++) {
+            const double t = k ? formula_spread(k, 0) : 0;
+            double w[SPLINE_ORDER_MAX], alone[SPLINE_ORDER_MAX], slope[SPLINE_ORDER_MAX];
+            spline_weights_and_slopes(order, t, w, slope);
+            spline_weights(order, t, alone);
+            for (int i = 0; i < order; i++) {
+                const double u = t + i;
+                assert_true(w[i] == alone[i]);
+                near(slope[order - 1 - i], (double)(spline(order - 1, u) - spline(order - 1, (long double)u - 1)),
+                     1e-12);
+            }
         }
 }
 
@@ -162,23 +179,25 @@ static void test_roots(void **state)
 static void test_philox_functions(void **state)
 {
     for (int k = 0; k < FORMULA_POINTS; k++) {
-        const double u = k == 0   ? 0x1p-53
-                         : k == 1 ? 1
-                                  : pow(formula_spread(k, 0), k % 10 + 1),
-                     turn = formula_spread(k, 1);
-        double c, s;
+        const double u = k == 0 ? 0x1p-53 : k == 1 ? 1 : pow(formula_spread(k, 0), k % 10 + 1);
+        const uint32_t word = (uint32_t)(formula_spread(k, 1) * UINT32_MAX);
+        float c, s;
         near(philox_log(u), (double)logl(u), 1e-15 * fmax(1, -log(u)));
-        philox_cos_sin(turn, &c, &s);
-        near(c, (double)cosl(TURN * (turn - rint(turn))), 6e-16);
-        near(s, (double)sinl(TURN * (turn - rint(turn))), 6e-16);
+        philox_cos_sin(word, &c, &s);
+        near(c, (double)cosl(TURN * word * 0x1p-32L), 1.5e-7);
+        near(s, (double)sinl(TURN * word * 0x1p-32L), 1.5e-7);
+        const double part = (word >> k % 32 >> 1 | 1) * 0x1p-31;
+        near(philox_minus_two_log(word >> k % 32), -2 * log(part), 3e-7 * (1 - log(part)));
     }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_coordination), cmocka_unit_test(test_splines), cmocka_unit_test(test_modulus),
-        cmocka_unit_test(test_scattering),   cmocka_unit_test(test_roots),   cmocka_unit_test(test_philox_functions),
+        cmocka_unit_test(test_coordination),     cmocka_unit_test(test_splines),
+        cmocka_unit_test(test_spline_slopes),    cmocka_unit_test(test_modulus),
+        cmocka_unit_test(test_scattering),       cmocka_unit_test(test_roots),
+        cmocka_unit_test(test_philox_functions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -20,6 +20,14 @@ const struct emulated_card emulated_cards[] = {
 
 struct dev_limits emulated_limits;
 
+static uint32_t said_of_block, said_of_processor;
+
+void emulate_shared(uint32_t block, uint32_t processor)
+{
+    said_of_block = block;
+    said_of_processor = processor;
+}
+
 int emulate_open(struct dev **out, const char *device, const char *card, struct kernel_table kernels, struct err *e)
 {
     const struct emulated_card *c = emulated_cards;
@@ -31,5 +39,9 @@ int emulate_open(struct dev **out, const char *device, const char *card, struct 
     if (rc)
         return rc;
     emulated_limits = (*out)->limits = c->limits;
+    if (said_of_block)
+        (*out)->limits.block_shared = said_of_block;
+    if (said_of_processor)
+        (*out)->limits.processor_shared = said_of_processor;
     return 0;
 }

@@ -6,6 +6,8 @@
 #ifndef SHOAL_TESTS_LIB_EMULATE_TOY_H
 #define SHOAL_TESTS_LIB_EMULATE_TOY_H
 
+#include "engine/cuda/kernels.h"
+#include "engine/cuda/lists/layout.h"
 #include "tests/lib/emulate/emulate.h"
 #include "tests/lib/toy.h"
 
@@ -19,6 +21,13 @@ static inline struct toy toy_emulated(struct kernel_table kernels, const char *c
         sim_new(&t.sim, t.model, window, 0, &e))
         fail_msg("%s", e.msg);
     return t;
+}
+
+/* As emulate_shared: room for so many trios in a block, and in each of two blocks that share a multiprocessor. */
+static inline void emulate_room(uint32_t whole, uint32_t region)
+{
+    const uint32_t half = CUDA_STATIC_SHARED + region * TRIO_BYTES + emulated_cards[0].limits.reserved_shared;
+    emulate_shared(CUDA_STATIC_SHARED + whole * TRIO_BYTES, 2 * half);
 }
 
 /* What a replica has come to; x is the caller's to free, velocities are behind it. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "engine/base/union_find.h"
+#include "engine/prepare/union_find.h"
 
 #include <stdlib.h>
 

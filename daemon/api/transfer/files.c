@@ -3,7 +3,7 @@
  * Files of an ensemble's folder. The disk is touched in the thread pool only. A path from a client is a relative
  * one below the ensemble's own folder; it is opened component by component and no symbolic link is followed.
  */
-#include "daemon/api/api.h"
+#include "daemon/api/transfer/files.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "daemon/api/api.h"
 #include "engine/base/log.h"
 #include "engine/base/path.h"
 
@@ -46,7 +47,7 @@ static int open_below(const char *folder, const char *path)
     return -1;
 }
 
-static int open_regular(const char *folder, const char *path, off_t *bytes)
+int files_open(const char *folder, const char *path, off_t *bytes)
 {
     struct stat st;
     int fd = open_below(folder, path);
@@ -133,7 +134,7 @@ static void on_files_over(void *arg)
 static void open_work(void *arg)
 {
     struct sent_file *f = arg;
-    f->fd = open_regular(f->folder, f->path, &f->bytes);
+    f->fd = files_open(f->folder, f->path, &f->bytes);
 }
 
 static void open_done(void *arg)
@@ -226,14 +227,19 @@ static void walk(json_t *out, int fd, const char *prefix, int depth)
     closedir(d);
 }
 
+json_t *files_in(const char *folder)
+{
+    json_t *files = json_array();
+    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd >= 0)
+        walk(files, fd, "", 0);
+    return sorted(files);
+}
+
 static void list_work(void *arg)
 {
     struct file_listing *l = arg;
-    int fd = open(l->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    l->files = json_array();
-    if (fd >= 0)
-        walk(l->files, fd, "", 0);
-    l->files = sorted(l->files);
+    l->files = files_in(l->folder);
 }
 
 static void list_done(void *arg)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "client/ensembles/widen.h"
+#include "client/ensembles/add_windows.h"
 
 #include "client/ask/answer.h"
 #include "client/ensembles/confirm.h"
@@ -14,7 +14,7 @@ static void describe(struct buf *out, const json_t *would)
         buf_printf(out, "; %lld of the %lld rows sampled so far would count: those that are frames", kept, rows);
 }
 
-int widen_agree(const struct client *c, const char *path, struct on_each *m, struct err *e)
+int add_windows_agree(const struct client *c, const char *path, struct on_each *m, struct err *e)
 {
     struct buf dry = {0}, text = {0};
     buf_printf(&dry, "%s&dry_run=1", path);

@@ -2,8 +2,8 @@
  *
  * Which atoms are joined, as a forest over atoms: an edge is kept when it joins two trees. Host side, small and exact.
  */
-#ifndef SHOAL_ENGINE_BASE_UNION_FIND_H
-#define SHOAL_ENGINE_BASE_UNION_FIND_H
+#ifndef SHOAL_ENGINE_PREPARE_UNION_FIND_H
+#define SHOAL_ENGINE_PREPARE_UNION_FIND_H
 
 #include <stdbool.h>
 
