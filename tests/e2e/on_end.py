@@ -142,7 +142,7 @@ def stopping():
         s.kill()
         s.start()
         until(lambda: set(lines(out)) >= {*cancelled, names[-1]})
-        until(lambda: not untold(s))
+        until(lambda: not untold(s) and not s.children("sh"))
         told = lines(out)
         if told.count(names[-1]) == 2:  # it was killed in the moment of the command's start
             told.remove(names[-1])

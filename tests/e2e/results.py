@@ -85,11 +85,12 @@ def shared():
         s.wait_steps(ident, 0)
         s.act(ident, "cancel")
         s.wait_replicas(ident, lambda r: r["state"] == "cancelled")
-        slow = slow_estimator(s, "wait")
+        slow = slow_estimator(s, "hold")
         with concurrent.futures.ThreadPoolExecutor(8) as pool:
             answers = [pool.submit(results, s, ident) for _ in range(8)]
             until(lambda: s.connections()[0] == len(answers))
             assert s.call("GET", "/healthz/live")[0] == 200
+            slow.let_go()
             answers = [a.result() for a in answers]
         assert slow.count() == 1, f"{slow.count()} estimates for 8 who asked"
         assert all(a == answers[0] for a in answers)
