@@ -50,14 +50,14 @@ def told():
         assert s.wait(one)["state"] == "done"
         until(lambda: len(lines(out)) == 1)
         assert lines(out) == [f"{one}/one/key/done///{s.socket}"], lines(out)
-        s.set_rules(per_second=50)
+        s.set_rules(steps=100000, per_second=50)
         first, second, other = submit("first", "a", campaign="c"), submit("second", "b", campaign="c"), submit("other", "o", campaign="d")
         s.act(first, "cancel")
         until(lambda: len(lines(out)) == 2)
         s.act(second, "cancel")
         until(lambda: len(lines(out)) == 3)
         assert lines(out)[1:] == [f"{first}/first/a/cancelled/c/1/{s.socket}", f"{second}/second/b/cancelled/c/0/{s.socket}"], lines(out)
-        assert s.get(other)["state"] == "running"
+        assert s.get(other)["state"] in ("queued", "running")
         s.act(other, "cancel")
         until(lambda: f"{other}/other/o/cancelled/d/0/{s.socket}" in lines(out))
         assert len(lines(out)) == 4, "one end, one command"

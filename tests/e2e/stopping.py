@@ -43,7 +43,7 @@ def hanging_job():
         s.start()
         assert s.get(ident)["replicas"][0]["waits"]["for"] == "its input folder"
         stopped_within(s, 10)
-        assert "1 job is not done after 2 s" in s.log_text()
+        assert "1 background job is still running after 2 s" in s.log_text()
         os.unlink(os.path.join(folder, "tiny.top.tmp"))
         s.set_rules(steps=200)
         s.start()
