@@ -79,8 +79,9 @@ static void put_stages(const struct spec *s, const struct node *protocol, double
     for (int i = 0; i < protocol->n; i++) {
         const struct stage *stage = &s->stages[i];
         char times[80] = "";
-        const uint64_t most = (uint64_t)fmax(ceil(time / stage->timestep), 1);
-        const uint64_t every = most > SAMPLES ? most / SAMPLES : 1;
+        const uint64_t cycle = mesh_cycle(&s->settings.integrator);
+        const uint64_t most = cycle * (uint64_t)fmax(ceil(time / ((double)cycle * stage->timestep)), 1);
+        const uint64_t every = most > SAMPLES * cycle ? most / SAMPLES / cycle * cycle : cycle;
         if (stage->kind == STAGE_EQUILIBRATE)
             snprintf(times, sizeof times, "time: %" PRIu64 " steps", stage->steps < most ? stage->steps : most);
         if (stage->kind == STAGE_PRODUCE)

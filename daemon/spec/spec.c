@@ -70,6 +70,27 @@ static int read_integrator(struct reader *r, struct integrator_settings *in, str
     return 0;
 }
 
+/* After the integrator and the way of Coulomb forces: whether there may be timesteps without the mesh. */
+static int read_mesh_every(struct reader *r, struct settings *set, struct view v)
+{
+    static const char place[] = "integrator.mesh-every";
+    struct buf others = {0};
+    int rc = 0;
+    r->cycle = (uint32_t)view_integer(v);
+    set->integrator.mesh_every = (int)r->cycle;
+    if (r->cycle == 1)
+        return 0;
+    if (set->nonbonded.coulomb_method != COULOMB_PME)
+        return spec_bad(r, v, place, "%u: there is a mesh only with nonbonded.coulomb.method pme; expected 1",
+                        r->cycle);
+    integrators_with(THERMOSTAT_FRICTION, &others);
+    if (integrators[set->integrator.kind].thermostat != THERMOSTAT_FRICTION)
+        rc = spec_bad(r, v, place, "%u: %s has no friction, which damps what impulses excite; expected 1, or %s",
+                      r->cycle, integrators[set->integrator.kind].word, others.data);
+    buf_free(&others);
+    return rc ? rc : spec_check_impulse(r, v, place);
+}
+
 static void read_masses(struct mass_settings *m, struct view v)
 {
     m->repartition = view_number(view_key(v, "repartition"));
@@ -82,7 +103,7 @@ static int read_barostat(struct reader *r, struct barostat_settings *b, struct v
     b->on = view_given(v);
     b->pressure = view_quantity(view_key(v, "pressure")).value;
     b->coupling = (enum volume_coupling)view_choice(view_key(v, "coupling"));
-    int rc = spec_steps_of(r, view_key(v, "every"), "barostat.every", &every);
+    int rc = spec_cycles_of(r, view_key(v, "every"), "barostat.every", &every);
     if (rc)
         return rc;
     if (every > INT32_MAX)
@@ -107,6 +128,8 @@ static int read_run(struct reader *r, struct spec *s, struct view v)
     s->retries = (int)view_integer(view_key(v, "retries"));
     struct quantity every = view_quantity(view_key(v, "checkpoint-every"));
     s->checkpoint_every = every.steps ? (uint64_t)every.value : 0;
+    if (every.steps && spec_cycles_of(r, view_key(v, "checkpoint-every"), "run.checkpoint-every", &s->checkpoint_every))
+        return -ERR_SPEC;
     s->checkpoint_seconds = every.steps ? 0 : every.value;
     return spec_steps_of(r, view_key(v, "graph-check-every"), "run.graph-check-every", &s->settings.check_every);
 }
@@ -280,6 +303,8 @@ static int read_spec(struct reader *r, struct spec *s, struct view root)
         rc = check_replicas(r, s, view_key(root, "repeats"));
     if (!rc)
         rc = read_integrator(r, &s->settings.integrator, view_key(root, "integrator"));
+    if (!rc)
+        rc = read_mesh_every(r, &s->settings, view_key(view_key(root, "integrator"), "mesh-every"));
     if (!rc)
         find_com(s, view_key(view_key(root, "integrator"), "com-removal"));
     if (!rc)

@@ -473,10 +473,24 @@ static int check_observables(const struct spec *s, const struct system *sys, str
     return rc ? err_prefix(e, "%s:%d: observables", s->file, s->observables_line) : 0;
 }
 
+static int check_mesh_every(const struct spec *s, const struct system *sys, struct err *e)
+{
+    bool charged = false;
+    for (int i = 0; i < sys->natoms; i++)
+        charged |= sys->atoms[i].charge[0] != 0 || sys->atoms[i].charge[1] != 0;
+    if (charged || mesh_cycle(&s->settings.integrator) == 1)
+        return 0;
+    return err_set(e, ERR_SPEC,
+                   "%s:%d: integrator.mesh-every: %d: no atom has a charge, so there is no mesh; expected 1", s->file,
+                   s->integrator_line, s->settings.integrator.mesh_every);
+}
+
 int spec_check_windows(const struct spec *s, const struct system *sys, struct err *e)
 {
     const struct alchemy_settings *a = &s->settings.alchemy;
     int rc = spec_check_box(s, sys, e);
+    if (!rc)
+        rc = check_mesh_every(s, sys, e);
     for (int k = 0; k < a->ndecouple && !rc; k++) {
         bool charged = has_charges(sys, a->decouple[k].molecule);
         for (int i = 0; i < a->nwindows && !rc; i++)

@@ -51,15 +51,17 @@ int spec_production(const struct spec *s, const char *text, bool nearest, uint64
     if (value_quantity(text, "ps", true, &q) != QUANTITY_OK)
         return err_set(e, ERR_USAGE, "%.100s: expected a time with its unit (%s) or a number of steps, as in \"2 ns\"",
                        text, value_units("ps"));
-    double n = q.steps ? q.value : q.value / last->timestep, whole = rint(n);
-    if (!(n > 0) || n * last->timestep > LONGEST_PS)
+    const uint32_t cycle = mesh_cycle(&s->settings.integrator);
+    const double unit = cycle * last->timestep, n = q.steps ? q.value / cycle : q.value / unit;
+    double whole = rint(n);
+    if (!(n > 0) || n * unit > LONGEST_PS)
         return err_set(e, ERR_USAGE, "%.100s: expected more than 0 and at most %g ps", text, LONGEST_PS);
     if (nearest)
         whole = n < 1 - 1e-9 ? 0 : whole;
     else if (whole < 1 || fabs(n - whole) > 1e-9 * whole)
-        return err_set(e, ERR_USAGE,
-                       "%.100s: expected a whole multiple of the timestep, %.15g fs; the nearest is %.15g ps", text,
-                       last->timestep * 1000, (whole < 1 ? 1 : whole) * last->timestep);
-    *steps = (uint64_t)whole;
+        return err_set(e, ERR_USAGE, "%.100s: expected a whole multiple of %s, %.15g fs; the nearest is %.15g ps", text,
+                       cycle > 1 ? "integrator.mesh-every timesteps" : "the timestep", unit * 1000,
+                       (whole < 1 ? 1 : whole) * unit);
+    *steps = cycle * (uint64_t)whole;
     return 0;
 }

@@ -139,6 +139,7 @@ static int make(struct nonbonded *f, const struct system *sys, const struct sett
     p->soft = soft_rule_of(set, true);
     set_columns(p, sys);
     p->mesh.order = set->nonbonded.pme_order;
+    p->mesh.impulse = mesh_cycle(&set->integrator);
     if (p->nclusters >= (int32_t)NB_MAX_CLUSTERS)
         rc = err_set(e, ERR_UNSUPPORTED, "%d atoms: at most %u are supported", sys->natoms,
                      NB_MAX_CLUSTERS * NB_WIDTH - 1);
@@ -266,13 +267,13 @@ static void emit_mesh(const struct nonbonded *f, uint32_t mode, const struct cpu
     }
 }
 
-void nonbonded_emit(const struct nonbonded *f, enum evaluate mode, const struct cpu_nonbonded_arrays *arrays,
+void nonbonded_emit(const struct nonbonded *f, enum evaluate mode, bool mesh, const struct cpu_nonbonded_arrays *arrays,
                     const struct list_caps *caps, void *block, struct tape *t)
 {
     struct cpu_block b;
     lay_out_block(f, caps, block, &b);
     emit_pairs_all(f, mode, arrays, caps, &b, t);
-    if (f->meshed)
+    if (mesh && f->meshed)
         emit_mesh(f, mode, arrays, &b, t);
     if (mode != EVALUATE_STEP)
         EMIT(uniform, .ctl = arrays->ctl, .params = f->params, .energy_at_window = arrays->energy_at_window,

@@ -29,8 +29,9 @@ struct cpu_nonbonded_arrays {
     struct fixed_sum *energy_at_window; /* [nwindows] */
 };
 
-/* Appends the launches of one evaluation. `block`: device address of nonbonded_bytes() bytes, 64-byte aligned. */
-void nonbonded_emit(const struct nonbonded *f, enum evaluate mode, const struct cpu_nonbonded_arrays *arrays,
+/* Appends the launches of one evaluation, mesh: with that of the mesh, if there is one. `block`: device address of
+ * nonbonded_bytes() bytes, 64-byte aligned. */
+void nonbonded_emit(const struct nonbonded *f, enum evaluate mode, bool mesh, const struct cpu_nonbonded_arrays *arrays,
                     const struct list_caps *caps, void *block, struct tape *t);
 
 #endif

@@ -30,6 +30,7 @@
 /* Mesh of one model. The modulus arrays hold |b(m)|^-2 per dimension. */
 struct nb_mesh {
     int32_t order, size[3];
+    double impulse; /* what a timestep takes the mesh's forces times: timesteps from one with the mesh to the next */
     double *modulus[3];
 };
 

@@ -19,13 +19,14 @@ static void place_sites(const struct sim *s, struct tape *t)
         EMIT(sites_place, .ctl = s->d.ctl, .x = s->d.x, .v = s->d.v, .sites = s->model->sites);
 }
 
-static void evaluate(const struct sim *s, enum evaluate mode, struct tape *t)
+/* mesh: false in the timesteps between two that have it. */
+static void evaluate_some(const struct sim *s, enum evaluate mode, bool mesh, struct tape *t)
 {
     const struct model *m = s->model;
     struct cpu_nonbonded_arrays arrays = {s->d.ctl, (double *)s->d.x, (int64_t *)s->d.f, s->d.energy_at_window};
     EMIT(clear, .ctl = s->d.ctl, .f = s->d.f, .energy_at_window = s->d.energy_at_window,
          .natoms = (uint32_t)m->sys->natoms, .nwindows = (uint32_t)m->windows.n);
-    nonbonded_emit(m->nonbonded, mode, &arrays, &s->caps, s->d.nonbonded, t);
+    nonbonded_emit(m->nonbonded, mode, mesh, &arrays, &s->caps, s->d.nonbonded, t);
     EMIT(bonded, .ctl = s->d.ctl, .x = s->d.x, .f = s->d.f, .terms = m->bonded,
          .energy_at_window = s->d.energy_at_window, .mode = (uint32_t)mode);
     if (m->biases)
@@ -33,6 +34,11 @@ static void evaluate(const struct sim *s, enum evaluate mode, struct tape *t)
              .work = s->d.bias_work, .energy_at_window = s->d.energy_at_window, .mode = (uint32_t)mode);
     if (m->sites)
         EMIT(sites_take, .ctl = s->d.ctl, .x = s->d.x, .f = s->d.f, .sites = m->sites, .mode = (uint32_t)mode);
+}
+
+static void evaluate(const struct sim *s, enum evaluate mode, struct tape *t)
+{
+    evaluate_some(s, mode, true, t);
 }
 
 static void report(const struct sim *s, struct tape *t)
@@ -52,11 +58,11 @@ static double kt(const struct sim *s)
     return UNIT_R * s->model->set->integrator.temperature;
 }
 
-static void timestep(const struct sim *s, struct tape *t)
+static void one_timestep(const struct sim *s, bool mesh, struct tape *t)
 {
     const struct integrator_settings *in = &s->model->set->integrator;
     const void *motion = s->model->motion;
-    evaluate(s, EVALUATE_STEP, t);
+    evaluate_some(s, EVALUATE_STEP, mesh, t);
     switch (in->kind) {
 #define INTEGRATOR(name, word, kernel, ...)                                                                            \
     case INTEGRATOR_##name:                                                                                            \
@@ -68,6 +74,19 @@ static void timestep(const struct sim *s, struct tape *t)
     place_sites(s, t);
     if (s->model->center.every)
         EMIT(remove_com, .ctl = s->d.ctl, .v = s->d.v, .motion = motion, .every = s->model->center.every);
+}
+
+static void inner_timestep(const struct sim *s, struct tape *t)
+{
+    one_timestep(s, false, t);
+}
+
+/* The impulse of the mesh comes first: samples and all else find it due. */
+static void timesteps(const struct sim *s, struct tape *t)
+{
+    one_timestep(s, true, t);
+    for (uint32_t k = 1; k < mesh_cycle(&s->model->set->integrator); k++)
+        inner_timestep(s, t);
 }
 
 static void sample(const struct sim *s, struct tape *t)
@@ -142,11 +161,12 @@ const struct program cpu_program = {.device = "cpu",
                                     .caps_grow = nonbonded_caps_grow,
                                     .block_bytes = nonbonded_bytes,
                                     .emit = {[SIM_MINIMIZE] = descend,
-                                             [SIM_STEP] = timestep,
+                                             [SIM_STEP] = timesteps,
                                              [SIM_SAMPLE] = sample,
                                              [SIM_BAROSTAT] = volume_move,
                                              [SIM_OBSERVE] = cpu_observe,
-                                             [SIM_REPORT] = report},
+                                             [SIM_REPORT] = report,
+                                             [SIM_INNER] = inner_timestep},
                                     .emit_new_velocities = emit_new_velocities,
                                     .emit_digests = emit_digests,
                                     .box_room = box_room};

@@ -24,17 +24,18 @@ static uint32_t bonded_threads(const struct model *m)
     return m->ncenters ? (m->nbonded + WARP - 1) / WARP * WARP + WARP * m->ncenters : m->nbonded;
 }
 
-static struct nonbonded_arrays arrays_of(const struct sim *s)
+/* pme: PME_AUTO in the timesteps between two that have the mesh, and where there is none. */
+static struct nonbonded_arrays arrays_of(const struct sim *s, enum pme_form pme)
 {
     return (struct nonbonded_arrays){
         s->d.ctl, (double *)s->d.x, (double *)s->d.v, (int64_t *)s->d.f,        s->d.energy_at_window,
         &s->caps, s->d.nonbonded,   s->model->bonded, bonded_threads(s->model), s->model->nrare + s->model->ncenters,
-        s->pme};
+        pme};
 }
 
 static void *tail_of(const struct sim *s)
 {
-    struct nonbonded_arrays arrays = arrays_of(s);
+    struct nonbonded_arrays arrays = arrays_of(s, s->pme);
     return cuda_block_tail(s->model->nonbonded, &arrays);
 }
 
@@ -43,9 +44,9 @@ static uint32_t site_blocks(const struct sim *s)
     return blocks_of((uint64_t)s->model->sys->nsites, CUDA_BLOCK);
 }
 
-static struct args_place place_args(const struct sim *s)
+static struct args_place place_args(const struct sim *s, enum pme_form pme)
 {
-    const struct nonbonded_arrays arrays = arrays_of(s);
+    const struct nonbonded_arrays arrays = arrays_of(s, pme);
     return cuda_place_args(s->model->nonbonded, &arrays);
 }
 
@@ -57,7 +58,7 @@ static struct args_place place_args(const struct sim *s)
 /* After whatever moves atoms. */
 static void place_sites(const struct sim *s, struct tape *t)
 {
-    const struct args_place place = place_args(s);
+    const struct args_place place = place_args(s, s->pme);
     if (s->model->sites)
         EMIT_BLOCKS(sites_place, site_blocks(s), CUDA_BLOCK, tape_sinks(t), .ctl = s->d.ctl, .x = s->d.x, .v = s->d.v,
                     .sites = s->model->sites, PLACING(place), .nsites = (uint32_t)s->model->sys->nsites);
@@ -93,14 +94,14 @@ static void bias_launches(const struct sim *s, enum evaluate mode, uint64_t afte
 
 static void prepare(const struct sim *s, struct tape *t)
 {
-    const struct nonbonded_arrays arrays = arrays_of(s);
+    const struct nonbonded_arrays arrays = arrays_of(s, s->pme);
     cuda_place_emit(s->model->nonbonded, &arrays, tape_sinks(t), t);
 }
 
 /* A timestep finds its atoms placed. */
-static void evaluate(const struct sim *s, enum evaluate mode, struct tape *t)
+static void evaluate_some(const struct sim *s, enum evaluate mode, enum pme_form pme, struct tape *t)
 {
-    const struct nonbonded_arrays arrays = arrays_of(s);
+    const struct nonbonded_arrays arrays = arrays_of(s, pme);
     const uint64_t after = tape_sinks(t);
     if (mode != EVALUATE_STEP)
         prepare(s, t);
@@ -111,6 +112,11 @@ static void evaluate(const struct sim *s, enum evaluate mode, struct tape *t)
     if (s->model->sites && mode != EVALUATE_POTENTIAL)
         EMIT_BLOCKS(sites_take, site_blocks(s), CUDA_BLOCK, tape_sinks(t), .ctl = s->d.ctl, .x = s->d.x, .f = s->d.f,
                     .sites = s->model->sites, .nsites = (uint32_t)s->model->sys->nsites, .mode = (uint32_t)mode);
+}
+
+static void evaluate(const struct sim *s, enum evaluate mode, struct tape *t)
+{
+    evaluate_some(s, mode, s->pme, t);
 }
 
 static void report(const struct sim *s, struct tape *t)
@@ -159,12 +165,13 @@ static bool in_gangs(const struct nonbonded *nb)
 #define FRICTION_OF_NONE(s)
 #define FRICTION_OF_FRICTION(s) , .friction = (s)->model->set->integrator.friction, .kt = kt(s)
 
-static void timestep(const struct sim *s, struct tape *t)
+/* The mesh's charges are cleared by a timestep that has spread them. */
+static void one_timestep(const struct sim *s, enum pme_form pme, struct tape *t)
 {
     const struct integrator_settings *in = &s->model->set->integrator;
-    const struct args_place place = place_args(s);
+    const struct args_place place = place_args(s, pme);
     const void *motion = s->model->motion;
-    evaluate(s, EVALUATE_STEP, t);
+    evaluate_some(s, EVALUATE_STEP, pme, t);
     switch (in->kind) {
 #define INTEGRATOR(name, word, kernel, thermostat, ...)                                                                \
     case INTEGRATOR_##name:                                                                                            \
@@ -177,6 +184,19 @@ static void timestep(const struct sim *s, struct tape *t)
 #include "engine/system/integrators.def"
     }
     place_sites(s, t);
+}
+
+static void inner_timestep(const struct sim *s, struct tape *t)
+{
+    one_timestep(s, PME_AUTO, t);
+}
+
+/* The impulse of the mesh comes first: samples and all else find it due. */
+static void timesteps(const struct sim *s, struct tape *t)
+{
+    one_timestep(s, s->pme, t);
+    for (uint32_t k = 1; k < mesh_cycle(&s->model->set->integrator); k++)
+        inner_timestep(s, t);
 }
 
 static void sample(const struct sim *s, struct tape *t)
@@ -243,12 +263,13 @@ const struct program cuda_program = {.device = "cuda",
                                      .caps_grow = cuda_caps_grow,
                                      .block_bytes = cuda_block_bytes,
                                      .emit = {[SIM_MINIMIZE] = descend,
-                                              [SIM_STEP] = timestep,
+                                              [SIM_STEP] = timesteps,
                                               [SIM_SAMPLE] = sample,
                                               [SIM_BAROSTAT] = volume_move,
                                               [SIM_OBSERVE] = cuda_observe,
                                               [SIM_PREPARE] = prepare,
-                                              [SIM_REPORT] = report},
+                                              [SIM_REPORT] = report,
+                                              [SIM_INNER] = inner_timestep},
                                      .gang = &tiny_gang,
                                      .in_gangs = in_gangs,
                                      .emit_new_velocities = emit_new_velocities,

@@ -47,7 +47,7 @@ static inline uint32_t list_cap_perturbed(int32_t nperturbed, int32_t natoms, do
 }
 
 enum evaluate {
-    EVALUATE_STEP,      /* forces only */
+    EVALUATE_STEP,      /* forces only, those of the mesh times mesh_cycle() */
     EVALUATE_POTENTIAL, /* energies of the current state (barostat); what forces there are then is left open */
     EVALUATE_ENERGY,    /* forces and energies of the current state (minimizer) */
     EVALUATE_SAMPLE,    /* the same with virial, dU/dlambda and energy_at_window */
@@ -86,9 +86,9 @@ struct program {
     /* Bytes (a multiple of 64) of a replica's working memory. It is zeroed when it is new or caps have changed. It is
      * no part of a replica's state: bits do not depend on it. */
     size_t (*block_bytes)(const struct nonbonded *nb, const struct list_caps *caps);
-    /* Each appends the launches of one piece of a kind of work to a tape. SIM_PREPARE redoes what a timestep leaves for
-     * the next one (atoms placed, forces cleared); it is needed after any other work except frames. NULL: not needed.
-     */
+    /* Each appends the launches of one piece of a kind of work to a tape. SIM_STEP: all timesteps of a mesh_cycle().
+     * SIM_PREPARE redoes what a timestep leaves for the next one (atoms placed, forces cleared); it is needed after any
+     * other work except frames. NULL: not needed. */
     void (*emit[SIM_WORK_COUNT])(const struct sim *s, struct tape *t);
     /* What launches of timesteps of many tiny systems are, and whether a model is one: then gangs do its
      * SIM_STEP. NULL: none. */

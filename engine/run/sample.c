@@ -88,7 +88,8 @@ uint64_t sim_step_number(const struct sim *s)
 
 uint32_t sim_nodes_per_step(const struct sim *s)
 {
-    return s->gang.gang ? 1 : recorder_nodes(s->tapes[SIM_STEP].recorder);
+    const uint32_t cycle = mesh_cycle(&s->model->set->integrator);
+    return s->gang.gang ? 1 : (recorder_nodes(s->tapes[SIM_STEP].recorder) + cycle - 1) / cycle;
 }
 
 size_t sim_device_bytes(const struct sim *s)

@@ -152,14 +152,20 @@ static void emit_work(void *recorder, struct tape *t)
         program->emit[SIM_REPORT](r->sim, t);
 }
 
-/* Graphs of one step do the steps of a stride that graphs of many leave over: the number that needs fewest graphs. */
-static uint32_t steps_in_graph(const struct model *m)
+static uint32_t cycle_of(const struct sim *s)
 {
-    const uint64_t stride = m->set->stride;
-    uint32_t n = RECORDER_REPEAT;
+    return mesh_cycle(&s->model->set->integrator);
+}
+
+/* Graphs of one cycle do what graphs of many leave over of a stride: the number of cycles that needs fewest graphs. */
+static uint32_t cycles_in_graph(const struct sim *s)
+{
+    const uint64_t stride = s->model->set->stride / cycle_of(s);
+    const uint32_t most = RECORDER_REPEAT / cycle_of(s);
+    uint32_t n = most;
     while (stride % n)
         n--;
-    return stride / n < stride / RECORDER_REPEAT + stride % RECORDER_REPEAT ? n : RECORDER_REPEAT;
+    return stride / n < stride / most + stride % most ? n : most;
 }
 
 static int new_recorder(struct sim *s, struct sim_recorder *r, struct err *e)
@@ -170,7 +176,7 @@ static int new_recorder(struct sim *s, struct sim_recorder *r, struct err *e)
                                          .ctx = r,
                                          .clock = &s->clock,
                                          .echo = s->echo,
-                                         .repeat = r->work == SIM_STEP ? steps_in_graph(s->model) : 0,
+                                         .repeat = r->work == SIM_STEP ? cycles_in_graph(s) : 0,
                                          .spans = s->spans,
                                          .nspans = SPAN_COUNT};
     int rc = recorder_new(&r->recorder, &setup, e);
@@ -188,7 +194,7 @@ static int new_recorders(struct sim *s, struct err *e)
         s->tapes[w] = (struct sim_recorder){.sim = s, .work = (enum sim_work)w};
         if (w == SIM_STEP && model_in_gangs(s->model))
             rc = gang_join(s, e);
-        else if (s->model->program->emit[w])
+        else if (s->model->program->emit[w] && (w != SIM_INNER || cycle_of(s) > 1))
             rc = new_recorder(s, &s->tapes[w], e);
     }
     return rc;
@@ -275,6 +281,20 @@ static int sim_failure(const struct sim *s, struct err *e)
     return -(int)s->failure.code;
 }
 
+/* What is left of a cycle that was interrupted, then whole ones. */
+static int submit_steps(struct sim *s, uint32_t n, struct err *e)
+{
+    const uint32_t cycle = cycle_of(s);
+    const uint64_t first = s->step_after;
+    const uint32_t inner = (uint32_t)((cycle - first % cycle) % cycle);
+    if ((first + n) % cycle)
+        return err_set(e, ERR_INTERNAL, "%u timesteps after step %llu: expected an end at a multiple of %u", n,
+                       (unsigned long long)first, cycle);
+    s->step_after += n;
+    int rc = inner ? recorder_submit(s->tapes[SIM_INNER].recorder, inner, e) : 0;
+    return rc ? rc : recorder_submit(s->tapes[SIM_STEP].recorder, (n - inner) / cycle, e);
+}
+
 static int submit_work(struct sim *s, enum sim_work work, uint32_t n, struct err *e)
 {
     if (work == SIM_STEP && s->gang.gang) { /* whose launches report themselves */
@@ -289,7 +309,7 @@ static int submit_work(struct sim *s, enum sim_work work, uint32_t n, struct err
         rc = recorder_submit(s->tapes[SIM_PREPARE].recorder, 1, e);
     sim_memory_worked(s, work == SIM_STEP || (work == SIM_OBSERVE && sim_memory_is_ready(s)));
     if (rc == 0)
-        rc = recorder_submit(s->tapes[work].recorder, n, e);
+        rc = work == SIM_STEP ? submit_steps(s, n, e) : recorder_submit(s->tapes[work].recorder, n, e);
     return rc || ends_with_report(work) ? rc : recorder_submit(s->tapes[SIM_REPORT].recorder, 1, e);
 }
 
@@ -343,6 +363,8 @@ static void follow_model(struct sim *s)
 int sim_submit(struct sim *s, enum sim_work work, uint32_t n, struct err *e)
 {
     follow_model(s);
+    if (s->submitted == s->heard)
+        s->step_after = sim_heard(s)->ctl.step;
     if (work == SIM_MINIMIZE && sim_heard(s)->ctl.min_tolerance != s->min_tolerance)
         sim_edit_ctl(s)->min_tolerance = s->min_tolerance;
     int rc = sim_failure(s, e);

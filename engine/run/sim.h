@@ -107,12 +107,13 @@ struct box_room sim_box_room(const struct sim *s);
 
 enum sim_work {
     SIM_MINIMIZE, /* n steepest-descent steps (later ones do nothing once converged) */
-    SIM_STEP,     /* n timesteps of the integrator (with COM removal at its interval) */
+    SIM_STEP,     /* n timesteps of the integrator (with COM removal at its interval), to the end of a mesh_cycle() */
     SIM_SAMPLE,   /* n = 1: energies, virial, dU/dlambda and U at every window of the current state */
     SIM_BAROSTAT, /* n Monte Carlo volume moves */
     SIM_OBSERVE,  /* n = 1: the current state is a frame for the system's observables, for those of this step */
     SIM_REPORT,   /* the engine's own, at the end of each of these; */
-    SIM_PREPARE,  /* and this in front of timesteps that come after anything else */
+    SIM_PREPARE,  /* this in front of timesteps that come after anything else; */
+    SIM_INNER,    /* and this, a timestep without the mesh, where a mesh_cycle() was interrupted */
     SIM_WORK_COUNT
 };
 /* Whether more work may be submitted now: some, behind work whose outcome was not asked for yet, unless the replica
@@ -182,7 +183,10 @@ int sim_observe_read(struct sim *s, int i, void *out, struct err *e);
 int sim_launch_times(struct sim *s, enum sim_work work, uint32_t repeats,
                      void (*each)(void *ctx, const char *kernel, double seconds), void *ctx, struct err *e);
 
-uint32_t sim_nodes_per_step(const struct sim *s); /* kernel nodes of the live SIM_STEP tape; 1 where there is a gang */
+/* Kernel nodes of a timestep, by the live SIM_STEP tape; the mean of a mesh_cycle(), rounded up; 1 where there is a
+ * gang.
+ */
+uint32_t sim_nodes_per_step(const struct sim *s);
 size_t sim_device_bytes(const struct sim *s);
 
 #endif

@@ -70,6 +70,7 @@ struct sim {
     struct echo *echo;
     uint64_t submitted;   /* tickets asked for */
     uint64_t heard;       /* tickets whose outcome was asked for; the last of them is the one that answers are about */
+    uint64_t step_after;  /* timesteps since the replica began, once all that was submitted is done */
     uint64_t done_before; /* ctl.done before that one */
     double min_tolerance;
     struct err

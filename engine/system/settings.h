@@ -112,8 +112,15 @@ struct integrator_settings {
     double temperature; /* K */
     double friction;    /* 1/ps */
     uint64_t seed;
-    int com_every; /* steps between center-of-mass motion removals, 0: never */
+    int com_every;  /* steps between center-of-mass motion removals, 0: never */
+    int mesh_every; /* timesteps from one with the mesh to the next (mesh_cycle); 0: 1; with friction only */
 };
+
+/* A cycle: one timestep with the mesh, whose force counts for all of the cycle, and those after it without. */
+static inline uint32_t mesh_cycle(const struct integrator_settings *in)
+{
+    return in->mesh_every > 1 ? (uint32_t)in->mesh_every : 1;
+}
 
 struct barostat_settings {
     bool on;

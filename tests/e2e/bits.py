@@ -3,7 +3,7 @@
 """A replica's files depend on spec, seed and device model alone: the same bytes alone on the device, in company of replicas of other
 systems, in that company without graphs, and in it while all are stopped, or their worker killed, at random moments and taken up again. One of the
 systems has coordinates of its own for each window, and comes to production by stages with defines, timesteps, temperatures and a
-pressure of their own.
+pressure of their own; another computes the mesh in every second timestep.
 
 Usage: bits.py SHOAL_WORKER [--device D] [--other D] [--digests FILE] [--replicas N] [--steps N] [--large]
 --other: a second device of the same model, where the same company gives the same bytes.
@@ -89,6 +89,15 @@ def of_water(folder, name, steps, side, seed, more=""):
     write(os.path.join(folder, name), {"spec.yaml": spec, **files})
 
 
+def of_cycles(folder, name, steps, side, seed):
+    """Water whose mesh is computed in every second timestep."""
+    spec, files = tiny(name, seed=seed, side=side, windows=(0, 0.5, 1))
+    spec = re.sub(r"(?s)protocol:.*", protocol(steps, "npt"), spec)
+    spec = spec.replace("friction: 1 /ps", "friction: 1 /ps, mesh-every: 2").replace("every: 25 steps", "every: 26 steps")
+    assert "mesh-every: 2" in spec and "every: 26 steps" in spec, spec
+    write(os.path.join(folder, name), {"spec.yaml": spec, **files})
+
+
 def of_stages(folder, name, steps, side, seed):
     """Methane held in place while water warms up around it and a bias sets in, from coordinates of each window's own."""
     spec, files = tiny(name, seed=seed, side=side, windows=(0, 0.5, 1))
@@ -135,7 +144,8 @@ def systems(folder, steps, large):
     of_water(folder, "more-water", steps, 6, 12)
     of_stages(folder, "stages", steps, 5, 14)
     of_bench(folder, "vacuum", "vacuum", 4 * steps, 4, 13)
-    found = [("water", 3, (0, 1, 2)), ("more-water", 3, (1, 2)), ("stages", 3, (0, 2)), ("vacuum", 4, (0, 3))]
+    of_cycles(folder, "cycles", steps, 5, 18)
+    found = [("water", 3, (0, 1, 2)), ("more-water", 3, (1, 2)), ("stages", 3, (0, 2)), ("vacuum", 4, (0, 3)), ("cycles", 3, (1,))]
     for windows in (4, 24) if large else ():
         of_bench(folder, f"solvent-{windows}", "solvent", steps, windows, windows)
         found.append((f"solvent-{windows}", windows, (1, windows - 1)))

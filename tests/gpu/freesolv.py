@@ -4,9 +4,11 @@
 (charging, vdw) within 0.15 kcal/mol or three errors of the published value, whichever is larger.
 
 Usage: freesolv.py SHOALD WORKER [--device D] [--data DIR] [--time NS] [--molecules A,B] [--repeats N] [--folder DIR] [--limit S] [--errors FILE]
+    [--mesh-every N]
 --device: one, or several with commas between. --data: freesolv.tsv and a folder with system.top and conf.gro for each molecule;
 beside the repository unless given.
 --time: of production in each of the 20 windows, after a quarter of it for equilibration.
+--mesh-every: timesteps from one with the mesh to the next (integrator.mesh-every), 1 or 2.
 --errors: writes what each molecule says of its own error, mean over the repeats, for freesolv_by_need.py.
 --folder keeps what was run; started again with it, the script goes on. --limit: stop after so many seconds, exit code 75.
 Exit code 0: all legs agree; 1: one does not; 77: no data.
@@ -34,8 +36,8 @@ alchemy:
   windows:
     coulomb: {coulomb}
     vdw: {vdw}
-integrator: {{method: langevin-middle, timestep: 2 fs, temperature: 298.15 K, friction: 0.5 /ps, seed: 2026}}
-barostat: {{method: monte-carlo, pressure: 1.01325 bar, every: 25 steps}}
+integrator: {{method: langevin-middle, timestep: 2 fs, temperature: 298.15 K, friction: 0.5 /ps, seed: 2026, mesh-every: {mesh}}}
+barostat: {{method: monte-carlo, pressure: 1.01325 bar, every: {move} steps}}
 allocate: {allocate}
 protocol:
   - minimize: {{steps: {minimize}}}
@@ -59,16 +61,17 @@ def published(data):
     return found
 
 
-def spec_of(name, ns, share=1, allocate="even"):
+def spec_of(name, ns, share=1, allocate="even", mesh=1):
     """With so long a production, of which the share is made at first: the rest of the protocol is that of the whole."""
     steps = max(100, round(ns * STEPS_A_NS))
     return SPEC.format(name=name, coulomb=COULOMB, vdw=VDW, minimize=min(500, steps), nvt=max(10, steps // 20), npt=max(25, steps // 5),
-                       steps=round(steps * share), sample=min(100, steps // 10), allocate=allocate)
+                       steps=round(steps * share), sample=min(100, steps // 10), allocate=allocate, mesh=mesh, move=25 + 25 % mesh)
 
 
-def submit(service, data, name, ns, repeats):
+def submit(service, data, name, ns, repeats, mesh):
     files = {file: os.path.join(data, name, file) for file in ("system.top", "conf.gro")}
-    return submit_spec(service, f"{name}-{ns:g}-{repeats}", spec_of(name, ns) + f"repeats: {repeats}\n", files)
+    ident = f"{name}-{ns:g}-{repeats}" + (f"-mesh-{mesh}" if mesh > 1 else "")
+    return submit_spec(service, ident, spec_of(name, ns, mesh=mesh) + f"repeats: {repeats}\n", files)
 
 
 def legs(found):
@@ -124,6 +127,7 @@ def main():
     options = parser("freesolv")
     options.add_argument("--molecules")
     options.add_argument("--errors", metavar="FILE")
+    options.add_argument("--mesh-every", type=int, default=1, choices=(1, 2))
     o = options.parse_args()
     wanted = published(o.data)
     if not wanted:
@@ -139,7 +143,7 @@ def main():
                 f.writelines(f"{name}\t{error_of([results(service, ident, False)]):.4f}\n" for name, ident in idents.items())
         return bad
 
-    code, seconds = run(o, lambda service: {name: submit(service, o.data, name, o.time, o.repeats) for name in names}, report_all)
+    code, seconds = run(o, lambda service: {name: submit(service, o.data, name, o.time, o.repeats, o.mesh_every) for name in names}, report_all)
     total = len(names) * o.repeats * len(VDW) * o.time
     if code in (0, 1):
         print(f"{total:.4g} ns of production in {seconds / 60:.1f} min" + ("" if o.folder else f": {total / seconds * 86400:.0f} ns/day"))

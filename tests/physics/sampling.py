@@ -4,8 +4,9 @@
 nvt: kinetic energies against their gamma distribution, potential energies of two temperatures against each other (Boltzmann factors);
 npt: volumes of two pressures against each other; and the density at the lower one.
 
-usage: sampling.py nvt|npt SHOAL_WORKER [--device D] [--time NS] [--replicas N]
---time: of each replica's production, ns. --replicas: of each of the two states. Minutes on a GPU, hours on a small machine;
+usage: sampling.py nvt|npt SHOAL_WORKER [--device D] [--time NS] [--replicas N] [--mesh-every N]
+--time: of each replica's production, ns. --replicas: of each of the two states. --mesh-every: timesteps
+from one with the mesh to the next, 1 or 2. Minutes on a GPU, hours on a small machine;
 tests/bench/LOG.md keeps outcomes.
 """
 import argparse
@@ -35,8 +36,8 @@ nonbonded:
   cutoff: 0.9 nm
   vdw: {{modifier: potential-switch, switch-start: 0.8 nm, dispersion-correction: energy-pressure}}
   coulomb: {{modifier: potential-shift, grid-spacing: 0.12 nm, order: 4, tolerance: 1e-5}}
-integrator: {{method: langevin-middle, timestep: 2 fs, temperature: {temperature} K, friction: 2 /ps, seed: 2026}}
-barostat: {{method: monte-carlo, pressure: {pressure} bar, every: 25 steps}}
+integrator: {{method: langevin-middle, timestep: 2 fs, temperature: {temperature} K, friction: 2 /ps, seed: 2026, mesh-every: {mesh}}}
+barostat: {{method: monte-carlo, pressure: {pressure} bar, every: {move} steps}}
 protocol:
   - minimize: {{steps: 100}}
   - equilibrate: {{time: {rest:.0f} ps, ensemble: {ensemble}}}
@@ -125,7 +126,7 @@ def hold_density(volumes):
 
 # ---- runs
 
-def write(folder, ensemble, temperature, pressure, time, replicas):
+def write(folder, ensemble, temperature, pressure, time, replicas, mesh):
     """The inputs of one state."""
     inputs = os.path.join(folder, "input")
     os.makedirs(inputs)
@@ -134,7 +135,7 @@ def write(folder, ensemble, temperature, pressure, time, replicas):
     with open(os.path.join(HERE, "../../examples/water/spce.top"), encoding="utf-8") as f:
         topology = re.sub(r"(?m)^SOL \d+$", f"SOL {WATERS}", f.read())
     spec = SPEC.format(name=ensemble, ensemble=ensemble, temperature=temperature, pressure=pressure, time=time,
-                       rest=min(100, max(10, time / 5)), replicas=replicas)
+                       rest=min(100, max(10, time / 5)), replicas=replicas, mesh=mesh, move=25 + 25 % mesh)
     for name, text in (("spce.top", topology), ("spec.yaml", spec)):
         with open(os.path.join(inputs, name), "w", encoding="utf-8") as f:
             f.write(text)
@@ -144,7 +145,7 @@ def run(o, folder):
     """Both states at once; of each the columns of its replicas' energies, {legend: values}, one after the other."""
     folders = [os.path.join(folder, str(k)) for k in range(2)]
     for path, state in zip(folders, STATES[o.ensemble]):
-        write(path, o.ensemble, *state, 1000 * o.time, 2 * o.replicas)
+        write(path, o.ensemble, *state, 1000 * o.time, 2 * o.replicas, o.mesh_every)
     worker = Worker(o.worker, "--device", o.device)
     for number in range(2 * o.replicas):
         worker.send(type="start", set=number, ensemble="e", directory=folders[number % 2], windows=1, attempt=0,
@@ -175,6 +176,7 @@ def main():
     options.add_argument("--device", default="cpu:2")
     options.add_argument("--time", type=float, default=0.5)
     options.add_argument("--replicas", type=int, default=2)
+    options.add_argument("--mesh-every", type=int, default=1, choices=(1, 2))
     o = options.parse_args()
     if 1000 * o.time / 0.6 * o.replicas < 2 * BLOCKS:
         options.error(f"--time {o.time}: expected so much that there are {2 * BLOCKS} samples, 0.6 ps apart")

@@ -235,6 +235,8 @@ static void carry_out(struct sim *s, enum sim_work work, uint32_t n)
         r->done = n; /* later ones do nothing */
         break;
     case SIM_STEP:
+        if ((s->step + n) % mesh_cycle(&fake.spec.settings.integrator))
+            abort();
         s->converging = 0;
         while (r->done < n && one_step(s))
             r->done++;
@@ -249,6 +251,7 @@ static void carry_out(struct sim *s, enum sim_work work, uint32_t n)
     case SIM_OBSERVE:
     case SIM_REPORT:
     case SIM_PREPARE:
+    case SIM_INNER:
     case SIM_WORK_COUNT:
         break;
     }

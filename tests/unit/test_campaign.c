@@ -10,6 +10,7 @@
 
 #include "daemon/campaign/campaign.h"
 #include "daemon/campaign/delimited.h"
+#include "daemon/campaign/pilot.h"
 
 static struct node *tree(const char *file, const char *text)
 {
@@ -196,12 +197,43 @@ static void test_keys(void **state)
     assert_string_not_equal(key, other);
 }
 
+/* A pilot's times and intervals are whole cycles of timesteps with and without the mesh. */
+static void test_pilots(void **state)
+{
+    static const struct {
+        const char *every;
+        double time; /* ps */
+        const char *protocol;
+    } cases[] = {
+        {"1", 0.1, "time: 30 steps}\n  - produce: {time: 100 steps, sample-every: 1 steps}\n"},
+        {"3", 0.1, "time: 30 steps}\n  - produce: {time: 102 steps, sample-every: 3 steps}\n"},
+        {"3", 2, "time: 30 steps}\n  - produce: {time: 2007 steps, sample-every: 9 steps}\n"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct buf spec = {0}, out = {0}, wanted = {0};
+        struct err e = {0};
+        buf_printf(&spec,
+                   "name: x\nsystem: {topology: a.top, coordinates: a.gro}\n"
+                   "alchemy: {decouple: A, windows: {vdw: [0, 1]}}\nintegrator: {timestep: 1 fs, mesh-every: %s}\n"
+                   "protocol: [{equilibrate: {time: 30 steps}}, {produce: {time: 3 ps, sample-every: 30 steps}}]\n",
+                   cases[i].every);
+        buf_printf(&wanted, "repeats: 1\nprotocol:\n  - equilibrate: {%s", cases[i].protocol);
+        if (pilot_protocol("s.yaml", &spec, cases[i].time, &out, &e))
+            fail_msg("%s", e.msg);
+        assert_string_equal(out.data, wanted.data);
+        buf_free(&spec);
+        buf_free(&out);
+        buf_free(&wanted);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_merge),  cmocka_unit_test(test_what_was_read_is_written),
         cmocka_unit_test(test_words),  cmocka_unit_test(test_words_that_stand_for_nothing),
         cmocka_unit_test(test_places), cmocka_unit_test(test_delimited),
-        cmocka_unit_test(test_keys)};
+        cmocka_unit_test(test_keys),   cmocka_unit_test(test_pilots)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

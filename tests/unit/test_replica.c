@@ -295,6 +295,28 @@ static void grown_lists_change_nothing(void **state)
     fake_files_free(wanted);
 }
 
+/* Timesteps come in whole cycles of the mesh, though a stop, a checkpoint by the clock or a short list comes at any
+ * time: the simulation ends the program where they do not. */
+static void cycles_are_whole(void **state)
+{
+    (void)state;
+    struct buf wanted[FILES] = {0};
+    undisturbed(wanted);
+    fake.spec.settings.integrator.mesh_every = 5;
+    fake.spec.checkpoint_every = 0;
+    for (int calls = 30; calls < 80; calls += 7) {
+        struct told t = {.end = REPORT_STOPPED};
+        fake.grow_at = (uint64_t)calls * 5;
+        while (t.end == REPORT_STOPPED) {
+            t = (struct told){.stop_after_calls = calls};
+            run_replicas(&t, 1);
+        }
+        assert_int_equal(t.end, REPORT_DONE);
+        expect_files(wanted);
+    }
+    fake_files_free(wanted);
+}
+
 /* Without a salt it blows up again and again at the same step; with one it goes on from the checkpoint before, and the
  * salt stays its own when it is killed and started again, told or not. */
 static void salted_after_a_failure(void **state)
@@ -382,6 +404,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(checkpoints_at_any_time, set_up, tear_down),
         cmocka_unit_test_setup_teardown(stopped_and_continued, set_up, tear_down),
         cmocka_unit_test_setup_teardown(grown_lists_change_nothing, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(cycles_are_whole, set_up, tear_down),
         cmocka_unit_test_setup_teardown(salted_after_a_failure, set_up, tear_down),
         cmocka_unit_test_setup_teardown(one_blows_up_alone, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_window_that_is_not_there, set_up, tear_down),

@@ -146,6 +146,85 @@ static void test_targets(void **state)
     spec_free(s);
 }
 
+/* ---- timesteps without the mesh ---- */
+
+#define EVERY(every, rest) HEAD "integrator: {mesh-every: " every ", " rest "}\n"
+#define MULTIPLE "expected a multiple of integrator.mesh-every, "
+
+/* What comes between timesteps comes after whole cycles: defaults become multiples. */
+static void test_mesh_every(void **state)
+{
+    (void)state;
+    struct spec *s = parsed(whole);
+    assert_int_equal(mesh_cycle(&s->settings.integrator), 1);
+    spec_free(s);
+    s = parsed(EVERY("3", "timestep: 1.6 fs") "barostat: {}\nprotocol: [{produce: {time: 1002 steps}}]\n");
+    assert_int_equal(mesh_cycle(&s->settings.integrator), 3);
+    assert_int_equal(s->settings.barostat.every, 27);
+    assert_int_equal(s->stages[0].sample_every, 102);
+    assert_int_equal(s->settings.stride, 3);
+    spec_free(s);
+    s = parsed(EVERY("2", "timestep: 2.5 fs") "protocol: [{minimize: {steps: 7}}, {equilibrate: {time: 9 fs, timestep: "
+                                              "1.5 fs}}, {produce: {time: 1 ps, sample-every: 0.1 ps}}]\n");
+    struct err e = {0};
+    uint64_t steps;
+    assert_int_equal(s->stages[1].steps, 6);
+    assert_int_equal(spec_production(s, "50 fs", false, &steps, &e), 0);
+    assert_int_equal(steps, 20);
+    assert_int_equal(spec_production(s, "3 steps", false, &steps, &e), -ERR_USAGE);
+    assert_string_equal(e.msg,
+                        "3 steps: expected a whole multiple of integrator.mesh-every timesteps, 5 fs; the nearest "
+                        "is 0.01 ps");
+    assert_int_equal(spec_production(s, "13 fs", true, &steps, &e), 0);
+    assert_int_equal(steps, 6);
+    spec_free(s);
+}
+
+static void test_mesh_every_refused(void **state)
+{
+    (void)state;
+    refused(
+        EVERY("2", "timestep: 4 fs"),
+        SPEC("3: integrator.mesh-every: 2: impulses of the mesh every 2 timesteps of 4 fs: expected them every 5 fs "
+             "or sooner, for longer ones resonate with the fastest motions; expected a timestep of 2.5 fs at most, "
+             "or integrator.mesh-every 1"));
+    refused(
+        EVERY("3", "timestep: 2 fs"),
+        SPEC("3: integrator.mesh-every: 3: impulses of the mesh every 3 timesteps of 2 fs: expected them every 5 fs "
+             "or sooner, for longer ones resonate with the fastest motions; expected a timestep of 1.66 fs at most, "
+             "or integrator.mesh-every 1"));
+    refused(EVERY("2", "timestep: 1 fs") "protocol: [{equilibrate: {time: 1 ps, timestep: 4 fs}}]\n",
+            SPEC("4: protocol[0].equilibrate.timestep: 4 fs: impulses of the mesh every 2 timesteps of 4 fs: expected "
+                 "them every 5 fs or sooner, for longer ones resonate with the fastest motions; expected a timestep of "
+                 "2.5 fs at most, or integrator.mesh-every 1"));
+    refused(EVERY("2", "method: velocity-verlet"),
+            SPEC("3: integrator.mesh-every: 2: velocity-verlet has no friction, which damps what impulses excite; "
+                 "expected 1, or langevin-middle"));
+    refused(EVERY("2", "timestep: 1 fs") "nonbonded: {coulomb: {method: reaction-field}}\n",
+            SPEC("3: integrator.mesh-every: 2: there is a mesh only with nonbonded.coulomb.method pme; expected 1"));
+    static const struct {
+        const char *text, *said;
+    } odd[] = {
+        {"barostat: {every: 25 steps}\n", "4: barostat.every: 25 steps: " MULTIPLE},
+        {"run: {checkpoint-every: 25 steps}\n", "4: run.checkpoint-every: 25 steps: " MULTIPLE},
+        {"observables: [{pressure: {every: 25 steps}}]\n", "4: observables[0].pressure.every: 25 steps: " MULTIPLE},
+        {"protocol: [{produce: {time: 25 steps, sample-every: 10 steps}}]\n",
+         "4: protocol[0].produce.time: 25 steps: " MULTIPLE},
+        {"protocol: [{produce: {time: 100 steps, sample-every: 25 steps}}]\n",
+         "4: protocol[0].produce.sample-every: 25 steps: " MULTIPLE},
+        {"protocol: [{produce: {time: 100 steps, frames-every: 25 steps}}]\n",
+         "4: protocol[0].produce.frames-every: 25 steps: " MULTIPLE},
+    };
+    for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
+        struct buf text = {0}, said = {0};
+        buf_printf(&text, "%s%s", EVERY("2", "timestep: 2 fs"), odd[i].text);
+        buf_printf(&said, "s.yaml:%s2 timesteps or 0.004 ps; the next is 26 steps, 0.052 ps", odd[i].said);
+        refused(text.data, ERR_SPEC, said.data);
+        buf_free(&text);
+        buf_free(&said);
+    }
+}
+
 /* ---- stages with something of their own ---- */
 
 static void test_phases(void **state)
@@ -334,9 +413,17 @@ static void test_run_errors(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_exchange), cmocka_unit_test(test_cross_errors),  cmocka_unit_test(test_run_errors),
-        cmocka_unit_test(test_phases),   cmocka_unit_test(test_scaled_phases), cmocka_unit_test(test_phase_errors),
-        cmocka_unit_test(test_targets),  cmocka_unit_test(test_stop_when),     cmocka_unit_test(test_stride),
+        cmocka_unit_test(test_exchange),
+        cmocka_unit_test(test_cross_errors),
+        cmocka_unit_test(test_run_errors),
+        cmocka_unit_test(test_phases),
+        cmocka_unit_test(test_scaled_phases),
+        cmocka_unit_test(test_phase_errors),
+        cmocka_unit_test(test_targets),
+        cmocka_unit_test(test_mesh_every),
+        cmocka_unit_test(test_mesh_every_refused),
+        cmocka_unit_test(test_stop_when),
+        cmocka_unit_test(test_stride),
         cmocka_unit_test(test_allocate),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

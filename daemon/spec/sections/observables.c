@@ -180,7 +180,7 @@ static int read_observable(struct reader *r, const struct spec *s, struct observ
         rc = read_name(r, s, c, view_key(v, "name"));
         observable_place(place, c, "every");
         if (!rc)
-            rc = spec_steps_of(r, view_key(v, "every"), place, &c->of.every);
+            rc = spec_cycles_of(r, view_key(v, "every"), place, &c->of.every);
         c->of.interval = (double)c->of.every * r->timestep;
         if (!rc && kinds[k].read)
             rc = kinds[k].read(r, s, c, v);

@@ -46,7 +46,7 @@ static int read_interval(struct reader *r, struct view v, const char *place, uin
     *out = 0;
     if (q.steps && q.value == 0)
         return 0;
-    return spec_steps_of(r, v, place, out);
+    return spec_cycles_of(r, v, place, out);
 }
 
 /* ---- phases ---- */
@@ -126,7 +126,9 @@ static int read_dynamics(struct reader *r, const struct settings *set, struct st
 {
     char place[96];
 #define PLACE(key) (snprintf(place, sizeof place, "protocol[%d].%s.%s", index, name, key), place)
-    int rc = spec_steps_of(r, view_key(v, "time"), PLACE("time"), &stage->steps);
+    int rc = spec_check_impulse(r, view_key(v, "timestep"), PLACE("timestep"));
+    if (!rc)
+        rc = spec_cycles_of(r, view_key(v, "time"), PLACE("time"), &stage->steps);
     if (!rc)
         rc = read_ensemble(r, set, stage, view_key(v, "ensemble"), PLACE("ensemble"));
     if (!rc)

@@ -7,6 +7,8 @@
 
 #include "engine/base/buf.h"
 
+#define IMPULSE_MOST 0.005 /* ps from one to the next (docs/theory.md) */
+
 int spec_bad(struct reader *r, struct view v, const char *place, const char *fmt, ...)
 {
     va_list ap;
@@ -25,6 +27,34 @@ int spec_steps_of(struct reader *r, struct view v, const char *place, uint64_t *
                         view_text(v), r->timestep * 1000, (whole < 1 ? 1 : whole) * r->timestep);
     *out = (uint64_t)whole;
     return 0;
+}
+
+int spec_cycles_of(struct reader *r, struct view v, const char *place, uint64_t *out)
+{
+    int rc = spec_steps_of(r, v, place, out);
+    const uint64_t over = rc ? 0 : *out % r->cycle, next = *out - over + r->cycle;
+    if (rc || !over)
+        return rc;
+    if (view_given(v))
+        return spec_bad(r, v, place,
+                        "%s: expected a multiple of integrator.mesh-every, %u timesteps or %.15g ps; the next is %llu "
+                        "steps, %.15g ps",
+                        view_text(v), r->cycle, r->cycle * r->timestep, (unsigned long long)next,
+                        (double)next * r->timestep);
+    *out = next;
+    return 0;
+}
+
+int spec_check_impulse(struct reader *r, struct view v, const char *place)
+{
+    if (r->cycle == 1 || r->cycle * r->timestep <= IMPULSE_MOST * (1 + 1e-9))
+        return 0;
+    return spec_bad(r, v, place,
+                    "%s: impulses of the mesh every %u timesteps of %.15g fs: expected them every %g fs or sooner, for "
+                    "longer ones resonate with the fastest motions; expected a timestep of %.3g fs at most, or "
+                    "integrator.mesh-every 1",
+                    view_text(v), r->cycle, 1000 * r->timestep, 1000 * IMPULSE_MOST,
+                    floor(1e5 * IMPULSE_MOST / r->cycle) / 100);
 }
 
 void spec_read_defines(struct phase *p, struct view v)

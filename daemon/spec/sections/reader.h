@@ -12,6 +12,7 @@ struct reader {
     const char *file;
     int line;        /* of the mapping at hand, for what is absent */
     double timestep; /* that times are multiples of, ps */
+    uint32_t cycle;  /* timesteps from one with the mesh to the next: what comes between timesteps, comes after these */
     struct err *e;
 };
 
@@ -20,6 +21,10 @@ int spec_bad(struct reader *r, struct view v, const char *place, const char *fmt
     __attribute__((format(printf, 4, 5)));
 /* A time or a step count as whole timesteps. */
 int spec_steps_of(struct reader *r, struct view v, const char *place, uint64_t *out);
+/* The same for what comes after whole cycles alone. What the spec does not give becomes the next multiple. */
+int spec_cycles_of(struct reader *r, struct view v, const char *place, uint64_t *out);
+/* ERR_SPEC: cycles of r->timestep are too long for impulses of the mesh. */
+int spec_check_impulse(struct reader *r, struct view v, const char *place);
 /* seed.c: the byte of a text at which character number `at` begins; a byte order mark counts as one. */
 size_t spec_byte_of(const char *text, size_t len, size_t at);
 /* ERR_SPEC: a friction is given, and the integrator has none. */

@@ -147,6 +147,8 @@ static void take_integrator(struct methods *m, const struct integrator_settings 
     if (integrators[i->kind].thermostat == THERMOSTAT_FRICTION)
         buf_printf(out, ", friction %.6g /ps", i->friction);
     buf_printf(out, ", timestep %.6g fs", 1000 * i->timestep);
+    if (mesh_cycle(i) > 1)
+        buf_printf(out, "; mesh part of electrostatics every %u timesteps, as an impulse", mesh_cycle(i));
     if (i->com_every > 0)
         buf_printf(out, "; motion of the center of mass removed every %d %s", i->com_every,
                    number_word(i->com_every, "step", "steps"));

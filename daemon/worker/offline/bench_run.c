@@ -135,6 +135,12 @@ static void ended_one(void *arg)
     ((struct bench_replica *)arg)->bench->running--;
 }
 
+static uint64_t whole_cycles(uint64_t steps, const struct spec *spec)
+{
+    const uint64_t cycle = mesh_cycle(&spec->settings.integrator);
+    return (steps + cycle - 1) / cycle * cycle;
+}
+
 /* The spec's minimizations, then its last stage twice, with the settings of what produces: the warm-up has done all
  * that the task's steps do. Returns the number of the second. */
 static uint64_t set_protocol(struct spec *spec, const struct bench_task *task)
@@ -146,8 +152,8 @@ static uint64_t set_protocol(struct spec *spec, const struct bench_task *task)
     for (int i = 0; i < spec->nstages && spec->stages[i].kind == STAGE_MINIMIZE; i++)
         stages[n++] = spec->stages[i];
     stages[n] = stages[n + 1] = *last;
-    stages[n].steps = task->warm_up ? task->warm_up : usual;
-    stages[++n].steps = 2 * steps;
+    stages[n].steps = whole_cycles(task->warm_up ? task->warm_up : usual, spec);
+    stages[++n].steps = whole_cycles(2 * steps, spec);
     stages[n - 1].kind = stages[n].kind = STAGE_PRODUCE;
     for (int i = 0; i <= n; i++) {
         stages[i].phase = 0;

@@ -116,14 +116,14 @@ static json_t *production_of(const struct spec *s)
             ns += (double)s->stages[i].steps * s->stages[i].timestep * 1e-3;
     return json_pack("{s:f,s:I,s:I,s:f}", "ns", ns, "steps", (json_int_t)spec_produce_steps(s), "before",
                      (json_int_t)(spec_steps(s, s->nstages) - spec_produce_steps(s)), "step_ns",
-                     s->stages[s->nstages - 1].timestep * 1e-3);
+                     mesh_cycle(&s->settings.integrator) * s->stages[s->nstages - 1].timestep * 1e-3);
 }
 
 /* A budget is spent on longer production. */
 static int check_last_stage(const struct listing *l, const struct spec *s, struct err *e)
 {
     uint64_t steps;
-    return l->campaign->budget.time > 0 ? spec_production(s, "1 steps", false, &steps, e) : 0;
+    return l->campaign->budget.time > 0 ? spec_production(s, "1 steps", true, &steps, e) : 0;
 }
 
 static int look_at_system(struct listing *l, struct campaign_item *it, struct spec *spec, struct source *src,

@@ -35,6 +35,7 @@ int work_through(struct dev *dev, struct sim *sim, enum sim_work kind, uint32_t 
                 return rc;
         }
         rc = sim_outcome(sim, e);
+        n -= rc == SIM_GROW ? sim_steps_done(sim) : 0;
     } while (rc == SIM_GROW);
     return rc;
 }
@@ -44,15 +45,15 @@ static bool goes_on(double passed, double seconds, uint32_t n)
     return n < STEPS_MIN || passed < (n < STEPS_ENOUGH ? seconds : MEASURED);
 }
 
-/* The first two build lists and graphs: they do not count. */
-static int time_steps(struct dev *dev, struct sim *sim, enum sim_work kind, double seconds, struct measured_cost *out,
-                      struct err *e)
+/* The first two build lists and graphs: they do not count. unit: steps that go together. */
+static int time_steps(struct dev *dev, struct sim *sim, enum sim_work kind, uint32_t unit, double seconds,
+                      struct measured_cost *out, struct err *e)
 {
-    int rc = work_through(dev, sim, kind, 2, e);
+    int rc = work_through(dev, sim, kind, 2 * unit, e);
     double begun = processor_time(), passed = 0;
     uint32_t n = 0;
     while (!rc && goes_on(passed, seconds, n)) {
-        uint32_t more = n && passed < MEASURED / 2 ? n : 1;
+        uint32_t more = n && passed < MEASURED / 2 ? n : unit;
         rc = work_through(dev, sim, kind, more, e);
         n += more;
         passed = processor_time() - begun;
@@ -62,13 +63,13 @@ static int time_steps(struct dev *dev, struct sim *sim, enum sim_work kind, doub
     return rc;
 }
 
-static int time_it(struct dev *dev, struct sim *sim, struct measured_cost *out, struct err *e)
+static int time_it(struct dev *dev, struct sim *sim, uint32_t cycle, struct measured_cost *out, struct err *e)
 {
     struct err no_matter = {0};
     sim_minimize_setup(sim, 1);
-    int rc = time_steps(dev, sim, SIM_MINIMIZE, MINIMIZING, out, e);
+    int rc = time_steps(dev, sim, SIM_MINIMIZE, 1, MINIMIZING, out, e);
     if (!rc && !sim_thermalize(sim, &no_matter))
-        time_steps(dev, sim, SIM_STEP, STEPPING, out, &no_matter);
+        time_steps(dev, sim, SIM_STEP, cycle, STEPPING, out, &no_matter);
     return rc;
 }
 
@@ -83,7 +84,7 @@ int measure_cost(const struct spec *s, const struct system *sys, struct measured
     rc = model_new(&model, dev, sys, &s->settings, e);
     if (!rc)
         rc = sim_new(&sim, model, s->settings.alchemy.nwindows / 2, 0, e);
-    if (!rc && time_it(dev, sim, out, e))
+    if (!rc && time_it(dev, sim, mesh_cycle(&s->settings.integrator), out, e))
         rc = MEASURE_FAILED;
     sim_free(sim);
     model_free(model);

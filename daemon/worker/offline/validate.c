@@ -120,6 +120,7 @@ static void print_split(const struct spec *s, const struct system *sys)
 
 static void print_text(const struct spec *s, const struct system *sys, const struct findings *f)
 {
+    const uint32_t cycle = mesh_cycle(&s->settings.integrator);
     char time[32], repeats[32] = "";
     struct buf text = {0};
     if (s->repeats > 1)
@@ -129,6 +130,9 @@ static void print_text(const struct spec *s, const struct system *sys, const str
            number_word(sys->natoms, "atom", "atoms"), sys->nmolecules,
            number_word(sys->nmolecules, "molecule", "molecules"), windows, number_word(windows, "window", "windows"),
            repeats, s->nstages, number_word(s->nstages, "stage", "stages"), f->needs.ns);
+    if (cycle > 1)
+        printf("the mesh is computed every %u timesteps, %.6g fs\n", cycle,
+               1000 * cycle * s->settings.integrator.timestep);
     buf_printf(&text, "about ");
     number_bytes(&text, f->needs.replica_bytes * f->needs.replicas);
     buf_printf(&text, " of disk");

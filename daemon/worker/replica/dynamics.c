@@ -107,7 +107,8 @@ static bool next_work(const struct dynamics *d, struct queued *out)
                 return false;
             break;
         case STEPS:
-            n = replica_batch(d->r, timeline_next_event(spec, stage, step) - step, steps_queued(d));
+            n = replica_batch(d->r, timeline_next_event(spec, stage, step) - step, steps_queued(d),
+                              mesh_cycle(&spec->settings.integrator));
             if (n)
                 *at = (struct next_event){step + n, ROWS};
             return n && is(out, SIM_STEP, n);

@@ -64,8 +64,9 @@ void CO_FN replica_wait(struct replica *r);
 void CO_FN replica_let_others(struct replica *r);
 /* A buffer has grown after so many steps of a piece of work. ERR_OVERFLOW where that happens again and again. */
 int replica_grew(struct replica *r, uint32_t done, struct err *e);
-/* As many steps as fit into a batch in which so many are on their way already, at most `most`; 0 where it is full. */
-uint32_t replica_batch(const struct replica *r, uint64_t most, uint64_t ahead);
+/* As many steps as fit into a batch in which so many are on their way already, a multiple of `unit` and at most `most`;
+ * 0 where it is full. */
+uint32_t replica_batch(const struct replica *r, uint64_t most, uint64_t ahead, uint32_t unit);
 /* n steps, of `time` ps together, have taken so long. */
 void replica_timed(struct replica *r, double seconds, uint32_t n, double time);
 /* Writes rows and tells of progress when it is time to. */

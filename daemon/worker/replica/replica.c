@@ -53,7 +53,7 @@ static int CO_FN minimize(struct replica *r, const struct stage *stage, struct e
 {
     sim_minimize_setup(r->sim, stage->force_tolerance);
     while (r->stage_step < stage->steps) {
-        uint32_t n = replica_batch(r, stage->steps - r->stage_step, 0);
+        uint32_t n = replica_batch(r, stage->steps - r->stage_step, 0, 1);
         int rc = descend(r, n, e);
         if (rc)
             return rc;

@@ -74,11 +74,11 @@ int replica_grew(struct replica *r, uint32_t done, struct err *e)
     return 0;
 }
 
-uint32_t replica_batch(const struct replica *r, uint64_t most, uint64_t ahead)
+uint32_t replica_batch(const struct replica *r, uint64_t most, uint64_t ahead, uint32_t unit)
 {
     double fit = r->step_seconds > 0 ? BATCH_SECONDS / r->step_seconds : 4;
-    uint64_t n = fit < 1 ? 1 : fit > 1e6 ? 1000000 : (uint64_t)fit;
-    n = n > ahead ? n - ahead : 0;
+    uint64_t n = fit < unit ? unit : fit > 1e6 ? 1000000 : (uint64_t)fit;
+    n = n > ahead ? (n - ahead) / unit * unit : 0;
     return (uint32_t)(n < most ? n : most);
 }
 

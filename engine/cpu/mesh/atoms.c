@@ -118,6 +118,7 @@ INLINE void gather(const struct args_mesh_gather *a, struct accumulate *acc, con
     const struct ctl *c = a->ctl;
     const struct nb_params *p = a->params;
     int64_t(*f)[3] = a->f;
+    const double times = a->mode == EVALUATE_STEP ? p->mesh.impulse : 1;
     double slope = 0, inverse[BOX_SIZE];
     box_invert(c->box, inverse);
     for (int32_t i = 0; i < p->natoms; i++) {
@@ -128,7 +129,7 @@ INLINE void gather(const struct args_mesh_gather *a, struct accumulate *acc, con
         find_spot(p, a->grid, (size_t)i, order, &s);
         double potential = sample_mesh(p, a->mesh, &s, order, force);
         for (int d = 0; d < 3; d++)
-            force[d] *= q * p->mesh.size[d];
+            force[d] *= times * q * p->mesh.size[d];
         box_gradient(inverse, force, force);
         acc_force(acc, f[i], force);
         slope += p->change[i] * potential;

@@ -196,8 +196,8 @@ struct mesh_sums {
     struct fixed_sum *energy_at_window;
     uint32_t mode, triclinic;
     double lambda;
-    double
-        per_nm[BOX_SIZE]; /* mesh points; a slope along x adds to forces along y and z in a triclinic box, and so on */
+    double per_nm[BOX_SIZE]; /* mesh points, times the impulse of a timestep; a slope along x adds to forces along y and
+                                z in a triclinic box, and so on */
 };
 
 static __device__ inline struct mesh_sums mesh_sums_of(void *ctl, const struct mesh_table *t, void *f,
@@ -212,14 +212,15 @@ static __device__ inline struct mesh_sums mesh_sums_of(void *ctl, const struct m
                              (uint32_t)t->triclinic,
                              c->lambda[LAMBDA_COULOMB]};
     double inverse[BOX_SIZE];
+    const double times = mode == EVALUATE_STEP ? t->impulse : 1;
     for (int d = 0; d < 3; d++)
-        sums.per_nm[d] = t->axis[d].size / c->box[d];
+        sums.per_nm[d] = times * (t->axis[d].size / c->box[d]);
     if (!sums.triclinic)
         return sums;
     box_invert(c->box, inverse);
-    sums.per_nm[BOX_YX] = t->axis[0].size * inverse[BOX_YX];
-    sums.per_nm[BOX_ZX] = t->axis[0].size * inverse[BOX_ZX];
-    sums.per_nm[BOX_ZY] = t->axis[1].size * inverse[BOX_ZY];
+    sums.per_nm[BOX_YX] = times * (t->axis[0].size * inverse[BOX_YX]);
+    sums.per_nm[BOX_ZX] = times * (t->axis[0].size * inverse[BOX_ZX]);
+    sums.per_nm[BOX_ZY] = times * (t->axis[1].size * inverse[BOX_ZY]);
     return sums;
 }
 

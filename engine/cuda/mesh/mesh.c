@@ -173,7 +173,7 @@ int mesh_make(struct mesh *m, const struct dev_limits *limits, const struct syst
               const struct alchemy_plan *plan, struct err *e)
 {
     const struct nonbonded_settings *nb = &set->nonbonded;
-    *m = (struct mesh){.host = {.order = nb->pme_order, .natoms = sys->natoms},
+    *m = (struct mesh){.host = {.order = nb->pme_order, .natoms = sys->natoms, .impulse = mesh_cycle(&set->integrator)},
                        .shared_most = limits->block_shared - CUDA_STATIC_SHARED};
     m->host.beta = (float)ewald_beta(nb->coulomb_cutoff, nb->ewald_tolerance);
     m->host.triclinic = box_triclinic(sys->box);

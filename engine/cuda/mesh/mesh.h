@@ -84,6 +84,7 @@ struct mesh_table {
     int32_t order, natoms, nwindows, perturbed; /* perturbed: some charge changes from A to B */
     float beta;
     int32_t triclinic;        /* 1: the box is */
+    double impulse;           /* what a timestep takes forces times: timesteps from one with the mesh to the next */
     const float (*charge)[2]; /* [natoms] of state A, and B minus A; e */
     const double (*window)[LAMBDA_COUNT];
 };

@@ -181,6 +181,8 @@ static int plan_block(struct tiny *t, const struct system *sys, const struct set
     if (sys->ncoordinations)
         return err_set(e, ERR_UNSUPPORTED, "biases along %d %s: expected none", sys->ncoordinations,
                        number_word(sys->ncoordinations, "coordination", "coordinations"));
+    if (mesh_cycle(&set->integrator) > 1)
+        return err_set(e, ERR_UNSUPPORTED, "mesh-every %d: expected 1", set->integrator.mesh_every);
     h->natoms = (uint32_t)sys->natoms;
     h->groups = (h->natoms + WARP - 1) / WARP;
     h->stride = WARP * h->groups + 1;

@@ -359,6 +359,9 @@ static void test_refusals(void **state)
     set.form = FORM_GANG;
     refused(&cpu_program, small, &set, "form gang: cpu devices have none: expected a GPU");
     refused(&cuda_program, large, &set, "form gang: 132 atoms: expected at most 128");
+    set.integrator.mesh_every = 2;
+    refused(&cuda_program, small, &set, "form gang: mesh-every 2: expected 1");
+    set.integrator.mesh_every = 1;
     set.nonbonded.ewald_tolerance = 1e-12;
     refused(&cuda_program, small, &set, "tolerance 1e-12: expected 1e-11 or more on a GPU");
     set.nonbonded.ewald_tolerance = 1e-5;
@@ -373,6 +376,11 @@ static void test_refusals(void **state)
     struct toy t = opened(&cuda_program, small, &graph, 0);
     assert_int_equal(model_forms(t.model).step, FORM_GANG);
     toy_close(&t);
+    graph.integrator.mesh_every = 2;
+    t = opened(&cuda_program, small, &graph, 0);
+    assert_int_equal(model_forms(t.model).step, FORM_GRAPH);
+    toy_close(&t);
+    graph.integrator.mesh_every = 1;
     graph.form = FORM_GRAPH;
     t = opened(&cuda_program, small, &graph, 0);
     assert_int_equal(model_forms(t.model).step, FORM_GRAPH);
