@@ -19,7 +19,7 @@ const struct command *command_find(const char *name);
  * of words, or OPTIONS_HELP, or -(exit code) after saying what is wrong. */
 enum { OPTIONS_HELP = -1000 };
 int options_parse(struct client *c, const struct command *command, int argc, char **argv);
-/* Where the name of the command stands: behind the options that are given before it. argc: nowhere. */
+/* Index of the command's name, after the options that are given before it; argc: there is none. */
 int options_before(int argc, char **argv);
 /* help.c: what there is to say of one command; the exit code. */
 int help_command(FILE *to, const struct command *c);

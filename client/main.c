@@ -113,7 +113,7 @@ int main(int argc, char **argv)
     }
     if (at == argc)
         return help_all(stderr, commands, commands_count);
-    char *name = argv[at]; /* options may stand before it: behind it they are the command's own */
+    char *name = argv[at]; /* options may come before it: those after it are the command's own */
     memmove(argv + 2, argv + 1, (size_t)(at - 1) * sizeof *argv);
     argv[1] = name;
     struct client c = {.command = command_find(argv[1]), .build = BUILD_TEXT};

@@ -353,7 +353,7 @@ static int change_limits(struct options *o, struct options *fresh)
     return tell_change("limits", was.text, o->limits.text) + tell_change("admins", was.admins, o->limits.admins);
 }
 
-/* Takes over what may change of these rows. How many are others; `of` stands before their names. */
+/* Takes over what may change of these rows. How many are others; `of` is put before their names. */
 static int change_rows(struct options *o, const struct options *fresh, const struct arg *first, size_t n,
                        const char *of)
 {

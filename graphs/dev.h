@@ -98,8 +98,8 @@ struct dev_ops {
 struct dev_limits {
     uint32_t processors;       /* multiprocessors */
     uint32_t block_shared;     /* bytes of shared memory that a block may have, static and dynamic */
-    uint32_t processor_shared; /* bytes of it that a multiprocessor has for its blocks.. */
-    uint32_t reserved_shared;  /* ..each of which takes so many beside its own */
+    uint32_t processor_shared; /* bytes of shared memory that a multiprocessor has for its blocks */
+    uint32_t reserved_shared;  /* bytes of shared memory that each block takes beside its own */
     uint32_t queues;           /* lanes that do not wait for one another; 0: all */
     bool clusters;             /* of blocks */
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Commands that take an ensemble, or a file that stands for many: report, ladder.
+ * Commands that take an ensemble, or a campaign's file: report, ladder.
  */
 #include <string.h>
 

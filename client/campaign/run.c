@@ -321,7 +321,7 @@ static int spend(struct running *r, struct err *e)
     }
 }
 
-/* Where it stands at a stop: the same command goes on from there. */
+/* Prints the campaign's status at a stop. The same command goes on from there. */
 static int say_stop(const struct running *r, const struct err *e)
 {
     if (r->k->present)
@@ -333,7 +333,7 @@ static int say_stop(const struct running *r, const struct err *e)
     return err_exit(e->code);
 }
 
-/* After an error: of a stop that was asked for, where it stands. */
+/* After an error; of a stop that was asked for, say_stop. */
 static int say_end(const struct running *r, const struct err *e)
 {
     struct err over = {0};

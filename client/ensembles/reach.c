@@ -9,7 +9,7 @@
 #include "engine/base/buf.h"
 #include "engine/base/path.h"
 
-/* Whether a character can stand beside a path without being of it. */
+/* Whether a character beside a path is no part of the path. */
 static bool is_edge(char c)
 {
     return !isalnum((unsigned char)c) && !strchr("._-+~@/\\", c) && !((unsigned char)c & 0x80);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What stands where: status, top, version.
+ * States of ensembles, devices and programs: status, top, version.
  */
 #include <stdio.h>
 #include <string.h>

@@ -10,7 +10,7 @@
 #include "client/command/handlers.h"
 #include "client/show/show.h"
 
-/* What stands before the numbers of a row. */
+/* The columns before the numbers of a row. */
 static const struct {
     const char *by, *columns[4], *layout;
 } kinds[] = {

@@ -164,7 +164,7 @@ static int follow(struct watch *w, const char *id, double deadline, int *rc, str
     return end;
 }
 
-/* Where the ensemble stands: its state and newest event. */
+/* Asks for the ensemble's state and newest event. */
 static int look(struct watch *w, const char *id, struct err *e)
 {
     struct buf path = {0};

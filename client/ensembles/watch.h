@@ -8,7 +8,7 @@
 #include "client/command/client.h"
 
 /* Follows an ensemble until it ends, showing progress on stderr; on stdout the events as JSON lines if wanted. *state
- * (may be NULL) is where it stands at the end. EXIT_OK, EXIT_FAILED, EXIT_TIMEOUT or an error's code. */
+ * (may be NULL) is its state at the end. EXIT_OK, EXIT_FAILED, EXIT_TIMEOUT or an error's code. */
 struct watch_end {
     char state[16];
 };

@@ -12,7 +12,7 @@
 
 /* ---- lines ---- */
 
-/* To the second digit of the error, which stands beside it. */
+/* Digits after the point of a value: to the second digit of its error, which is beside it. */
 static int places(double error)
 {
     double digits = error > 0 ? 1 - floor(log10(error)) : 3;

@@ -74,7 +74,7 @@ static const json_t *find_leg(const struct gathered *g, const char *name)
     return NULL;
 }
 
-/* The rows stand leg by leg, item by item, in the order of the items. */
+/* The rows come leg by leg, item by item, in the order of the items. */
 static void sum_legs(struct gathered *g)
 {
     for (int row = 0; row < g->nrows;) {

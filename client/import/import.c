@@ -168,7 +168,7 @@ static void print_json(const struct mdp *m, const char *spec)
     json_decref(answer);
 }
 
-/* Whether the molecule that goes is all that changes stands in the topology, which the worker reads; it says what is
+/* The topology tells whether the molecule that goes is all that changes. The worker reads it and says what is
  * wrong. An energy is what takes it least time. */
 static void check_topology(const struct client *c)
 {

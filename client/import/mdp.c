@@ -18,7 +18,7 @@ const char *const mdp_fate_names[] = {"kept", "without effect", "changed", "drop
 
 enum rule { RULE_KEPT, RULE_WORDS, RULE_DROPPED, RULE_OFF, RULE_RENAMED };
 
-/* A name that ends in '*' stands for all that begin so. `word`: of RULE_WORDS the values it can have, of RULE_OFF those
+/* A name that ends in '*' matches all that begin so. `word`: of RULE_WORDS the values it can have, of RULE_OFF those
  * that are no use of it, of RULE_RENAMED the name it has now. */
 static const struct mdp_rule {
     const char *name;

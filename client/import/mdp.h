@@ -12,7 +12,7 @@
 
 enum mdp_fate {
     MDP_KEPT,    /* the spec says the same */
-    MDP_IDLE,    /* as it stands it has no effect */
+    MDP_IDLE,    /* it has no effect with this value */
     MDP_CHANGED, /* the spec says something else */
     MDP_DROPPED,
     MDP_REFUSED,

@@ -18,7 +18,7 @@ struct shares {
     double *square, *made;
 };
 
-/* ns of a time with its unit; what stands before and after the number into *number and *unit. */
+/* ns of a time with its unit; the number and the text after it into *number and *unit. */
 static int read_time(const char *text, double *number, const char **unit, double *ns, struct err *e)
 {
     static const struct {
@@ -78,7 +78,7 @@ static int look_at_results(const struct client *c, const json_t *ensemble, struc
     return 0;
 }
 
-/* The ensemble as it stands. One that has failed, or was cancelled, takes nothing; any other gets its place in `times`.
+/* The ensemble as it is now. One that has failed, or was cancelled, takes nothing; any other gets its place in `times`.
  */
 static int look_at(const struct client *c, const char *id, struct shares_part *p, json_t *times, struct err *e)
 {

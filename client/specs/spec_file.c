@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A spec that this program makes: on standard output, or in a file that is not there yet; and what stands in it.
+ * A spec that this program makes: on standard output, or in a file that is not there yet; and the pieces of its text.
  */
 #include "client/specs/spec_file.h"
 

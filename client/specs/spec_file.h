@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A spec that this program makes, and what stands in it.
+ * A spec that this program makes, and the pieces of its text.
  */
 #ifndef SHOAL_CLIENT_SPECS_SPEC_FILE_H
 #define SHOAL_CLIENT_SPECS_SPEC_FILE_H

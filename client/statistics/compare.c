@@ -43,7 +43,7 @@ static double sort_by_b(struct compared *p, struct compared *scratch, int n)
 
 enum key { KEY_A, KEY_B, KEY_BOTH };
 
-/* Pairs of entries that are alike, in a list where those stand together. */
+/* Pairs of entries that are alike, in a list where those are side by side. */
 static double ties(const struct compared *p, int n, enum key key)
 {
     double sum = 0;

@@ -144,7 +144,7 @@ static int parse_param(void *arg, const char *key, const char *value, struct err
 
 /* ---- routing ---- */
 
-/* Whether `path` has the form of `pattern`; `id` (of ID_MAX bytes) and `tail` get what stands for {id} and '*'. */
+/* Whether `path` has the form of `pattern`; `id` (of ID_MAX bytes) and `tail` get what `path` has for {id} and '*'. */
 static bool matches(const char *pattern, const char *path, char *id, const char **tail)
 {
     while (*pattern) {
@@ -168,7 +168,7 @@ static bool matches(const char *pattern, const char *path, char *id, const char 
     return *path == '\0';
 }
 
-/* The error, and what the word may stand for. */
+/* The error, and the ensembles that the word may mean. */
 static struct reply refuse_word(struct request *r, const struct candidates *found, const struct err *e)
 {
     json_t *object = err_json(e), *list = json_array();

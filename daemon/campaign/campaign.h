@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * campaign.yaml (schemas/campaign.schema.json) and the tables it names, as values; and the ensembles that it stands
- * for.
+ * campaign.yaml (schemas/campaign.schema.json) and the tables it names, as values; and the ensembles that it
+ * describes.
  */
 #ifndef SHOAL_DAEMON_CAMPAIGN_CAMPAIGN_H
 #define SHOAL_DAEMON_CAMPAIGN_CAMPAIGN_H
@@ -84,7 +84,7 @@ void campaign_pilot_key(const struct campaign *c, const struct campaign_leg *leg
  */
 int campaign_layers(const struct campaign *c, const struct campaign_leg *leg, int item, const struct node *spec,
                     struct layer layers[CAMPAIGN_LAYERS]);
-/* What $(NAME) stands for in it: an array as long as *n; the caller frees it, its strings are the campaign's. */
+/* Values of $(NAME) in it: an array as long as *n; the caller frees it, its strings are the campaign's. */
 struct variable *campaign_variables(const struct campaign *c, const struct campaign_leg *leg, int item, int *n);
 
 #endif

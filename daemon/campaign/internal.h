@@ -38,8 +38,8 @@ struct open_table {
 /* Reads the table whose path the view is. ERR_SPEC, ERR_MISSING_FILE. Close it in any case. */
 int table_open(struct campaign_reading *r, struct view v, struct open_table *t);
 void table_close(struct open_table *t);
-/* ERR_SPEC: a heading is one of `energies` (NULL at the end) but for its spelling, or stands twice: it would be a word
- * for specs. */
+/* ERR_SPEC: a heading is one of `energies` (NULL at the end) but for its spelling, or is there twice: it would be a
+ * word for specs. */
 int table_check_energies(struct campaign_reading *r, const struct open_table *t, const char *const *energies);
 /* A free energy in kJ/mol, of the column `head`, or "head (UNIT)" where the number has no unit; NAN: an empty cell, or
  * no such column. ERR_SPEC: no free energy. */

@@ -138,7 +138,7 @@ static int write_line_of(struct template_writer *w, const char *file, const stru
     return rc;
 }
 
-/* What stands behind "key:" or "-", from one place. */
+/* Writes the value behind "key:" or "-", as one file has it. */
 static int write_value(struct template_writer *w, const char *file, const struct node *n, int indent)
 {
     struct layer one = {file, n};

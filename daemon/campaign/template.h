@@ -15,7 +15,7 @@ struct layer {
     const struct node *tree;
 };
 
-/* What $(NAME) stands for, or $(OF.NAME); borrowed. */
+/* The value of $(NAME), or of $(OF.NAME); borrowed. */
 struct variable {
     const char *of; /* NULL: it is plain $(NAME) */
     const char *name, *value;
@@ -34,7 +34,7 @@ struct written {
 };
 
 /* Of what later layers say the last counts; mappings are merged. *out is empty before. ERR_SPEC, "file:line: ...": a
- * $(NAME) that stands for nothing. */
+ * $(NAME) without a value. */
 int template_write(const struct layer *layers, int nlayers, const struct variable *vars, int nvars, struct written *out,
                    struct err *e);
 /* In a message about the text, "name:LINE: what" becomes the place where that line was read. The same message where it

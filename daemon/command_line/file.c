@@ -15,7 +15,7 @@
 
 /* ---- the schema ---- */
 
-/* The help text of a row as sentences: what stands in brackets is the default. */
+/* The help text of a row as sentences: the text in brackets is the default. */
 static json_t *description(const struct arg *r)
 {
     const char *open = strstr(r->help, " ["), *close = open ? strchr(open, ']') : NULL;

@@ -179,7 +179,7 @@ int on_move(struct step *st, const struct sched_event *ev, struct err *err)
 
 /* ---- retry ---- */
 
-/* Of a set all go on together: one of them stands for those that have failed with it. */
+/* Of a set all go on together: a retry of one of them is meant for all that have failed with it. */
 static bool is_meant(const struct sched_event *ev, const struct sched_replica *r)
 {
     for (int i = 0; i < r->set->nreplicas && ev->one; i++)

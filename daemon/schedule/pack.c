@@ -171,7 +171,7 @@ bool pack_before(const struct sched_set *a, const struct sched_set *b)
     return by > 0 || (by == 0 && a < b);
 }
 
-/* Whether none of its ensemble can come before it but one that stands before it in the order of windows. */
+/* Whether none of its ensemble can come before it but one of earlier windows. */
 static bool is_last(const struct sched_set *set)
 {
     const struct ensemble *e = set->ensemble;

@@ -10,7 +10,7 @@
  *
  * What was used before is the history, which is halved every half-life and outlives the service. The weight that counts
  * is the user's weight times the part of the slots that it would have given them over the part that they had, of those
- * who want slots now; a factor of FACTOR at most, so that nobody stands still for what they used last week. In the long
+ * who want slots now; a factor of FACTOR at most, so that nobody gets nothing for what they used last week. In the long
  * run the parts are as the weights.
  */
 #include "daemon/schedule/internal.h"

@@ -132,7 +132,7 @@ bool service_ready(const struct service *sv, struct err *e);
 /* From here until service_unregister the ensemble, which has its id, owner and key, is found by them. */
 void service_register(struct service *sv, struct ensemble *en);
 void service_unregister(struct service *sv, struct ensemble *en);
-/* What a word may stand for, where it is ambiguous. */
+/* Ensembles that an ambiguous word may mean. */
 #define SERVICE_CANDIDATES 8
 struct candidates {
     int n; /* may be more than are kept */

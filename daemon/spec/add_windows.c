@@ -187,7 +187,7 @@ static int add_rung(struct rungs *r, const struct wish *w, struct err *e)
 
 /* ---- the text ---- */
 
-/* A number before what is at `at`: with a comma, or on a line of its own where each stands behind a dash. */
+/* A number before what is at `at`: with a comma, or on a line of its own where each follows a dash. */
 static void put_number(struct buf *out, const char *text, size_t at, double value)
 {
     size_t line = at, dashes = 0;

@@ -36,7 +36,7 @@ struct submission_reading {
 
 /* ---- the bytes ---- */
 
-/* Before anything is made of it: a body of a few megabytes can stand for gigabytes of empty lists. */
+/* Before anything is made of it: a body of a few megabytes can become gigabytes of empty lists. */
 static int scan(const char *body, size_t len, struct err *e)
 {
     size_t depth = 0, commas = 0;

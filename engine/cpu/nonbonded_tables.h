@@ -9,8 +9,8 @@
  *
  * Plain pairs (both atoms unperturbed) come from a cluster list: the unperturbed atoms are sorted in space into slots,
  * eight slots make a cluster, and each slot has a list of entries: cluster, periodic shift, and a mask of the eight
- * pairs. Each unordered pair stands in one entry, each periodic image of it in one of its own. Pairs with a perturbed
- * atom stand in a list of their own.
+ * pairs. Each unordered pair has one entry, each periodic image of it an entry of its own. Pairs with a perturbed
+ * atom have a list of their own.
  */
 #ifndef SHOAL_ENGINE_CPU_NONBONDED_TABLES_H
 #define SHOAL_ENGINE_CPU_NONBONDED_TABLES_H

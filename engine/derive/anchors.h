@@ -39,8 +39,8 @@ extern const struct anchor_place {
 
 struct anchor_search;
 
-/* receptor, ligand: molecules of the system. Room for `frames` frames; of more every second one is kept, or every
- * fourth.. */
+/* receptor, ligand: molecules of the system. Room for `frames` frames; of more, every 2nd, 4th, 8th and so on is
+ * kept. */
 struct anchor_search *anchors_new(const struct system *sys, int receptor, int ligand, int frames);
 /* Positions of all atoms, images as they come. */
 void anchors_frame(struct anchor_search *s, const double (*x)[3], const double box[BOX_SIZE]);

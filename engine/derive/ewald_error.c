@@ -82,9 +82,9 @@ struct error_axis {
     double weight[POINTS_MOST]; /* 2: there is one of -n, too */
     double k2[POINTS_MOST];     /* squared length, 1/nm^2 */
     double modulus[POINTS_MOST];
-    double first[POINTS_MOST];  /* squared amplitude of the spline.. */
-    double sum[POINTS_MOST];    /* ..with those of its aliases.. */
-    double sum_k2[POINTS_MOST]; /* ..and each times its squared length */
+    double first[POINTS_MOST];  /* squared amplitude of the spline */
+    double sum[POINTS_MOST];    /* squared amplitudes of the spline and its aliases, added up */
+    double sum_k2[POINTS_MOST]; /* the same, each times its squared length */
 };
 
 static double sinc(double x)

@@ -23,9 +23,9 @@
 #define BLOCK_EDGE_MOST 36
 #define CARD_COST 3 /* times that of one block */
 
-#define SPACING_MOST 0.2 /* nm, of grids looked at.. */
+#define SPACING_MOST 0.2 /* nm, of grids that are tried */
 #define SPACING_LEAST 0.04
-#define SPACING_STEP 0.96 /* ..each finer by this or more */
+#define SPACING_STEP 0.96 /* factor from one grid that is tried to the next */
 
 #define MARGIN 0.85 /* of the error asked for, as estimates of direct space are good to 15 % */
 

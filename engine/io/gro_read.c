@@ -85,7 +85,7 @@ static bool parse(const char *from, size_t n, double *value)
     return !*end && isfinite(*value);
 }
 
-/* Whether a number stands where the first velocity would be; other text there is a comment. */
+/* Whether there is a number where the first velocity would be; other text there is a comment. */
 static bool has_velocity(struct gro *g)
 {
     double vx;

@@ -18,8 +18,8 @@ struct xtc_read {
     int32_t step;
     float time, box[9];    /* ps; nm, three edge vectors */
     float precision;       /* of coordinates: so many steps a nm */
-    int32_t (*grid)[3];    /* coordinates times that; owned; NULL: they are.. */
-    float few[XTC_FEW][3]; /* ..these, nm, which are not rounded */
+    int32_t (*grid)[3];    /* coordinates times `precision`; owned; NULL: they are in `few` */
+    float few[XTC_FEW][3]; /* coordinates of few atoms, nm, not rounded */
     bool cut;
 };
 

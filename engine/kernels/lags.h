@@ -16,8 +16,8 @@ struct lag_frame {
     int64_t number;                /* of the frame, from 0 */
     double (*last)[3], (*free)[3]; /* of an msd alone */
     double (*now)[3], (*origin)[3];
-    int64_t *counts; /* of the block, as.. */
-    double *reals;   /* ..these are */
+    int64_t *counts; /* of the block */
+    double *reals;   /* of the block */
 };
 
 /* 0: no frame is at hand. */

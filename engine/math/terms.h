@@ -25,7 +25,7 @@ enum term {
     TERM_COUNT
 };
 
-/* The last stands in files of GROMACS alone. */
+/* Only files of GROMACS have the last one. */
 enum lambda {
     LAMBDA_COULOMB,
     LAMBDA_VDW,
@@ -72,7 +72,7 @@ enum vdw_modifier {
 #include "engine/math/vdw_modifiers.def"
 };
 
-/* Where the numbers of a box stand (box.h). */
+/* Indices of the numbers of a box (box.h). */
 enum { BOX_XX, BOX_YY, BOX_ZZ, BOX_YX, BOX_ZX, BOX_ZY, BOX_SIZE };
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What stands around a drawing in a page, and words.
+ * Title, axes and other words around a drawing in a page.
  */
 #include <string.h>
 

@@ -7,7 +7,7 @@
 
 enum { NAME_MOST = 16, AIR = 26, FEW = 6, BROAD = 800 };
 
-/* Few nodes stand on a circle; more of them on both sides of an ellipse, each on a line of its own, which its name
+/* Few nodes are put on a circle, more of them on both sides of an ellipse, each on a line of its own, which its name
  * needs. */
 struct network_drawing {
     const char *const *nodes;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Figures of observables, from what the results say of them and the curves of their files. Which figures a kind has
- * stands in engine/system/observables.def: a row is a column of the file, with that of its errors.
+ * Figures of observables, from what the results say of them and the curves of their files. The figures of a kind
+ * are in engine/system/observables.def: a row is a column of the file, with that of its errors.
  */
 #ifndef SHOAL_ENGINE_PLOT_OBSERVED_H
 #define SHOAL_ENGINE_PLOT_OBSERVED_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Figures in a file of their own: words that a page has around a drawing stand in it, and the style sheet goes in with
- * its colours written out, since Inkscape and librsvg know of no variables in it.
+ * Figures in a file of their own: they contain the words that a page has around a drawing, and the style sheet goes in
+ * with its colours written out, since Inkscape and librsvg know of no variables in it.
  */
 #include <string.h>
 #include <strings.h>

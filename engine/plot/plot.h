@@ -24,7 +24,7 @@ struct plot_series {
     int n;
     bool joined; /* by a line, in their order */
     bool bars;   /* upwards from 0, one at each whole x, in place of marks; of the first series alone */
-    bool named;  /* names of points stand above their marks */
+    bool named;  /* names of points are written above their marks */
     bool band;   /* of the errors, in place of marks with bars */
     bool dashed; /* a line in the colour of series `like`, without a mark or a name: behind all series that have one */
     int like;
@@ -85,7 +85,7 @@ struct plot_edge {
 void plot_network(struct buf *out, const char *title, const char *const *nodes, int n, const struct plot_edge *edges,
                   int nedges);
 
-/* What a row of pixels of a small figure stands for: rows of a series from one time to another. */
+/* What a row of pixels of a small figure shows: rows of a series from one time to another. */
 struct plot_bin {
     double from, to, least, most, mean;
 };

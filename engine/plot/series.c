@@ -228,7 +228,7 @@ static struct plot_ink ink_of(const struct plot *p, const struct plot_series *se
     return (struct plot_ink){0, PALE + (0.99 - PALE) * of / (all - 1), true};
 }
 
-/* Names that stand above the drawing, [PLOT_COLORS]. Returns how many. */
+/* Names to write above the drawing, [PLOT_COLORS]. Returns how many. */
 static int keys_of(const struct plot *p, const struct plot_series *series, int n, const char **names)
 {
     const int all = named(series, n);

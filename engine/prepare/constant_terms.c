@@ -72,7 +72,7 @@ static const struct virtual_site *site_at_atom(const struct constant_terms *c, i
     return c->site_of && c->site_of[atom] >= 0 ? &c->sys->sites[c->site_of[atom]] : NULL;
 }
 
-/* Where in the atoms that place a site an atom stands; -1: nowhere. */
+/* Index of an atom among those that place a site; -1: it is none of them. */
 static int place_of(const struct constant_terms *c, const struct virtual_site *s, int atom)
 {
     for (uint32_t k = 0; k < s->count; k++)

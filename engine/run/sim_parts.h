@@ -54,8 +54,8 @@ struct sim {
     enum pme_form pme; /* of this epoch's launches */
     struct sim_arrays d;
     size_t arena_bytes, kept_bytes; /* kept: in front of `f` */
-    struct sim_report *reports;     /* host address of mapped memory: SIM_REPORTS with their energies, then.. */
-    struct ctl *state; /* ..the state as it was fetched last: x, v, while minimizing f_best, and what observables have
+    struct sim_report *reports;     /* host address of mapped memory: SIM_REPORTS with their energies, then `state` */
+    struct ctl *state; /* the state as it was fetched last: x, v, while minimizing f_best, and what observables have
                           accumulated follow it */
     struct mark fetch; /* that it has arrived */
     void *report_device;

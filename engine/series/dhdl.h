@@ -40,7 +40,7 @@ struct dhdl {
 };
 
 /* Reads one window. Errors as xvg_read; expanded-ensemble files (a "Thermodynamic state" column) are ERR_UNSUPPORTED.
- * Total or potential energy and pV stand in every state's reduced potential alike, cancel from all estimators at one
+ * Total or potential energy and pV are the same in every state's reduced potential, cancel from all estimators at one
  * temperature and pressure, and are not kept. */
 int dhdl_read(struct dhdl *d, const char *name, const char *text, size_t len, struct err *e);
 /* As xvg_read_file. */

@@ -29,7 +29,7 @@ static const char *const term_legends[TERM_COUNT] = {
     [TERM_BIAS] = ENERGY_BIAS,
 };
 
-/* Biases are the last, and stand there only where there is something to bias. */
+/* Biases are the last term, which is left out where nothing is biased. */
 static int terms_of(const struct system *sys)
 {
     return sys->ncoordinations ? TERM_COUNT : TERM_BIAS;

@@ -47,7 +47,7 @@ size_t xvg_column(const struct xvg *x, const char *legend);
 
 /* The first lines of a file of that name: a table over time. */
 void xvg_begin(struct buf *out, const char *file, const char *title, const char *yaxis);
-/* What stands before the legends. */
+/* The lines before the legends. */
 void xvg_legends_begin(struct buf *out);
 
 /* ---- xvg_text.c: what others read */

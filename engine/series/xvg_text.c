@@ -26,8 +26,7 @@ void xvg_plain(struct buf *out, const char *text)
     }
 }
 
-/* What stands between the first and the last quote of a line, plain and in quotes that tell a quote in it by doubling
- * it. */
+/* The text between the first and the last quote of a line, as it is and in quotes, with each quote in it doubled. */
 static void add_name(struct buf *out, const char *line, size_t len)
 {
     const char *a = memchr(line, '"', len), *b = memrchr(line, '"', len);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Which line of the topology an atom, or a bonded term of two or three atoms, stands on: for messages that blame one.
+ * The line of the topology that has an atom, or a bonded term of two or three atoms: for messages that blame one.
  */
 #ifndef SHOAL_ENGINE_SYSTEM_LINES_H
 #define SHOAL_ENGINE_SYSTEM_LINES_H

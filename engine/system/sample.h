@@ -37,8 +37,8 @@ struct sample {
     double density;       /* kg/m^3, of the masses of state A */
     double box[BOX_SIZE]; /* nm */
     double coordination[COORDINATIONS_MOST];
-    int walker;         /* window in which the replica began, and.. */
-    uint64_t exchanges; /* ..how often it may have changed it since; the engine does not know them */
+    int walker;         /* window in which the replica began; the engine leaves it alone */
+    uint64_t exchanges; /* attempts to exchange since then; the engine leaves it alone */
     uint32_t clamped;   /* enum clamped: what had contributions too large to be summed as they are; 0: nothing */
 };
 

@@ -74,8 +74,8 @@ struct retired {
 
 /* Buffers that capture and check use again; they only grow. */
 struct cuda_scratch {
-    cudaGraphNode_t *from;   /* nodes of a graph, or the sources of a node's edges.. */
-    cudaGraphEdgeData *data; /* ..and the data of these edges */
+    cudaGraphNode_t *from;   /* nodes of a graph, or the sources of a node's edges */
+    cudaGraphEdgeData *data; /* data of a node's edges */
     size_t cap;              /* of both */
     struct node_list after;  /* nodes that the next launch depends on */
     struct buf hashed;       /* what the nodes of a library launch are hashed from */

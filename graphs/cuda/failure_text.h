@@ -15,8 +15,8 @@ struct gpu_failure {
     const char *call, *code, *text; /* "cudaMalloc", "cudaErrorMemoryAllocation", "out of memory"; or all in call */
     const char *model;              /* "NVIDIA H200"; NULL: not known yet, nor what follows */
     int major, minor;               /* compute capability */
-    size_t free_bytes, total_bytes; /* of its memory.. */
-    bool before;                    /* ..when it was last asked: it does not answer now */
+    size_t free_bytes, total_bytes; /* of its memory */
+    bool before;                    /* these bytes are of an earlier time: the device does not answer now */
     bool lost;                      /* it is of no use any more */
 };
 

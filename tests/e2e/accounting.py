@@ -39,10 +39,7 @@ def alike(a, b):
 
 
 def removed(s, ident):
-    deadline = time.monotonic() + 20
-    while s.call("DELETE", f"/v1/ensembles/{ident}")[0] != 200:
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
+    until(lambda: s.call("DELETE", f"/v1/ensembles/{ident}")[0] == 200, 20)
 
 
 def shoal(s, *words):
@@ -104,8 +101,9 @@ def killed():
     begun = time.monotonic()
     with service("killed", steps=0, per_second=STEPS / 3, segment=STEPS / 15, slots=3) as s:
         ident = s.submit("k")
+        counted = 0
         for _ in range(4):
-            time.sleep(0.5)
+            until(lambda n=counted: sum(r["step"] for r in s.get(ident)["replicas"]) > n)
             s.kill()
             s.start()
             counted, held = total(rows(s, "ensemble"), "steps"), sum(r["step"] for r in s.get(ident)["replicas"])

@@ -20,7 +20,7 @@ import time
 import urllib.parse
 
 import pair
-from service import Service
+from service import Service, until
 
 BOND = ((0.2, 3000.0), (0.35, 3000.0))  # nm, kJ/mol/nm^2: five standard deviations apart
 BEFORE, STEPS, EVERY, FRAMES = 200, 32000, 25, 100  # steps
@@ -249,19 +249,14 @@ def again(s, ident):
 def paused_repeats(s):
     """In the middle of it, with two replicas of each window."""
     ident = submit(s, "paused", steps=200000, more="repeats: 2\n")
-    while min(r["time_ps"] or 0 for r in s.get(ident)["replicas"][:2]) < 20:
-        time.sleep(0.02)
+    until(lambda: min(r["time_ps"] or 0 for r in s.get(ident)["replicas"][:2]) >= 20)
     assert "pause it" in add_windows(s, ident, "bonded: 0.5", 409)
     s.call("POST", f"/v1/ensembles/{ident}/pause")
-    while {r["state"] for r in s.get(ident)["replicas"]} != {"paused"}:
-        time.sleep(0.02)
+    until(lambda: {r["state"] for r in s.get(ident)["replicas"]} == {"paused"})
     steps = [r["step"] for r in s.get(ident)["replicas"]]
-    for _ in range(100):
-        status, ensemble = s.call("POST", f"/v1/ensembles/{ident}/extend?windows=bonded%3A+0.5")
-        if status == 200:
-            break
-        assert status == 503, ensemble
-        time.sleep(0.05)
+    path = f"/v1/ensembles/{ident}/extend?windows=bonded%3A+0.5"
+    status, ensemble = until(lambda: (said := s.call("POST", path))[0] != 503 and said)
+    assert status == 200, ensemble
     assert ensemble["state"] == "paused" and ensemble["revision"] == 2 and {r["state"] for r in ensemble["replicas"]} == {"paused"}, ensemble
     assert [(r["repeat"], r["window"]) for r in ensemble["replicas"]] == [(i, k) for i in range(2) for k in range(3)], ensemble
     assert "has not taken up yet" in add_when_ready(s, ident, "bonded: 0.7")
@@ -282,12 +277,10 @@ def paused_repeats(s):
 
 def add_when_ready(s, ident, windows):
     """Refused for another reason than that it is being prepared."""
-    while True:
-        status, answer = s.call("POST", f"/v1/ensembles/{ident}/extend?" + urllib.parse.urlencode({"windows": windows}))
-        if status != 503:
-            assert status == 409, answer
-            return answer["error"]["message"]
-        time.sleep(0.02)
+    path = f"/v1/ensembles/{ident}/extend?" + urllib.parse.urlencode({"windows": windows})
+    status, answer = until(lambda: (said := s.call("POST", path))[0] != 503 and said)
+    assert status == 409, answer
+    return answer["error"]["message"]
 
 
 def folder_deleted(s, folder):

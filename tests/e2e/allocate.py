@@ -17,7 +17,7 @@ import tempfile
 import time
 
 import pair
-from service import Service
+from service import Service, until
 
 WINDOWS = (0, 0.03, 0.06, 0.4, 1)  # the first are too close: what they know of each other is cheap
 BEFORE, SHARE, EVERY = 1000, 16000, 25  # steps
@@ -179,9 +179,7 @@ def by_need(program, s, time_, *chosen, code=0):
 
 
 def wait_ended(s, key):
-    while (ensemble := s.get(key))["state"] not in ("done", "failed"):
-        time.sleep(0.02)
-    return ensemble
+    return until(lambda: (ensemble := s.get(key))["state"] in ("done", "failed") and ensemble)
 
 
 def refused(s):

@@ -193,7 +193,7 @@ class Run(Served):
         with self.running(path) as run:
             self.assertTrue(any(" submitted" in line for line in run.stderr))
             for _ in range(3):
-                time.sleep(0.7)
+                time.sleep(0.7)  # the command may be anywhere when the service goes
                 self.stop(signal.SIGKILL)
                 self.start()
             self.assertEqual((run.communicate(timeout=120)[1], run.returncode)[1], 0)

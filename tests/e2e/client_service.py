@@ -14,6 +14,7 @@ import time
 import unittest
 
 from served import SHOAL, WORKER, Served
+from service import until
 from tiny import tiny
 
 
@@ -97,16 +98,10 @@ class Commands(Served):
     def test_live_estimate(self):
         """What is shown while it runs is what its samples say: that of the results so far, of one made from the same rows."""
         ensemble = self.submitted("live", seed=12, steps=10000000, windows=(0, 0.05), checkpoint="200 steps")
-        deadline = time.monotonic() + 120
-        while not (shown := self.status(ensemble)["estimate"]) or shown["value"] is None:
-            self.assertLess(time.monotonic(), deadline)
-            time.sleep(0.2)
+        until(lambda: (self.status(ensemble)["estimate"] or {}).get("value") is not None, 120)
         self.assertIn("so far ", self.shoal("status", ensemble))
         self.shoal("pause", ensemble)
-        steps = None
-        while steps != (steps := [(r["state"], r["step"]) for r in self.status(ensemble)["replicas"]]) or \
-                {state for state, _ in steps} != {"paused"}:
-            time.sleep(0.2)
+        until(lambda: {r["state"] for r in self.status(ensemble)["replicas"]} == {"paused"}, 120)
         done = subprocess.run([SHOAL, "results", ensemble, "--json"], env=self.environment, capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 75, done.stderr)
         results = json.loads(done.stdout)
@@ -169,7 +164,7 @@ class Commands(Served):
                               stderr=subprocess.PIPE, text=True) as watch:
             self.assertIn("windows", watch.stderr.readline())  # it has heard from the service: one that never did gives up
             self.stop(signal.SIGKILL)
-            time.sleep(0.3)
+            self.assertIn("lost the service", watch.stderr.readline())
             self.start()
             out, err = watch.communicate(timeout=700)
         self.assertEqual((watch.returncode, out), (0, "done\n"), err)

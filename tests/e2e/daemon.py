@@ -253,7 +253,7 @@ def pause_resume_cancel():
         s.act(ident, "pause")
         s.wait_replicas(ident, lambda r: r["state"] == "paused")
         before = [len(s.steps(ident, w)) for w in range(2)]
-        time.sleep(0.2)
+        time.sleep(0.2)  # that of 40 steps
         assert before == [len(s.steps(ident, w)) for w in range(2)], "it goes on while paused"
         s.act(ident, "pause")
         s.act(ident, "retry", 409)
@@ -421,10 +421,10 @@ def leftovers():
             listening.bind(s.socket)
             listening.listen()
             s.start(wait=False)
-            time.sleep(0.5)
+            time.sleep(0.5)  # it goes on waiting for the lock
             assert s.process.poll() is None, s.log_text()
             listening.close()
-            time.sleep(0.5)
+            time.sleep(0.5)  # the lock is still held
             assert s.process.poll() is None and s.log_text().count("worker started") == 1, s.log_text()
         os.close(lock)
         s.wait_ready()
@@ -483,7 +483,7 @@ def deaf_manager():
     s.environment.update(NOTIFY_SOCKET=os.path.join(s.folder, "notify"), WATCHDOG_USEC="2000")
     with s:
         assert_whole(s, s.submit("unheard"))
-        time.sleep(1)
+        time.sleep(1)  # that of a thousand messages to the manager
         assert s.call("GET", "/healthz/live")[0] == 200
 
 

@@ -17,7 +17,7 @@ import sys
 import tempfile
 import time
 
-from service import Service
+from service import Service, until
 from tiny import tiny
 
 WINDOWS = (0, 0.5, 1)
@@ -64,7 +64,7 @@ def with_exchange(program, s):
     walks = json.loads(expected["results"])["exchange"]
     assert [w["exchanges"] for w in walks] == [FIRST // 40 - 1] and walks[0]["pairs"][0]["attempted"] > 0, walks
     s.shoal(program, "extend", "exchanging", "--until", f"{FIRST} steps")
-    time.sleep(0.3)
+    until(lambda: any(r["state"] == "running" for r in s.get(short)["replicas"]))
     s.kill()
     s.start()
     s.wait_done(short)
@@ -85,7 +85,7 @@ def main():
     expected = (s.wait_done(whole), s.outputs(whole))[1]
     assert s.outputs(short)["0/dhdl.xvg"] == expected["0/dhdl.xvg"][:len(s.outputs(short)["0/dhdl.xvg"])]
     s.shoal(program, "extend", "short", "--time", f"{SECOND - FIRST} steps")
-    time.sleep(random.Random(1).random())
+    time.sleep(random.Random(1).random())  # workers die at any moment
     for pid in s.workers():
         with contextlib.suppress(ProcessLookupError):  # an estimator that has just ended
             os.kill(pid, signal.SIGKILL)

@@ -36,7 +36,7 @@ class Here(Parts):
 
         with self.begin("cut") as run:  # the command alone is killed: its service stops in order
             self.wait_for(run, lambda: self.log("cut").count("listening") > 2)
-            time.sleep(0.7)
+            time.sleep(0.7)  # it works for a while
             run.kill()
         with self.begin("cut") as run:  # and is waited for; another copy is refused meanwhile
             self.wait_for(run, lambda: os.path.getsize(self.at("cut/lock")))
@@ -45,7 +45,7 @@ class Here(Parts):
             self.assertIn("works on this folder", said)
             live = json.loads(self.shoal("campaign", "status", self.file, "--here", self.at("cut"), "--json").stdout)
             self.assertEqual(len(live["ensembles"]), 2)
-            time.sleep(0.7)
+            time.sleep(0.7)  # it works for a while
             service = self.service_of(run)  # now both: as a machine that is lost
             run.kill()
             os.kill(service, signal.SIGKILL)
@@ -64,7 +64,7 @@ class Here(Parts):
         for number in (signal.SIGUSR1, signal.SIGTERM):
             with self.begin("moved") as run:
                 self.wait_for(run)
-                time.sleep(1)
+                time.sleep(1)  # it works for a while
                 os.kill(self.service_of(run), number)  # a job's processes all get it
                 run.send_signal(number)
                 _, said = run.communicate(timeout=60)
@@ -72,7 +72,7 @@ class Here(Parts):
             self.assertTrue(self.log("moved").endswith("stopped\n"), self.log("moved"))
         with self.begin("moved") as run:  # the service dies alone
             self.wait_for(run)
-            time.sleep(0.5)
+            time.sleep(0.5)  # it works for a while
             os.kill(self.service_of(run), signal.SIGKILL)
             _, said = run.communicate(timeout=60)
         self.assertEqual(run.returncode, 75, said)

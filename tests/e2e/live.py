@@ -52,7 +52,7 @@ def paced():
         s.act(ident, "pause")
         s.wait_replicas(ident, lambda r: r["state"] == "paused")
         n = asked()
-        time.sleep(4)
+        time.sleep(4)  # that of several estimates, a second apart
         assert asked() <= n + 1 and estimate(s, ident)["value"] == -2.25, "asked without new samples"
         s.set_rules()
         s.act(ident, "resume")
@@ -73,8 +73,7 @@ def estimators_die():
     with service("die", "--live-seconds", "1", steps=900, per_second=100, segment=10) as s:
         asked = answers(s, None)
         ident = s.submit("d", windows=(0, 1))
-        until(asked)
-        time.sleep(0.2)
+        until(lambda: asked() and not {int(pid) for pid in os.listdir(os.path.join(s.folder, "asked"))} & set(s.fakes()))
         assert estimate(s, ident) is None
         assert_whole(s, ident, 900)
 
@@ -164,15 +163,14 @@ def killed_while_it_stops():
         answers(s, GOOD)
         ident = submit(s, "k", "{error: 0.1 kcal/mol, after: 10 steps}", windows=(0, 0.5, 1))
         kills = 0
-        while not stops(s, ident):
-            time.sleep(0.01)
+        until(lambda: stops(s, ident))
         while (now := s.get(ident))["state"] != "done":
             assert now["state"] != "failed", now
             if kills < 4:
                 s.kill()
                 s.start()
                 kills += 1
-            time.sleep(0.1 * kills)
+            time.sleep(0.1 * kills)  # each farther on its way than the one before
         assert kills and len(stops(s, ident)) == 1 and s.get(ident)["reason"] == stops(s, ident)[0], s.get(ident)
         for window in range(3):
             written = s.steps(ident, window)

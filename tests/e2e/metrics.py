@@ -207,7 +207,7 @@ def unwritable():
     path = config("unwritable", f"metrics:\n  file: {file}\n  every: 1\n")
     with service("unwritable", "--config", path) as s:
         until(lambda: f"metrics: write {file}: No such file or directory" in s.log_text())
-        time.sleep(2.5)
+        time.sleep(2.5)  # it tries twice more, a second apart
         assert s.log_text().count(f"write {file}") == 1, s.log_text()
         os.mkdir(folder)
         until(lambda: os.path.exists(file))

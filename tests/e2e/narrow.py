@@ -9,10 +9,10 @@ import json
 import os
 import signal
 import subprocess
-import time
 import unittest
 
 from served import SHOAL, Served
+from service import until
 from tiny import tiny
 
 BOUND = "1.54"  # nm, twice the cut-off of the narrow one; the box is 1.5535 nm wide at first
@@ -74,8 +74,7 @@ class Narrow(Served):
         """Counts come from checkpoints: those of a run that was killed are those of one that was not."""
         whole, broken = self.narrow("whole", 600), self.narrow("broken", 600)
         for step in (620, 850):  # of 1100 and those of the minimization, the last 600 production
-            while max(r["step"] for r in json.loads(self.shoal("status", broken, "--json"))["ensembles"][0]["replicas"]) < step:
-                time.sleep(0.05)
+            until(lambda n=step: max(r["step"] for r in json.loads(self.shoal("status", broken, "--json"))["ensembles"][0]["replicas"]) >= n)
             self.stop(signal.SIGKILL)
             self.start()
         self.shoal("wait", whole, broken)

@@ -11,10 +11,10 @@ import os
 import re
 import signal
 import subprocess
-import time
 import unittest
 
 from served import SHOAL, Served
+from service import until
 from tiny import tiny
 
 OBSERVABLES = """observables:
@@ -169,8 +169,7 @@ class Live(Served):
     def test_killed(self):
         whole, broken = (self.submit(name, observables=OBSERVABLES + MOTION) for name in ("one", "other"))
         for step in (620, 850):  # of 1100
-            while max(r["step"] for r in json.loads(self.shoal("status", broken, "--json"))["ensembles"][0]["replicas"]) < step:
-                time.sleep(0.05)
+            until(lambda n=step: max(r["step"] for r in json.loads(self.shoal("status", broken, "--json"))["ensembles"][0]["replicas"]) >= n)
             self.stop(signal.SIGKILL)
             self.start()
         a, b = self.fetched(whole), self.fetched(broken)

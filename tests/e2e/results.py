@@ -13,7 +13,7 @@ import time
 
 from fake import as_user, assert_whole, body_of
 from scenarios import run, service
-from service import Connection, Gone
+from service import Connection, Gone, until
 
 
 def results(s, ident, live=0, expect=200):
@@ -85,11 +85,12 @@ def shared():
         s.wait_steps(ident, 0)
         s.act(ident, "cancel")
         s.wait_replicas(ident, lambda r: r["state"] == "cancelled")
-        slow = slow_estimator(s, "wait")
+        slow = slow_estimator(s, "hold")
         with concurrent.futures.ThreadPoolExecutor(8) as pool:
             answers = [pool.submit(results, s, ident) for _ in range(8)]
-            time.sleep(0.3)
+            until(lambda: s.connections()[0] == len(answers))
             assert s.call("GET", "/healthz/live")[0] == 200
+            slow.let_go()
             answers = [a.result() for a in answers]
         assert slow.count() == 1, f"{slow.count()} estimates for 8 who asked"
         assert all(a == answers[0] for a in answers)
@@ -105,8 +106,7 @@ def moved():
         slow = slow_estimator(s, "hold")
         with concurrent.futures.ThreadPoolExecutor(1) as pool:
             asked = pool.submit(results, s, ident, expect=503)
-            while slow.count() < 1:
-                time.sleep(0.02)
+            until(slow.count)
             s.act(ident, "retry")
             slow.let_go()
             error = asked.result()["error"]
@@ -191,10 +191,7 @@ def service_stops():
         slow = slow_estimator(s, "sleep")
         ident = s.submit("e")
         s.wait(ident, "finishing")
-        deadline = time.monotonic() + 10
-        while not slow.count():
-            assert time.monotonic() < deadline
-            time.sleep(0.02)
+        until(slow.count, 10)
         answers = []
 
         def ask():
@@ -205,7 +202,7 @@ def service_stops():
 
         waiting = threading.Thread(target=ask)
         waiting.start()
-        time.sleep(0.3)
+        until(lambda: s.connections()[0])
         assert s.stop() == 0  # sooner than estimators end
         waiting.join()
         assert answers[0] in (503, None), answers

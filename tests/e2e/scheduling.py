@@ -13,6 +13,7 @@ import time
 
 import fake
 from scenarios import ROOT, run, service
+from service import until
 
 NO_SPACE = 25  # of schemas/errors.def
 
@@ -24,7 +25,7 @@ def repeats():
         ensemble = s.get(ident)
         assert ensemble["windows"] == 2 and ensemble["repeats"] == 3, ensemble
         assert [(r["repeat"], r["window"]) for r in ensemble["replicas"]] == [(k, w) for k in range(3) for w in range(2)]
-        time.sleep(0.2)
+        until(lambda: any(s.steps(ident, w, k) for w in range(2) for k in range(3)))
         s.kill()
         s.start()
         assert {r["state"] for r in s.wait(ident)["replicas"]} == {"done"}
@@ -140,7 +141,7 @@ def tmpfs_full():
                 assert time.monotonic() < deadline, s.get(ident)
                 time.sleep(0.05)
             assert s.get(ident)["state"] in ("running", "finishing")
-            time.sleep(3)
+            time.sleep(3)  # it goes on waiting
             assert s.get(ident)["state"] in ("running", "finishing"), s.get(ident)
             for _ in range(100):  # more than fits into what the database has
                 for what in ("resume", "pause"):
@@ -180,7 +181,7 @@ def fair_turns():
             time.sleep(0.05)
         assert all(w["for"] in ("its turn", "others to make room") for w in waits), waits
         assert all(w["place"] >= 1 and w["expected_seconds"] >= 0 for w in waits), waits
-        time.sleep(9)
+        time.sleep(9)  # shares show over turns of a second
         done = [sum(len(s.steps(ident, w)) for w in range(3)) for ident in idents]
         assert min(done) > max(done) / 4, f"shares of three users: {done}"
 
@@ -226,8 +227,7 @@ def other_model():
     """A device of another model: the event says that the numbers go on elsewhere."""
     with service("model", steps=4000, per_second=200, model="A") as s:
         ident = s.submit("m", windows=(0,))
-        s.wait_steps(ident, 0)
-        time.sleep(0.3)
+        until(lambda: s.get(ident)["replicas"][0]["step"])
         s.set_rules(steps=4000, per_second=4000, model="B")
         s.stop()
         s.start()

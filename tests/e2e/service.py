@@ -37,11 +37,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
         pass
 
 
-def until(test, seconds=90):
-    """What the test comes to, once that is true."""
+def until(test, seconds=90, said=lambda: "still waiting"):
+    """What the test comes to, once that is true; said() is the message of one that never is."""
     deadline = time.monotonic() + seconds
     while not (value := test()):
-        assert time.monotonic() < deadline
+        assert time.monotonic() < deadline, said()
         time.sleep(0.02)
     return value
 
@@ -118,6 +118,12 @@ class Service:
             if int(fields[1]) == self.process.pid and fields[0] != "Z" and program in name:
                 found.append(int(entry))
         return found
+
+    def connections(self):
+        """(accepted by the service, waiting in its backlog)"""
+        with open("/proc/net/unix", encoding="utf-8", errors="replace") as f:
+            states = [words[5] for words in map(str.split, f) if words[7:] == [self.socket]]
+        return states.count("03"), states.count("02")
 
     def kill(self):
         """kill -9, as a power cut would end it."""

@@ -17,7 +17,7 @@ import time
 
 import fake
 from scenarios import run, service
-from service import Connection
+from service import Connection, until
 
 
 def stopped_within(s, seconds):
@@ -43,7 +43,7 @@ def hanging_job():
         s.start()
         assert s.get(ident)["replicas"][0]["waits"]["for"] == "its input folder"
         stopped_within(s, 10)
-        assert "1 job is not done after 2 s" in s.log_text()
+        assert "1 background job is still running after 2 s" in s.log_text()
         os.unlink(os.path.join(folder, "tiny.top.tmp"))
         s.set_rules(steps=200)
         s.start()
@@ -65,14 +65,10 @@ def late_commit():
         db.execute("BEGIN IMMEDIATE")  # commits wait
         connection = Connection(s.socket)
         connection.request("POST", f"/v1/ensembles/{ident}/resume")
-        while unread(connection.sock):
-            time.sleep(0.01)
+        until(lambda: not unread(connection.sock))
         s.get(ident)  # who comes later is answered: that one was heard
         s.process.send_signal(signal.SIGTERM)
-        deadline = time.monotonic() + 60
-        while ": stopped" not in s.log_text():
-            assert time.monotonic() < deadline, s.log_text()
-            time.sleep(0.02)
+        until(lambda: ": stopped" in s.log_text(), 60, s.log_text)
         db.close()
         answer = connection.getresponse()
         assert (answer.status, json.load(answer)["state"]) == (200, "queued")

@@ -13,7 +13,7 @@ import time
 
 from fake import Release, as_user, assert_whole, body_of
 from scenarios import run, service
-from service import Connection, Gone
+from service import Connection, Gone, until
 
 
 def refused(s, status, code, part, body, path="/v1/validate"):
@@ -113,13 +113,6 @@ class slow_reader:
         return [int(pid) for pid in self.s.children() if os.path.exists(os.path.join(self.folder, str(pid)))]
 
 
-def wait_for(test, what, seconds=60):
-    deadline = time.monotonic() + seconds
-    while not test():
-        assert time.monotonic() < deadline, what
-        time.sleep(0.02)
-
-
 def clients_leave():
     """A reader whose client has left ends; those that wait for their turn are forgotten."""
     with service("leave", "--checks", "2") as s:
@@ -130,10 +123,10 @@ def clients_leave():
             c.request("POST", "/v1/validate", json.dumps(body_of("l")))
             connections.append(c)
         limit = 1  # one user has one of the two places
-        wait_for(lambda: len(slow.living()) == limit, "no reader")
+        until(lambda: len(slow.living()) == limit, said=lambda: "no reader")
         for c in connections:
             c.close()
-        wait_for(lambda: not slow.living(), "readers go on without clients")
+        until(lambda: not slow.living(), said=lambda: "readers go on without clients")
         slow.off()
         assert_whole(s, s.submit("after"))
 
@@ -153,7 +146,7 @@ def service_stops():
         threads = [threading.Thread(target=ask) for _ in range(5)]
         for t in threads:
             t.start()
-        wait_for(slow.living, "no reader")
+        until(slow.living, said=lambda: "no reader")
         readers = slow.living()
         assert s.stop() == 0  # sooner than readers end
         for t in threads:
@@ -165,11 +158,11 @@ def service_stops():
         slow = slow_reader(s, "sleep")
         t = threading.Thread(target=lambda: s.process.poll() is None and ask_once(s))
         t.start()
-        wait_for(slow.living, "no reader")
+        until(slow.living, said=lambda: "no reader")
         readers = slow.living()
         s.kill()
         t.join()
-        wait_for(lambda: not any(os.path.exists(f"/proc/{pid}") for pid in readers), "readers outlive a killed service")
+        until(lambda: not any(os.path.exists(f"/proc/{pid}") for pid in readers), said=lambda: "readers outlive a killed service")
 
 
 def ask_once(s):
@@ -198,7 +191,7 @@ def extensions():
         threads = [threading.Thread(target=ask, args=(query,)) for query in queries]
         for t in threads:
             t.start()
-        wait_for(slow.living, "extensions are not read by a process of their own")
+        until(slow.living, said=lambda: "extensions are not read by a process of their own")
         began = time.monotonic()
         assert s.call("GET", f"/v1/ensembles/{ident}/files")[0] == 200
         assert time.monotonic() - began < 3, "files wait for another's extension"
@@ -236,7 +229,7 @@ def users_in_turn():
         t = threading.Thread(target=lambda: release.done(as_user(12345, many)))
         t.start()
         try:
-            wait_for(lambda: len(slow.living()) == 2, "two of three places")
+            until(lambda: len(slow.living()) == 2, said=lambda: "two of three places")
             readers = slow.living()
             status, answer = as_user(12346, lambda: s.call("POST", "/v1/ensembles", body_of("bobs")))
             assert status == 201 and sorted(slow.living()) == sorted(readers), (status, answer)
@@ -244,7 +237,7 @@ def users_in_turn():
             release.go()
         t.join()
         assert release.value == [429] * 4, release.value
-        wait_for(lambda: not slow.living(), "readers go on without clients")
+        until(lambda: not slow.living(), said=lambda: "readers go on without clients")
 
 
 def readers_die():

@@ -11,9 +11,8 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 
-from service import Service
+from service import Service, until
 from tiny import tiny
 
 WINDOWS = (0, 0.5, 1)
@@ -37,8 +36,7 @@ def refused(s, program, code, *words):
 
 def pause_half_way(program, s, ident):
     """Paused when a window has a checkpoint of its production and not all have come to their ends."""
-    while max(r["step"] for r in s.get(ident)["replicas"]) < 500 + SHORT // 3:
-        time.sleep(0.01)
+    until(lambda: max(r["step"] for r in s.get(ident)["replicas"]) >= 500 + SHORT // 3)
     assert "pause it first" in refused(s, program, 3, "export", ident, "-o", "no")
     s.shoal(program, "pause", ident)
     steps = [r["step"] for r in s.get(ident)["replicas"]]

@@ -16,6 +16,7 @@ void server_play_begin(struct server_play *p, server_handler *handler, void *arg
 {
     struct err e = {0};
     uv_loop_init(&p->loop);
+    uv_timer_init(&p->loop, &p->turn);
     p->quota = quota_new();
     p->metrics = metrics_new();
     p->at = (struct sockaddr_un){.sun_family = AF_UNIX};
@@ -31,6 +32,7 @@ void server_play_begin(struct server_play *p, server_handler *handler, void *arg
 void server_play_end(struct server_play *p)
 {
     server_close(p->server);
+    uv_close((uv_handle_t *)&p->turn, NULL);
     uv_run(&p->loop, UV_RUN_DEFAULT);
     assert_int_equal(uv_loop_close(&p->loop), 0);
     quota_free(p->quota);
@@ -38,12 +40,16 @@ void server_play_end(struct server_play *p)
     unlink(p->at.sun_path);
 }
 
+static void turn_over(uv_timer_t *t)
+{
+    uv_stop(t->loop);
+}
+
 void server_play_turn(struct server_play *p, int ms)
 {
-    for (uint64_t end = uv_hrtime() + (uint64_t)ms * 1000000; uv_hrtime() < end;) {
-        uv_run(&p->loop, UV_RUN_NOWAIT);
-        usleep(200);
-    }
+    uv_update_time(&p->loop);
+    uv_timer_start(&p->turn, turn_over, (uint64_t)ms, 0);
+    uv_run(&p->loop, UV_RUN_DEFAULT);
 }
 
 int server_play_dial(struct server_play *p)

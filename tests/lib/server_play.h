@@ -11,6 +11,7 @@
 
 struct server_play {
     uv_loop_t loop;
+    uv_timer_t turn; /* ends a turn of the loop */
     struct quota *quota;
     struct metrics *metrics;
     struct server *server; /* NULL: closed already */

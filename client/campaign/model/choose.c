@@ -30,7 +30,7 @@ static bool is_chosen(const struct client *c, const json_t *planned)
            !is_named(planned, c->skip, c->nskip);
 }
 
-/* Whether a word stands for any ensemble that is planned. */
+/* Whether a word names any ensemble that is planned. */
 static bool stands(const json_t *all, const char *word, bool leg)
 {
     const json_t *one;

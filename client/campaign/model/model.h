@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A campaign: what its file stands for (shoal-worker reads it) beside what the service has of it.
+ * A campaign: the ensembles that its file describes (shoal-worker reads it) beside those that the service has.
  */
 #ifndef SHOAL_CLIENT_CAMPAIGN_MODEL_MODEL_H
 #define SHOAL_CLIENT_CAMPAIGN_MODEL_MODEL_H
@@ -34,7 +34,7 @@ struct client campaign_choice(const struct campaign_view *k, const struct client
 
 /* Whether --only, --skip or --leg are given. */
 bool campaign_is_part(const struct client *c);
-/* Leaves those that they choose in the plan of an open campaign. ERR_USAGE: a word that stands for nothing, or nothing
+/* Leaves those that they choose in the plan of an open campaign. ERR_USAGE: a word that names nothing, or nothing
  * is left. */
 int campaign_choose(struct campaign_view *k, const struct client *c, struct err *e);
 

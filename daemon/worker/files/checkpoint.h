@@ -12,8 +12,8 @@
 
 struct checkpoint {
     uint64_t window, windows;
-    bool exchanged;      /* replicas exchange windows, and here is.. */
-    uint64_t walker;     /* ..the one that began in this window */
+    bool exchanged;      /* replicas exchange windows */
+    uint64_t walker;     /* window in which the replica began that is here now */
     uint64_t stage;      /* index into the protocol; the number of stages: all done, final files in place */
     uint64_t stage_step; /* steps of that stage done; at the end of all, of the last one (0: as the spec says) */
     uint64_t index;      /* counts checkpoints of this replica from 1 */
@@ -30,7 +30,7 @@ struct checkpoint {
 
 enum { CHECKPOINT_NEWEST, CHECKPOINT_PREVIOUS, CHECKPOINT_FILES };
 
-/* What stands for the id of an ensemble in its checkpoints. */
+/* The number that checkpoints have for the id of an ensemble. */
 uint64_t checkpoint_ensemble(const char *id);
 /* Whether it is what `by` wrote, as far as both are known. ERR_CHECKPOINT says what differs. */
 int checkpoint_check_owner(const struct checkpoint *c, const struct checkpoint_owner *by, struct err *e);

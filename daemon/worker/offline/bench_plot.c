@@ -7,7 +7,7 @@
 
 #include "engine/plot/plot.h"
 
-/* Points of the device of the first one, which stand at the beginning. */
+/* Points of the first one's device, which are at the beginning. */
 static struct plot_series series_of(const struct bench_point *points, int n)
 {
     struct plot_series s = {.name = points->device, .joined = true, .named = true};

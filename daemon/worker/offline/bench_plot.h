@@ -21,7 +21,7 @@ struct bench_picture {
     bool sizes;                 /* x is marked at the points, not at round numbers */
 };
 
-/* Writes path as SVG. Points of one device stand together, by rising x. ERR_IO. */
+/* Writes path as SVG. Points of one device are in one block, by rising x. ERR_IO. */
 int bench_plot(const char *path, const struct bench_picture *p, const struct bench_point *points, int n, struct err *e);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * shoal-worker campaign: the ensembles that a campaign stands for, as one JSON object, for the client:
+ * shoal-worker campaign: the ensembles of a campaign, as one JSON object, for the client:
  *   {"name", "repeats", "legs": [{"name", "of", "sign"}],
  *    "systems": [{"name", "experiment", "error"}] (kJ/mol or null),
  *    "edges": [{"name", "ligand_i", "ligand_j"}], "budget": {"ns", "rounds"} or null,

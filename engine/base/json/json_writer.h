@@ -13,7 +13,7 @@
 struct writer {
     struct buf *out;
     int depth;
-    bool first; /* nothing stands yet in the innermost object or array */
+    bool first; /* nothing is written yet in the innermost object or array */
 };
 
 /* Values alone. What is not finite is null. */

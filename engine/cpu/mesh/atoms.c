@@ -16,7 +16,7 @@
 #define MAX_ORDER 6
 #define INLINE static inline __attribute__((always_inline))
 
-/* Where one atom stands on the mesh: first point and spline weights per dimension, weights' derivatives per point. */
+/* One atom's place on the mesh: first point and spline weights per dimension, weights' derivatives per point. */
 struct spline_spot {
     int32_t point[3][MAX_ORDER];
     double w[3][MAX_ORDER], dw[3][MAX_ORDER];

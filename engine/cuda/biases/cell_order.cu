@@ -10,7 +10,7 @@
 
 enum { DIGIT_BITS = 4, DIGITS = 1 << DIGIT_BITS };
 
-/* Bits of a number below 16 come to stand three apart. */
+/* Spreads the bits of a number below 16, three places apart. */
 static __device__ __forceinline__ uint32_t spread_bits(uint32_t k)
 {
     return (k & 1) | (k & 2) << 2 | (k & 4) << 4 | (k & 8) << 6;

@@ -88,7 +88,7 @@ static __device__ inline bool last_block(uint32_t *arrived)
     return last_of(arrived, gridDim.x);
 }
 
-/* All threads of the block have finished what stands before. Whether the replica goes on. */
+/* Waits until all threads of the block have come here. Whether the replica goes on. */
 static __device__ inline bool block_goes_on(const struct ctl *c)
 {
     return !__syncthreads_or(*(volatile const uint32_t *)&c->halt != HALT_NONE);

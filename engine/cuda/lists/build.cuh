@@ -391,7 +391,7 @@ static __device__ void set_extents(struct build *b, const struct ctl *c, float o
         cut_box(b);
 }
 
-/* By the last block: what was found stands, or the replica halts for longer lists. */
+/* By the last block: the lists that were found are valid, or the replica halts for longer lists. */
 static __device__ void finish_lists(const struct build *b, struct ctl *c)
 {
     struct pair_lists *lists = b->lists;

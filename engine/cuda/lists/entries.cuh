@@ -34,8 +34,8 @@ struct owner {
     uint32_t trio;
     bool water;
     uint32_t partners, last_partner; /* the first and the last trio with an excluded partner, where it is no water */
-    struct place first;              /* without spots, as.. */
-    struct vec32 arm[TRIO];          /* ..from the first atom, nm */
+    struct place first;              /* without spots */
+    struct vec32 arm[TRIO];          /* from the first atom, nm */
     struct reaching reaching;
     struct lanes lanes; /* that work on it */
     struct growing<uint32_t> near;

@@ -18,7 +18,7 @@
  * Lists. Each trio has entries: slots of which at least one of its atoms may come within the cut-off. `near` holds
  * those that may be so close that a pair's force needs more than 22 bits, and those with an excluded pair: slot | mask
  * << 29, mask telling which of the three pairs are to be computed. `oxygen` and `hydrogen` are atoms of waters seen
- * from a water; `other` is the rest, which waters have none of. Every pair stands in the list of one of its two trios;
+ * from a water; `other` is the rest, which waters have none of. Every pair is in the list of one of its two trios;
  * which one depends on their numbers alone, so that its force and energy have the same bits wherever and whenever lists
  * are made. The trios around a trio are those that its lists are made from; all lie in a pool (struct row_place), as
  * the longest is many times as long as most. Pairs take rows in an order in which neighbours have lists of about the
@@ -39,8 +39,8 @@
 #include "engine/math/potentials/softcore.h"
 #include "engine/prepare/device_tables.h"
 
-#define EXTENT_SLACK 1.02f /* how far trios reach from their first atoms may grow by that factor.. */
-#define EXTENT_MORE 0.002f /* ..and this much, nm, until there is a new search */
+#define EXTENT_SLACK 1.02f /* factor by which trios' extents may grow until there is a new search */
+#define EXTENT_MORE 0.002f /* nm by which trios' extents may grow beyond that factor */
 
 /* Rounding in single precision must lose no pair, so lengths are taken for longer than they are and limits for shorter.
  * One operation rounds by at most 2^-24 of its result, 6e-8; a length from positions takes fewer than fifty, 3e-6 in
@@ -48,8 +48,8 @@
  * a distance between spots is a difference of larger squares: seven operations, 4e-7 of the longest diagonal's. */
 #define REACH_ROUNDED 1.00001f   /* times a sum of reaches, or the square of one: under ten operations, 6e-7 */
 #define LENGTH_ROUNDED 1.0001f   /* times a length that comes from positions */
-#define LIMIT_ROUNDED 0.999f     /* times what a length has to be shorter than.. */
-#define HALF_ROUNDED 0.499f      /* ..and half of it */
+#define LIMIT_ROUNDED 0.999f     /* times the limit of a length */
+#define HALF_ROUNDED 0.499f      /* half of LIMIT_ROUNDED, rounded down */
 #define DIAGONAL2_ROUNDING 4e-7f /* of the square of the longest diagonal */
 
 #define SEARCH_SOON 0.8  /* of how far first atoms may go, from which on the next lists are made by a new search */
@@ -67,9 +67,9 @@ enum {
     MEMBER_OWN_SHIFT = 29,  /* of struct member's trio */
     TRIED_AT_ONCE = 8,      /* members of a region, in searches */
     LIST_SECTOR = 8,        /* words */
-    TRIO_BYTES = 2 * TRIO * 3 * sizeof(int32_t),           /* of shared memory: positions and forces.. */
-    TRIO_PLACE_BYTES = TRIO * 3 * sizeof(uint32_t),        /* ..and while lists are made: positions.. */
-    MEMBER_PLACE_BYTES = (TRIO * 4 + 1) * sizeof(uint32_t) /* ..or spots, and struct member */
+    TRIO_BYTES = 2 * TRIO * 3 * sizeof(int32_t),           /* of shared memory, in pairs: positions and forces */
+    TRIO_PLACE_BYTES = TRIO * 3 * sizeof(uint32_t),        /* of shared memory, while lists are made: positions */
+    MEMBER_PLACE_BYTES = (TRIO * 4 + 1) * sizeof(uint32_t) /* of the same, in regions: spots and struct member */
 };
 
 /* Kernels of lists and pairs are made for each. ANY_IMAGE: a triclinic one, in which the nearest image of an atom need
@@ -101,8 +101,8 @@ struct member {
 
 struct region {
     uint32_t members, waters; /* of them */
-    uint32_t rows;            /* the first of them in their order have entries.. */
-    uint32_t others;          /* ..and the first of these are no waters */
+    uint32_t rows;            /* members with entries: the first ones in the order */
+    uint32_t others;          /* rows that are no waters: the first ones */
     uint32_t done;            /* parts of a build, zero between builds */
     uint32_t cost;            /* of its lists, to make and to go through, in units of their own */
 };
@@ -211,8 +211,8 @@ struct pair_table {
     uint32_t box;        /* enum box_kind */
     uint32_t pad_;
     double coulomb_cutoff, vdw_cutoff, cutoff; /* nm; cutoff: the larger of the two */
-    double buffer[LIST_KINDS];                 /* nm, how far an atom may be from where lists take it to be.. */
-    double list_cutoff;                        /* ..and cutoff with the largest of two atoms */
+    double buffer[LIST_KINDS];                 /* nm, how far an atom may be from where lists take it to be */
+    double list_cutoff;                        /* nm: cutoff and the largest sum of two atoms' buffers */
     double near[2][LIST_KINDS]; /* nm, from a water or another trio to an atom of a kind, of lists: where forces need
                                    more bits */
     double skin;                /* nm, by which the search for trios around a trio reaches beyond what it must find */
@@ -252,8 +252,8 @@ struct pair_lists {
     uint32_t rebuild, search; /* `place` tells list_build: new lists; and not from the trios that were around */
     uint32_t taken, done;     /* tasks of a build */
     uint32_t arrived, arrived_energy; /* blocks that are through, zero between kernels */
-    uint32_t needed;                  /* words of the pool that a search asks for, and.. */
-    uint32_t near; /* ..entries of `near` that the longest asks for, if more than there is room for */
+    uint32_t needed;                  /* words of the pool that a search asks for */
+    uint32_t near; /* entries of `near` that the longest one asks for, if more than there is room for */
     uint32_t pad_;
     uint32_t crowd;           /* members that the largest region asks for */
     uint32_t parts;           /* struct region_part that have work; 0: before the first build */

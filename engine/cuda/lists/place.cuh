@@ -127,7 +127,7 @@ static __device__ __forceinline__ void check_search(const struct placing *p, con
         ask_for_search(p->lists, moved > most2);
 }
 
-/* The first atom of a trio stands for those that the trio lacks. */
+/* Atoms that a trio lacks are placed where its first atom is. */
 static __device__ __forceinline__ void place_missing(const struct placing *p, int32_t first, const uint32_t g[3])
 {
     for (int32_t slot = first + 1; slot < first + TRIO && first >= TRIO * p->t->nwaters; slot++)

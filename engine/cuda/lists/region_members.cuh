@@ -262,8 +262,8 @@ static __device__ inline bool reach_is_long(const struct build *b, float more)
 
 /* A lane's own member, which others are tried with. */
 struct member_seeker {
-    uint32_t u[3];       /* its first atom, grid positions from the region's lower corner.. */
-    struct spot spot;    /* ..or this */
+    uint32_t u[3];       /* without spots: its first atom, grid positions from the region's lower corner */
+    struct spot spot;    /* with spots: its first atom */
     uint32_t trio, kind; /* trio: as in struct member */
     float reach2[2];     /* of waters and others, nm^2; -1: it has no pairs with them in its list */
 };

@@ -9,8 +9,8 @@
 #include "engine/cuda/lists/region_members.cuh"
 
 #define OTHER_BINS 1023u   /* the first of them, of no waters */
-#define LONGEST 188u       /* list of hydrogens that has a bin of its own.. */
-#define LONGEST_OXYGEN 80u /* ..and of oxygens, with four entries at a time or more */
+#define LONGEST 188u       /* longest list of hydrogens that has a bin of its own */
+#define LONGEST_OXYGEN 80u /* longest list of oxygens that does, with four entries at a time or more */
 #define PART_BINS 16u      /* of parts of regions by what they cost */
 
 /* ---- order ---- */

@@ -73,9 +73,9 @@ struct build {
     struct pair_lists *lists;
     bool search; /* trios around are looked for; else they are known */
     struct cell32 cell;
-    uint32_t images; /* of a vector that are tried (image_of).. */
-    bool nearest;    /* ..or, of those from a trio's first atom to atoms in its lists' reach, the nearest alone (of
-                        ANY_IMAGE) */
+    uint32_t images; /* of a vector that are tried (image_of) */
+    bool nearest;    /* of ANY_IMAGE: of the images from a trio's first atom to an atom in its lists' reach, the nearest
+                        alone is tried */
     double width[3]; /* of the box, nm */
     struct cut cut[3];
     struct halo_edges edges;     /* of the box */
@@ -83,8 +83,8 @@ struct build {
     float slack;                 /* nm^2, that squared distances of spots may be off: they are sums of larger ones */
     float widest_other;          /* how far an atom of a trio that is no water was ever from its first, nm */
     float extent[2];             /* of waters and others, that the search counts on, nm */
-    float reach2[2][LIST_KINDS]; /* squared radii of lists, from a water or another trio to an atom of a kind, nm^2.. */
-    float near2[2][LIST_KINDS];  /* ..and of the near ones */
+    float reach2[2][LIST_KINDS]; /* squared radii of lists, from a water or another trio to an atom of a kind, nm^2 */
+    float near2[2][LIST_KINDS];  /* squared radii of near pairs, in the same order, nm^2 */
     double inverse[BOX_SIZE];    /* of the box, 1/nm */
 };
 

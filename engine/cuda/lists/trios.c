@@ -68,8 +68,8 @@ static double distance2(const struct system *sys, int32_t i, int32_t j)
 
 /* ---- atoms that are no rigid waters ---- */
 
-/* Atoms that have yet to come into a trio, in queues by how many others each could share one with. An atom stands in
- * the queues of all counts that it has had; what is out of date is passed over. */
+/* Atoms that have yet to come into a trio, in queues by how many others each could share one with. An atom is in
+ * the queues of all counts that it has had; entries out of date are passed over. */
 struct gathering {
     const struct system *sys;
     const struct alchemy_plan *plan;

@@ -66,7 +66,7 @@ template <int order> static __device__ inline void splines(float t, float *w, fl
     }
 }
 
-/* Where an atom stands on the mesh. */
+/* An atom's place on the mesh. */
 template <int order> struct mesh_spot {
     uint32_t point[3]; /* first point, from the mesh's or the part's first */
     float w[3][order], dw[3][order];

@@ -11,8 +11,8 @@
 #include "engine/prepare/ewald.h"
 
 enum {
-    BRICK_EDGE = 20,     /* points along an edge of a brick, at most: its neighbours have order - 1 of them too.. */
-    BRICK_EDGE_FEW = 10, /* ..but few replicas have blocks for the whole device only if there are many bricks */
+    BRICK_EDGE = 20,     /* points along an edge of a brick, at most: its neighbours have order - 1 of them too */
+    BRICK_EDGE_FEW = 10, /* points of a brick's edge with few replicas, which need many bricks to fill the device */
     BRICK_COPIES = 6,    /* of its points that a thread copies, if there are threads enough */
 };
 

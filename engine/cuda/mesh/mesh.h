@@ -27,12 +27,12 @@
 
 enum {
     MESH_ORDER_MAX = 6,
-    MESH_MANY = 8,    /* replicas from which on their number counts more than how long one takes: see nonbonded.h */
-    MESH_BLOCK = 512, /* threads that do a whole mesh: as many as leave each the registers for a line */
-    MESH_PLANE = 640, /* that do a plane of it, at most; so 96 registers each, and two blocks of 320 where one is.. */
-    MESH_PLANE_MANY = 96, /* ..and of many replicas: each takes longer, and finds room beside what else there is */
-    MESH_BRICK = 256,     /* that do a brick of it, at most */
-    MESH_SORT = 1024,     /* that sort an atom each */
+    MESH_MANY = 8,        /* replicas from which on their number counts more than how long one takes: see nonbonded.h */
+    MESH_BLOCK = 512,     /* threads that do a whole mesh: as many as leave each the registers for a line */
+    MESH_PLANE = 640,     /* threads that do a plane, at most: 96 registers each; two blocks of 320 fit */
+    MESH_PLANE_MANY = 96, /* threads that do a plane of many replicas: slower, but fits beside other kernels */
+    MESH_BRICK = 256,     /* threads that do a brick of it, at most */
+    MESH_SORT = 1024,     /* threads that sort an atom each */
     MESH_STRAYS = 16,     /* blocks for atoms that no brick had room for */
 };
 /* Sizes along an axis that one block can do. */

@@ -198,7 +198,7 @@ template <integrator KIND, class A> static __device__ __forceinline__ void step(
                              a.timestep};
     const struct body_rows rows = rows_of(m, a.waters, a.water_blocks);
     const uint32_t places = rows.count * (rows.waters ? water::ATOMS : star::ATOMS);
-    struct arrived next = arrive(&s, rows, threadIdx.x); /* under way while what stands below is found */
+    struct arrived next = arrive(&s, rows, threadIdx.x); /* loads are under way during the lines below */
     const bool has_rule = motion_has_rule(KIND);
     const struct motion_rule the_rule = has_rule ? motion_rule_of(a.timestep, friction, kt) : motion_rule{};
     const struct motion_rule *rule = has_rule ? &the_rule : NULL;

@@ -6,8 +6,8 @@
 #include "engine/kernels/volume.h"
 
 enum {
-    LARGE = 96,      /* atoms of a molecule that the whole block moves.. */
-    LARGE_MOST = 32, /* ..if there are no more of these than this; a thread moves any other */
+    LARGE = 96,      /* atoms of a molecule, from which on the whole block moves it */
+    LARGE_MOST = 32, /* such molecules, at most; with more of them a thread moves each */
 };
 
 /* A molecule of many atoms: sums in an order that depends on the size of the block alone. For the whole block. */

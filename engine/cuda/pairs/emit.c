@@ -14,8 +14,8 @@ enum {
     PAIR_BLOCK_ENERGY = 512,
     PAIR_BLOCK_SPREAD = 512, /* of a replica that has much of the device */
     GROUP_ALONE = 16,        /* trios whose lists a block makes at a time, of a replica that waits for them */
-    LANES_ALONE = WARP,      /* that make a trio's lists, where few trios are a block's.. */
-    BUILD_LANES = 8,         /* ..and elsewhere */
+    LANES_ALONE = WARP,      /* lanes that make a trio's lists, where a block has few trios */
+    BUILD_LANES = 8,         /* lanes that make a trio's lists, where a block has many trios */
     BUILD_SHARED = 3,        /* blocks that make lists for each multiprocessor, of all replicas that share it */
     BUILD_LEAST = 8,         /* of a replica */
     PERTURBED_EACH = 6,      /* perturbed pairs of a thread: each waits for memory, and its registers with it */

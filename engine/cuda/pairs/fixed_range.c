@@ -11,8 +11,8 @@
 #include "engine/cuda/pairs/pairs.h"
 #include "engine/math/potentials/lj.h"
 
-#define SCAN 0.002 /* nm, steps in which forces are looked at.. */
-#define SHELL 0.01 /* ..and added up */
+#define SCAN 0.002 /* nm, steps in which forces are looked at */
+#define SHELL 0.01 /* nm, steps in which forces are added up */
 
 enum {
     FORCE_BITS = 14, /* pair forces are rounded to 2^-14 kJ/mol/nm, if what an atom can meet allows it */

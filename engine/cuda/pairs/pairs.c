@@ -14,23 +14,25 @@
 #include "engine/prepare/dispersion.h"
 #include "engine/prepare/ewald.h"
 
-#define DEFAULT_BUFFER 0.12 /* nm.. */
-#define BUFFER_REGIONS 0.09 /* ..and of replicas in regions.. */
-#define BUFFER_ALONE 0.11   /* ..those that wait for their lists more than they have pairs to do.. */
-#define BUFFER_WHOLE 0.28   /* ..above all where one block could hold them: of waters' hydrogens, both together */
-#define BUFFER_FIRST 0.38   /* of that, for waters' oxygens, which go less far.. */
-#define BUFFER_OTHER 1.2    /* ..and for what is no water, which lists take to be where it is */
+/* Buffers of two waters' hydrogens together, nm. Replicas that wait for their lists more than they have pairs to do
+ * (pairs_alone) have larger ones, above all where one block could hold them. */
+#define DEFAULT_BUFFER 0.12 /* of replicas without regions */
+#define BUFFER_REGIONS 0.09 /* of replicas in regions */
+#define BUFFER_ALONE 0.11   /* of few replicas, in regions */
+#define BUFFER_WHOLE 0.28   /* of few replicas, without regions */
+#define BUFFER_FIRST 0.38   /* times a hydrogen's: the buffer of waters' oxygens, which go less far */
+#define BUFFER_OTHER 1.2    /* times a hydrogen's: that of other atoms, which lists take to be where they are */
 #define AHEAD 0.008         /* ps: a water's hydrogen goes straight on for about so long */
-#define SKIN 0.12           /* nm: first atoms go half of it in about 20 steps of 2 fs.. */
-#define SKIN_ALONE 0.20     /* ..and of a replica in regions that waits for its searches */
+#define SKIN 0.12           /* nm: first atoms go half of it in about 20 steps of 2 fs */
+#define SKIN_ALONE 0.20     /* nm, of a replica in regions that waits for its searches */
 #define WATER_SLACK 0.002   /* nm, that coordinates of rigid waters may be off, as .gro files round them */
 #define TRIO_ARM 0.35       /* nm: no atom is farther from the first of its trio where they are bonded otherwise */
-#define WATER_SHRINKS 1.025 /* what a box's widths may come down by, of waters that are there already.. */
-#define BOX_SHRINKS 1.05    /* ..and else */
+#define WATER_SHRINKS 1.025 /* what a box's widths may come down by where all plain atoms are rigid waters' */
+#define BOX_SHRINKS 1.05    /* what other boxes' widths may come down by */
 #define IMAGE_SLACK 0.01    /* nm, by which trios in reach are less than a whole edge apart */
 #define LEAST_ROOM 0.15     /* nm, of a list's buffer and skin; trios of one atom have more */
-#define USUAL_EXTENT 0.11   /* nm, of trios.. */
-#define POOL_ROOM 1.1       /* ..by which a pool's first size is reckoned, and how much more it has */
+#define USUAL_EXTENT 0.11   /* nm, of trios, for the estimate of a pool's first size */
+#define POOL_ROOM 1.1       /* times that estimate: a pool's first size */
 #define EWALD_OFF 1e-7      /* of beta^3, that a force over distance and charges may be off */
 #define EWALD_LEAST 1e-11   /* tolerance; with less, forces are off by what a mesh in single precision is */
 

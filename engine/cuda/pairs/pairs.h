@@ -42,8 +42,8 @@ struct pairs {
      * in all where it is 2, else in _LONG; and what the energy's first four and the shift lack by being floats */
     float ewald_f[EWALD32_TERMS], ewald_v[EWALD32_TERMS], ewald_w[4];
     uint32_t ewald_long;
-    double water_charge[2]; /* of a water's oxygen and hydrogen, e.. */
-    int32_t water_type[2];  /* ..and their types */
+    double water_charge[2]; /* of a water's oxygen and hydrogen, e */
+    int32_t water_type[2];  /* types of a water's oxygen and hydrogen */
     struct lj32 water_lj;   /* of two oxygens */
     /* Of the box. All atoms of a trio see the image of an atom that rounding the fractions of the vector from the first
      * of them gives; it is the one within the cut-off as long as half the distance of opposite faces is longer than

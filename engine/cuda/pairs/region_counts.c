@@ -11,8 +11,8 @@
 
 enum {
     BLOCKS_WANTED = 2, /* on each multiprocessor; of all replicas twice that, as they do other things too */
-    LANES = 2,         /* for each trio, whose lists are short.. */
-    LANES_PARTS = 4,   /* ..and where several blocks share a region, for which there would be too few warps */
+    LANES = 2,         /* for each trio: its lists are short */
+    LANES_PARTS = 4,   /* for each trio where several blocks share a region: there would be too few warps */
     HALO_POINTS = 12,  /* along each edge of a halo, that tell how much of it is in reach */
 };
 

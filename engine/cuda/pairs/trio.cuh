@@ -30,7 +30,7 @@ enum pass_sums { FORCES, ENERGIES, BOTH }; /* BOTH: and the virial */
 #define TRIOS_AT_ONCE 4 /* by a thread, of memory that is far */
 #define WORDS_AT_ONCE 4 /* of forces, by a thread */
 
-/* The rows of a replica or a region: where those of either kind stand in the order. Warps take those of others than
+/* The rows of a replica or a region: where those of either kind are in the order. Warps take those of others than
  * waters first. */
 struct kinds {
     uint32_t water, water_end, other, other_end;
@@ -69,16 +69,16 @@ template <bool REGIONS, pass_sums SUMS, box_kind BOX, int OF, class A> struct tr
     static constexpr bool ENERGY = SUMS != FORCES;
     static constexpr bool VIRIAL = SUMS == BOTH;
     const A &a;
-    int32_t *positions; /* shared memory, [slots][3].. */
-    uint32_t to_forces; /* ..and so many bytes on forces on them */
+    int32_t *positions; /* shared memory, [slots][3] */
+    uint32_t to_forces; /* bytes from the positions to the forces on them */
     struct cell32 cell;
     double nm[BOX_SIZE]; /* cell in double, of the passes with energies */
     uint32_t lanes;      /* that share the entries of a trio, of the warp's trios now */
     uint32_t first;      /* slot */
     struct point own;
     struct vec32 arm[TRIO]; /* from the first atom, nm */
-    uint32_t sum[9];        /* forces on the trio, units, and.. */
-    uint32_t bias;          /* ..what each entry has added to each of them beside its forces */
+    uint32_t sum[9];        /* forces on the trio, units */
+    uint32_t bias;          /* what each entry has added to each sum beside its forces */
     uint32_t beyond;        /* forces that were clamped */
     int64_t coulomb, lj, virial[6];
 

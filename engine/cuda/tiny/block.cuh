@@ -46,8 +46,8 @@ struct tiny_here {
     AT(tiny_vector, v_old)
     AT(tiny_vector, noise)
     AT(uint4, grid)
-    AT(double, q)     /* charges at the replica's lambda, e.. */
-    AT(float, charge) /* ..and the mesh's */
+    AT(double, q)     /* charges at the replica's lambda, e */
+    AT(float, charge) /* charges that the mesh uses */
     AT(double, kick)  /* of an atom: velocity for a unit of force */
     AT(struct held, held)
     AT(::star, star) /* of a body that is one; else its arms are NO_STAR */

@@ -35,15 +35,15 @@
 
 enum {
     TINY_ATOMS_MOST = 128,
-    TINY_ATOMS_ALONE = 84,    /* of a replica that is alone: one of more is through sooner by a graph.. */
-    TINY_THIRDS_MORE = 5,     /* ..but each beside it makes up for so many thirds of an atom (tests/bench/LOG.md) */
-    TINY_WARPS = 16,          /* of a block.. */
-    TINY_WARPS_CROWDED = 8,   /* ..where others want the multiprocessor too; the bits are the same */
+    TINY_ATOMS_ALONE = 84,    /* most atoms of a replica that is alone: a larger one is faster by a graph */
+    TINY_THIRDS_MORE = 5,     /* thirds of an atom by which each other replica raises that limit (tests/bench/LOG.md) */
+    TINY_WARPS = 16,          /* warps of a block */
+    TINY_WARPS_CROWDED = 8,   /* warps where others want the multiprocessor too; the bits are the same */
     TINY_SHARES = TINY_WARPS, /* of columns, from which forces come */
     TINY_QUADS = 5,           /* functions along z of one column, in fours, that a thread has in its registers */
     TINY_SPLIT = 2,           /* threads that share the atoms of a column */
-    TINY_HELD_BYTES = 45 * sizeof(double), /* of structs in motion/body_registers.cuh: held.. */
-    TINY_STAR_BYTES = 15 * sizeof(double), /* ..and star */
+    TINY_HELD_BYTES = 45 * sizeof(double), /* of struct held in motion/body_registers.cuh */
+    TINY_STAR_BYTES = 15 * sizeof(double), /* of struct star in motion/body_registers.cuh */
 };
 
 enum tiny_kind {

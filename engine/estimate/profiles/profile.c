@@ -14,8 +14,8 @@
 #include "engine/estimate/profiles/profiles.h"
 #include "engine/series/legends.h"
 
-#define BINS 25           /* of the first repeat, evenly over all but.. */
-#define OUTSIDE 1e-3      /* ..this share of the rows at either end */
+#define BINS 25           /* of equal width, over the first repeat's rows without OUTSIDE at either end */
+#define OUTSIDE 1e-3      /* share of the first repeat's rows left out at either end */
 #define BEYOND (2 * BINS) /* bins of that width, at most, that another repeat has below and above them */
 #define FEWEST 10         /* rows of a bin: with fewer nothing is known of its error */
 

@@ -53,7 +53,7 @@ static double angle(struct frame *f, int a, int b, int c)
     return NAN;
 }
 
-/* Whether k and l are the two masses that stand for an NH3, NH2 or CH3 group: pdb2gmx has types for them. */
+/* Whether k and l are the two masses that replace an NH3, NH2 or CH3 group: pdb2gmx has types for them. */
 static bool has_group_masses(const struct frame *f)
 {
     const char *k = f->t->types[f->m->atoms[f->k].type[0]].name, *l = f->t->types[f->m->atoms[f->l].type[0]].name;

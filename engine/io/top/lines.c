@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Where the lines of molecule types stand, for the system.
+ * Line numbers of molecule types and their atoms and terms, for the system.
  */
 #include "engine/io/top/top.h"
 

@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-/* First line of the types as they stand or reversed, whichever comes first in the file; -1: none. */
+/* First line of the types in their order or reversed, whichever comes first in the file; -1: none. */
 static int find_either(const struct top_bonded_types *list, const int *types, int natoms)
 {
     int forward[4] = {0}, reverse[4] = {0};
@@ -76,7 +76,7 @@ void top_lj_params(const struct top *t, int a, int b, double c[2])
         c[0] = sqrt(p[0] * q[0]);
         return;
     }
-    /* A negative sigma stands for "no attraction" and keeps that meaning through the rule. */
+    /* A negative sigma means "no attraction" and keeps that meaning through the rule. */
     c[0] = t->comb_rule == 2 ? 0.5 * (fabs(p[0]) + fabs(q[0])) : sqrt(fabs(p[0] * q[0]));
     if (p[0] < 0 || q[0] < 0)
         c[0] = -c[0];

@@ -223,7 +223,7 @@ static int check_params(struct top *t, enum top_kind kind, const struct top_term
 /* Parameters from [ bondtypes ] and kin: A from the types of A, B from the types of B; where those of B have none
  * (bonds to dummies, usually), B = A, as in grompp. A dihedral of several terms can not change into another, because
  * nothing says which term becomes which. The place along a linear angle is counted from its first atom: 1 less it where
- * the types stand the other way round. */
+ * the types are the other way round. */
 static int bonded_defaults(struct top *t, enum top_kind kind, struct top_term *term, struct err *e)
 {
     const struct top_kind_info *k = &top_kinds[kind];

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where a section may stand. */
+/* Where a section may be. */
 enum place {
     AFTER_NOTHING,
     AFTER_DEFAULTS, /* force field: after [ defaults ], before the first [ moleculetype ] */
@@ -158,7 +158,7 @@ static int read_count(struct top *t, struct err *e)
     return 0;
 }
 
-/* Why the section may not stand here; NULL if it may. */
+/* Why the section may not be here; NULL if it may. */
 static const char *misplaced(const struct top *t, enum place place)
 {
     bool types_only = place == AFTER_DEFAULTS || place == AFTER_TYPES;
@@ -182,7 +182,7 @@ static const char *misplaced(const struct top *t, enum place place)
     return NULL;
 }
 
-/* Whether a section of molecules may stand in [ intermolecular_interactions ]. */
+/* Whether a section of molecules may be in [ intermolecular_interactions ]. */
 static bool is_between(const struct section *s)
 {
     static const char *const names[] = {"bonds",    "angles",           "dihedrals",          "pairs",
@@ -296,7 +296,7 @@ static void close_top(struct top *t)
         free(t->notes[k]);
 }
 
-/* What stands in no line that is wrong, and would go without a word. */
+/* Notes defines that nothing uses and an #ifdef that stays open: no single line is wrong there. */
 static void note_defines(struct top *t, const struct define *defines, int ndefines)
 {
     t->section = NULL;

@@ -152,7 +152,7 @@ static void join_alike(const struct top *t, struct top_molecule *m)
     hash_table_free(&asked);
 }
 
-/* Which type stands for each: types of the same values that no [ nonbond_params ] names are one. Force fields that give
+/* Which type replaces each: types of the same values that no [ nonbond_params ] names are one. Force fields that give
  * every atom a type of its own have thousands of them and few Lennard-Jones. */
 static void merge_types(const struct top *t, int *stands)
 {
@@ -165,7 +165,7 @@ static void merge_types(const struct top *t, int *stands)
     hash_table_free(&known);
 }
 
-/* Numbers those that are in use, where each is stood for by another; returns how many there are. */
+/* Numbers those that are in use, where another replaces each; returns how many there are. */
 static int number_used(const struct top *t, const int *stands, int *number)
 {
     int n = 0;

@@ -224,14 +224,14 @@ int top_type_names(struct top *t, int first, int n, bool wildcards, int *types, 
 
 /* cmap.c */
 int top_cmap_type(struct top *t, struct err *e);
-/* The first CMAP of five atoms in a state, by their types as they stand (its angles have a direction) and their
+/* The first CMAP of five atoms in a state, by their types in this order (its angles have a direction) and their
  * residues; -1. */
 int top_find_cmap(const struct top *t, const struct top_molecule *m, const int atom[5], int state);
 
 /* lookup.c: parameters by types. */
 /* First line of the block that fits best, or NULL; *n lines of it. Types are bonded types (pairs: atom types). */
 const struct top_bonded_type *top_find(const struct top *t, enum top_kind kind, const int *types, int *n);
-/* Whether a line of [ dihedraltypes ] fits four types as it stands; else it fits them the other way round. */
+/* Whether a line of [ dihedraltypes ] fits four types in their order; else it fits them reversed. */
 bool top_fits(const struct top_bonded_type *line, const int types[4]);
 /* LJ parameters of two types in file form: [ nonbond_params ] or the combination rule. */
 void top_lj_params(const struct top *t, int a, int b, double c[2]);
@@ -253,7 +253,7 @@ int top_site(struct top *t, struct err *e);
 int top_site_of_many(struct top *t, struct err *e);
 /* Every atom has mass or is placed, once its molecule type is complete. */
 int top_check_sites(const struct top_molecule *m, struct err *e);
-/* Parameters as they stand on a line to those of the engine. */
+/* Converts the parameters of a line to those of the engine. */
 void top_site_params(struct top_molecule *m, struct virtual_site *s, const double c[3]);
 /* derive.c: those that lines of a molecule type leave out. */
 int top_derive_sites(const struct top *t, struct top_molecule *m, struct err *e);
@@ -261,7 +261,7 @@ int top_derive_sites(const struct top *t, struct top_molecule *m, struct err *e)
 /* leap.c: the order of an improper's atoms where _FF_AMBER_LEAP_ATOM_REORDERING is defined. */
 void top_leap_order(struct top *t, enum top_kind kind, int atom[4]);
 
-/* lines.c: where molecule types, their atoms and some of their terms stand; after write_out has made the kinds. */
+/* lines.c: line numbers of molecule types, their atoms and some of their terms; after write_out has made the kinds. */
 void top_put_lines(const struct top *t, struct system *s);
 /* terms.c: the terms of one molecule, whose atoms begin at `first`, into the system's lists, which have room. */
 void top_put_terms(const struct top *t, struct system *s, const struct top_molecule *m, int first);

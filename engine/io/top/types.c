@@ -75,7 +75,7 @@ static bool is_whole(const char *word)
     return *word && word[strspn(word, "0123456789")] == '\0';
 }
 
-/* The optional columns between name and mass, told apart as grompp does: the particle type (one letter) stands in
+/* The optional columns between name and mass, told apart as grompp does: the particle type (one letter) is in
  * column 6 when both are there, in column 4 when neither is; otherwise column 2 is the bonded type unless it is a whole
  * number. */
 static bool atom_type_layout(const struct top *t, bool *bonded, bool *number)

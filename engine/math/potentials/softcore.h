@@ -17,9 +17,9 @@
  * the force of a state goes on as the straight line that touches it there, so the energy is its Taylor series about R
  * to second order: LJ, A     R = alpha (26/7 sigmaA^6 l)^(1/6)           alpha: sc-gapsys-scale-linpoint-lj Coulomb   R
  * = alpha_coulomb (1 + |qA qA'|) l^(1/6)    sc-gapsys-scale-linpoint-q, nm; charges in e and 1-l in the place of l for
- * B. In a reaction field 1/r + k r^2 is softened: Beutler's rA and rB stand in both, and are held against the cut-off
- * too; Gapsys' line is that of 1/r alone. Where R would be beyond the cut-off, or where switching begins, it stays
- * there.
+ * B. In a reaction field 1/r + k r^2 is softened: Beutler's rA and rB replace r in both terms, and are held against the
+ * cut-off too; Gapsys' line is that of 1/r alone. Where R would be beyond the cut-off, or where switching begins, it
+ * stays there.
  */
 #ifndef SHOAL_ENGINE_MATH_POTENTIALS_SOFTCORE_H
 #define SHOAL_ENGINE_MATH_POTENTIALS_SOFTCORE_H
