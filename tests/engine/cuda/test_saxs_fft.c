@@ -110,8 +110,10 @@ static struct cuda_dev open_card(void)
     create_says = plan_says = execute_says = CUFFT_SUCCESS;
     cuda_says = cudaSuccess;
     assert_int_equal(plans, 0);
-    return (struct cuda_dev){
-        .properties = {.name = "A Card", .major = 9}, .free_bytes = 70 * GIB, .total_bytes = 80 * GIB};
+    return (struct cuda_dev){.name = "cuda:0",
+                             .properties = {.name = "A Card", .major = 9},
+                             .free_bytes = 70 * GIB,
+                             .total_bytes = 80 * GIB};
 }
 
 static int open_fft(struct cuda_dev *d, struct err *e)
