@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Inside the CUDA device: dev.c opens it, failed.c words its errors, memory.c gives memory, lanes.c lanes, launch.c
- * launches, clock.c times launches, graph.c captures and replays, readback.c reads graphs back, wait.c has marks and
- * waiting.
+ * launches, run.c does tapes without graphs and times launches, graph.c captures and replays, readback.c reads graphs
+ * back, wait.c has marks and waiting.
  */
 #ifndef SHOAL_GRAPHS_CUDA_DEV_H
 #define SHOAL_GRAPHS_CUDA_DEV_H
@@ -147,10 +147,9 @@ int cuda_admit(struct cuda_dev *d, const struct tape *t, struct err *e);
  * early after. */
 int cuda_launch(struct cuda_dev *d, struct lane *lane, const struct tape *t, uint32_t number, bool first,
                 struct err *e);
-int cuda_run(struct dev *dev, struct lane *lane, const struct tape *t, struct err *e);
 
-/* For an admitted tape and a device with a clock: waits for the tape. */
-int cuda_run_timed(struct cuda_dev *d, struct lane *lane, const struct tape *t, struct err *e);
+/* A tape without a graph; where the device has a clock each launch is timed, and the tape waited for. */
+int cuda_run(struct dev *dev, struct lane *lane, const struct tape *t, struct err *e);
 void cuda_ticks_free(struct cuda_dev *d);
 
 void cuda_scratch_reserve(struct cuda_scratch *s, size_t nodes);

@@ -154,15 +154,3 @@ int cuda_launch(struct cuda_dev *d, struct lane *lane, const struct tape *t, uin
     int rc = k->kind == LAUNCH_LIBRARY ? launch_library(d, lane, t, l, k, e) : launch_kernel(d, lane, t, l, first, e);
     return rc ? err_prefix(e, "launch %u (%s)", number, k->name) : 0;
 }
-
-/* One after another: an order that the edges allow. */
-int cuda_run(struct dev *dev, struct lane *lane, const struct tape *t, struct err *e)
-{
-    struct cuda_dev *d = cuda(dev);
-    int rc = cuda_admit(d, t, e);
-    if (!rc && dev->clock)
-        return cuda_run_timed(d, lane, t, e);
-    for (uint32_t i = 0; i < t->count && !rc; i++)
-        rc = cuda_launch(d, lane, t, i, true, e);
-    return rc;
-}

@@ -119,7 +119,7 @@ def check_methods(folder):
         for k in range(5):
             shutil.copytree(f"{folder}/lambda_{k:02d}", f"{copy}/lambda_{k:02d}")
         _, said = methods(copy, "masses: {repartition: 3}\n" + SPEC.replace("integrator: {", "integrator: {mesh-every: 2, "))
-        assert said["Integrator"].endswith("; mesh part of electrostatics every 2 timesteps, as an impulse"), said
+        assert "; mesh part of electrostatics every 2 timesteps, as an impulse; " in said["Integrator"], said
         assert said["Masses"] == "hydrogen mass repartitioning by a factor of 3, rigid waters too"
         assert said["Force field"] == "topology a.top" and "System" not in said and said["Soft core"].startswith("Beutler, alpha 0.5, power 1"), said
         os.makedirs(f"{copy}/input/ff")

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What each launch of a tape takes, by events of the stream before and behind it. The stream is held until all of them
- * are in it: else the host, which takes longer to launch a small kernel than the GPU to run it, would be what is timed.
+ * Tapes without graphs. Where the device has a clock: what each launch takes, by events of the stream before and behind
+ * it. The stream is held until all of them are in it: else the host, which takes longer to launch a small kernel than
+ * the GPU to run it, would be what is timed.
  */
 #include <errno.h>
 #include <semaphore.h>
@@ -94,7 +95,8 @@ static int tell(struct cuda_dev *d, const struct tape *t, struct err *e)
     return rc;
 }
 
-int cuda_run_timed(struct cuda_dev *d, struct lane *lane, const struct tape *t, struct err *e)
+/* Waits for the tape. */
+static int run_timed(struct cuda_dev *d, struct lane *lane, const struct tape *t, struct err *e)
 {
     sem_t gate;
     int rc = d->ticks ? 0 : make_ticks(d, e);
@@ -109,4 +111,16 @@ int cuda_run_timed(struct cuda_dev *d, struct lane *lane, const struct tape *t, 
     if (!rc && code != cudaSuccess)
         rc = cuda_failed_late(d, code, "cudaStreamSynchronize", e);
     return rc ? rc : tell(d, t, e);
+}
+
+/* One launch after another: an order that the edges allow. */
+int cuda_run(struct dev *dev, struct lane *lane, const struct tape *t, struct err *e)
+{
+    struct cuda_dev *d = cuda(dev);
+    int rc = cuda_admit(d, t, e);
+    if (!rc && dev->clock)
+        return run_timed(d, lane, t, e);
+    for (uint32_t i = 0; i < t->count && !rc; i++)
+        rc = cuda_launch(d, lane, t, i, true, e);
+    return rc;
 }
