@@ -62,7 +62,10 @@ def upload(s, archive, chunked=False):
     """(status, answer)"""
     connection = Connection(s.socket)
     try:
-        connection.request("POST", "/v1/import", iter([archive]) if chunked else archive, encode_chunked=chunked)
+        try:
+            connection.request("POST", "/v1/import", iter([archive]) if chunked else archive, encode_chunked=chunked)
+        except (BrokenPipeError, ConnectionResetError):
+            pass  # the service has answered before it had all of it
         answer = connection.getresponse()
         return answer.status, json.loads(answer.read())
     finally:
