@@ -32,15 +32,16 @@ TWICE = r"timestep was 0\.002 \(0x[0-9a-f]{16}\), is 0\.00400000\d* \(0x[0-9a-f]
 GRAPH = (r"recorder \(warm\): the graph does not hold the tape \(step 0 of [15]\): launch \d+ \(langevin\); "
          r"timestep was 0\.002 \(0x[0-9a-f]{16}\), is 0\.00200000\d* \(0x[0-9a-f]{16}\)")
 BEHIND = rf"recorder \(\w+\): what the device ran is not the tape: step 0 of [15]: launch \d+ \(langevin\); {TWICE}"
+SEEN = r"recorder \((?:check|live)\)"  # live: a graph of another length was built before the next check
 WINDOWS = [0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6]
 
 
 def plants(after, first, grid, last, edge):
     """{kind: (window, steps before, what is said of it)}; first, last: kernels of a timestep; grid: of the first, as it was and is; edge: of
     the last, as it was."""
-    return {"argument": (1, after, rf"recorder \(check\): launch \d+ \(langevin\); {TWICE}"),
-            "grid": (2, after, rf"recorder \(check\): launch 0 \({first}\); grid was {grid[0]}x1x1, is {grid[1]}x1x1"),
-            "edge": (3, after, rf"recorder \(check\): launch \d+ \({last}\); after was \{{{edge}\}}, is \{{\}}"),
+    return {"argument": (1, after, rf"{SEEN}: launch \d+ \(langevin\); {TWICE}"),
+            "grid": (2, after, rf"{SEEN}: launch 0 \({first}\); grid was {grid[0]}x1x1, is {grid[1]}x1x1"),
+            "edge": (3, after, rf"{SEEN}: launch \d+ \({last}\); after was \{{{edge}\}}, is \{{\}}"),
             "graph": (4, 0, GRAPH), "behind": (5, 0, BEHIND)}
 
 
