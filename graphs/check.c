@@ -121,20 +121,27 @@ static const char *begins(uint32_t flags)
     return flags & LAUNCH_EARLY ? "early" : "after its predecessors";
 }
 
+/* The k-th element of a field. */
+static void differ_field(struct buf *b, const struct field *f, uint32_t k, const unsigned char *was,
+                         const unsigned char *is)
+{
+    buf_printf(b, "; %s", f->name);
+    if (f->count > 1)
+        buf_printf(b, "[%u]", k);
+    buf_printf(b, " was ");
+    print_value(b, f->type, was);
+    buf_printf(b, ", is ");
+    print_value(b, f->type, is);
+}
+
 static void differ_fields(struct buf *b, const struct field *fields, uint32_t nfields, const unsigned char *was,
                           const unsigned char *is)
 {
     uint32_t at = 0;
-    for (uint32_t i = 0; i < nfields; i++) {
-        uint32_t size = field_size(fields[i].type);
-        if (memcmp(was + at, is + at, size)) {
-            buf_printf(b, "; %s was ", fields[i].name);
-            print_value(b, fields[i].type, was + at);
-            buf_printf(b, ", is ");
-            print_value(b, fields[i].type, is + at);
-        }
-        at += size;
-    }
+    for (uint32_t i = 0; i < nfields; i++)
+        for (uint32_t k = 0; k < fields[i].count; k++, at += field_size(fields[i].type))
+            if (memcmp(was + at, is + at, field_size(fields[i].type)))
+                differ_field(b, &fields[i], k, was + at, is + at);
 }
 
 static bool launches_equal(const struct tape *a, uint32_t i, const struct tape *b, uint32_t j)
@@ -233,7 +240,7 @@ static int check_fields(const char *where, const struct row_kind *k, const unsig
         if (p && !is_echo && !inside(p, spans, nspans))
             return err_set(e, ERR_DRIFT, "%s (%s): %s is 0x%" PRIx64 ", outside the memory of the replica", where,
                            k->name, k->fields[i].name, p);
-        at += field_size(k->fields[i].type);
+        at += k->fields[i].count * field_size(k->fields[i].type);
     }
     return 0;
 }

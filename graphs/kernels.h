@@ -9,7 +9,7 @@
  *   L(fft, F(PTR, mesh) F(PTR, workspace) F(U32, plan) F(U32, direction))
  *
  * K is a kernel of ours, V another one that takes the arguments of a K before it (a family of kernels has one struct),
- * L a function of a library (graphs/tape.h, enum launch_kind). Types: enum field_type.
+ * L a function of a library (graphs/tape.h, enum launch_kind). Types: enum field_type; FLOATS(name, count) is an array.
  *
  * A header names it and includes this file; one C file makes the table (what each kernel does, see kernels_table.h):
  *
@@ -63,6 +63,7 @@ enum {
 
 /* argument structs */
 #define F(type, name) FIELD_CTYPE_##type name;
+#define FLOATS(name, count) float name[count];
 #ifdef __cplusplus
 #define V(kernel, base)                                                                                                \
     struct args_##kernel : args_##base {                                                                               \
@@ -80,10 +81,12 @@ enum {
 #undef L
 #undef K
 #undef V
+#undef FLOATS
 #undef F
 
 /* without padding */
 #define F(type, name) +sizeof(FIELD_CTYPE_##type)
+#define FLOATS(name, count) +(count) * sizeof(float)
 #define V(kernel, base)
 #define K(kernel, fields)                                                                                              \
     static_assert(sizeof(struct args_##kernel) == sizeof(struct args_head) fields, "args_" #kernel " has padding");
@@ -92,6 +95,7 @@ enum {
 #undef L
 #undef K
 #undef V
+#undef FLOATS
 #undef F
 
 /* typed emit functions for the host code that writes tapes, and the CPU device's functions (each does a whole grid) */

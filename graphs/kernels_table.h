@@ -41,7 +41,8 @@
     }
 #define CPU_NAME(kernel) call_##kernel
 #endif
-#define F(type, name) {#name, FIELD_##type},
+#define F(type, name) {#name, FIELD_##type, 1},
+#define FLOATS(name, count) {#name, FIELD_F32, count},
 #define FIELDS_OF(kernel, ...)                                                                                         \
     static const struct field fields_of_##kernel[] = {F(PTR, echo) F(U32, launch) F(U32, pad_) __VA_ARGS__};
 #define V(kernel, base)                                                                                                \
@@ -59,6 +60,7 @@
 #undef K
 #undef V
 #undef FIELDS_OF
+#undef FLOATS
 #undef F
 
 static const struct kernel kernel_rows[] = {

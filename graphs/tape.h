@@ -37,8 +37,9 @@ enum field_type {
 struct field {
     const char *name;
     enum field_type type;
+    uint32_t count; /* elements, 1 unless it is an array */
 };
-uint32_t field_size(enum field_type type); /* bytes */
+uint32_t field_size(enum field_type type); /* bytes of an element */
 
 /* Every argument struct begins with this (kernels.h puts it there, tape_add fills it in), so that a launch can say
  * where it was asked from: see graphs/echo.h. */

@@ -5,7 +5,7 @@
 #include "engine/run/sim_parts.h"
 
 static const struct field fields[] = {
-#define F(type, name) {#name, FIELD_##type},
+#define F(type, name) {#name, FIELD_##type, 1},
 #include "engine/cuda/tiny/row.def"
 #undef F
 };

@@ -7,6 +7,9 @@
 
 #include "engine/math/potentials/lj.h" /* LJ_RULE_OF_FORCES */
 
+/* Terms of the Ewald polynomials in float: as few as most models need, more, all; and those that have a remainder. */
+enum { EWALD32_TERMS_USUAL = 13, EWALD32_TERMS_LONG = 15, EWALD32_TERMS = 19, EWALD32_TERMS_REST = 4 };
+
 #define KERNELS_DEF "engine/cuda/kernels.def"
 #include "graphs/kernels.h"
 

@@ -51,7 +51,7 @@ static void test_float(void **state)
     struct err e = {0};
     plant(PLANT_FLOAT, &e);
     assert_string_equal(e.msg,
-                        "recorder (check): launch 1 (chain); scale was 3.8900001 (0x4078f5c3), is 3.5 "
+                        "recorder (check): launch 1 (chain); scale[1] was 3.8900001 (0x4078f5c3), is 3.5 "
                         "(0x40600000)");
 }
 

@@ -58,9 +58,9 @@ static uint64_t emit_links(const struct toy *t, struct tape *tape, struct shape 
 {
     uint64_t last = 0;
     for (uint32_t i = 0; i < t->links; i++) {
-        struct args_chain args = {.ctl = t->ctl, .x = t->x, .n = t->n, .scale = 3.9f - 0.01f * (float)(i % 7)};
+        struct args_chain args = {.ctl = t->ctl, .x = t->x, .n = t->n, .scale = {[1] = 3.9f - 0.01f * (float)(i % 7)}};
         if (i == 1 && t->plant == PLANT_FLOAT)
-            args.scale = 3.5f;
+            args.scale[1] = 3.5f;
         if (i == 1 && t->plant == PLANT_REMOVED)
             continue;
         shape.after = last;

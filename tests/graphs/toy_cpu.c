@@ -34,7 +34,7 @@ void cpu_chain(const struct launch *launch, const struct args_chain *args)
     const struct toy_ctl *ctl = args->ctl;
     double *x = args->x;
     for (uint32_t i = 0; i < args->n; i++)
-        x[i] = toy_next(x[i], ctl->step, args->scale);
+        x[i] = toy_next(x[i], ctl->step, args->scale[1]);
 }
 
 void cpu_swap(const struct launch *launch, const struct args_swap *args)

@@ -44,7 +44,7 @@ KERNEL(chain, args)
     const struct toy_ctl *ctl = (const struct toy_ctl *)args.ctl;
     double *x = (double *)args.x;
     FOR_EACH(i, args.n)
-    x[i] = toy_next(x[i], ctl->step, args.scale);
+    x[i] = toy_next(x[i], ctl->step, args.scale[1]);
 }
 
 /* May begin early: it waits for its predecessors itself. Each block shows its part of x to the other of its cluster. */

@@ -42,7 +42,7 @@ static bool wanted(const char *kind, uint32_t window, int64_t steps, bool take)
 static long offset_of(const struct field *fields, uint32_t nfields, const char *name)
 {
     long at = 0;
-    for (uint32_t i = 0; i < nfields; at += field_size(fields[i++].type))
+    for (uint32_t i = 0; i < nfields; at += fields[i].count * field_size(fields[i].type), i++)
         if (!strcmp(fields[i].name, name))
             return at;
     return -1;

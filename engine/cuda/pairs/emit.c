@@ -3,6 +3,7 @@
  * Launches of the forces that go by pairs: their shapes and arguments.
  */
 #include <math.h>
+#include <string.h>
 
 #include "engine/base/units.h"
 #include "engine/cuda/kernels.h"
@@ -132,7 +133,6 @@ static struct args_pairs_shared plain_args(const struct pairs *p, const struct p
 {
     const struct pair_table *h = &p->host;
     const struct pairs_arrays *b = &r->arrays;
-    const float *f = p->ewald_f, *v = p->ewald_v, *w = p->ewald_w;
     const double o = p->water_charge[0], q = p->water_charge[1];
     float unit = (float)exp2(h->force_shift - 32); /* kJ/mol/nm */
     struct args_pairs_shared args = {
@@ -172,50 +172,11 @@ static struct args_pairs_shared plain_args(const struct pairs *p, const struct p
         .water_c12 = p->water_lj.c12,
         .ewald_scale = (float)h->ewald.scale,
         .ewald_long = p->ewald_long,
-        .f0 = f[0],
-        .f1 = f[1],
-        .f2 = f[2],
-        .f3 = f[3],
-        .f4 = f[4],
-        .f5 = f[5],
-        .f6 = f[6],
-        .f7 = f[7],
-        .f8 = f[8],
-        .f9 = f[9],
-        .f10 = f[10],
-        .f11 = f[11],
-        .f12 = f[12],
-        .f13 = f[13],
-        .f14 = f[14],
-        .f15 = f[15],
-        .f16 = f[16],
-        .f17 = f[17],
-        .f18 = f[18],
-        .v0 = v[0],
-        .v1 = v[1],
-        .v2 = v[2],
-        .v3 = v[3],
-        .v4 = v[4],
-        .v5 = v[5],
-        .v6 = v[6],
-        .v7 = v[7],
-        .v8 = v[8],
-        .v9 = v[9],
-        .v10 = v[10],
-        .v11 = v[11],
-        .v12 = v[12],
-        .v13 = v[13],
-        .v14 = v[14],
-        .v15 = v[15],
-        .v16 = v[16],
-        .v17 = v[17],
-        .v18 = v[18],
-        .w0 = w[0],
-        .w1 = w[1],
-        .w2 = w[2],
-        .w3 = w[3],
         .coulomb_shift = (float)h->coulomb_shift,
     };
+    memcpy(args.ewald_f, p->ewald_f, sizeof args.ewald_f);
+    memcpy(args.ewald_v, p->ewald_v, sizeof args.ewald_v);
+    memcpy(args.ewald_w, p->ewald_w, sizeof args.ewald_w);
 #define OF_RULE(number) args.number = (float)h->lj_rule.number;
     LJ_RULE_OF_FORCES(OF_RULE)
 #undef OF_RULE

@@ -10,35 +10,20 @@
 #include "engine/cuda/device/vector32.cuh"
 #include "engine/cuda/lists/layout.h"
 
-/* The terms of a long Ewald polynomial from the 19th down to the 15th. */
-PAIR_FN float ewald32_high(float t, float c14, float c15, float c16, float c17, float c18)
+/* Terms c[LAST] down to c[FIRST] of a polynomial in t; p: the terms above them, over t^(LAST + 1). */
+template <int LAST, int FIRST> PAIR_FN float horner32(const float *c, float t, float p)
 {
-    return __fmaf_rn(__fmaf_rn(__fmaf_rn(__fmaf_rn(c18, t, c17), t, c16), t, c15), t, c14);
+#pragma unroll
+    for (int k = LAST; k >= FIRST; k--)
+        p = __fmaf_rn(p, t, c[k]);
+    return p;
 }
 
-#define EWALD32_HIGH(a, c, t)                                                                                          \
-    ((a).ewald_long > 1 ? ewald32_high(t, (a).c##14, (a).c##15, (a).c##16, (a).c##17, (a).c##18) : (a).c##14)
-
-/* The Ewald polynomials of a kernel's arguments from their 13th term down; p: the terms above. */
-#define EWALD32(a, c, t, p)                                                                                            \
-    ewald32_polynomial(t, p, (a).c##0, (a).c##1, (a).c##2, (a).c##3, (a).c##4, (a).c##5, (a).c##6, (a).c##7, (a).c##8, \
-                       (a).c##9, (a).c##10, (a).c##11)
-
-PAIR_FN float ewald32_polynomial(float t, float p, float c0, float c1, float c2, float c3, float c4, float c5, float c6,
-                                 float c7, float c8, float c9, float c10, float c11)
+/* The terms of a long Ewald polynomial from the 19th down to the 14th. */
+template <class A> PAIR_FN float ewald32_high(const A &a, const float *c, float t)
 {
-    p = __fmaf_rn(p, t, c11);
-    p = __fmaf_rn(p, t, c10);
-    p = __fmaf_rn(p, t, c9);
-    p = __fmaf_rn(p, t, c8);
-    p = __fmaf_rn(p, t, c7);
-    p = __fmaf_rn(p, t, c6);
-    p = __fmaf_rn(p, t, c5);
-    p = __fmaf_rn(p, t, c4);
-    p = __fmaf_rn(p, t, c3);
-    p = __fmaf_rn(p, t, c2);
-    p = __fmaf_rn(p, t, c1);
-    return __fmaf_rn(p, t, c0);
+    const float top = a.ewald_long > 1 ? horner32<17, 14>(c, t, c[18]) : c[14];
+    return __fmaf_rn(top, t, c[13]);
 }
 
 /* The settings that models have are told from each other once, not with each pair, or the instructions of a loop would
@@ -60,10 +45,10 @@ template <class A> PAIR_FN int force_kind_of(const A &a)
 /* Force over r, kJ/mol/nm^2, of charges with product qq (kJ nm/mol); ri = 1/r, ri2 = ri ri. */
 template <int OF, class A> PAIR_FN float coulomb32_force(const A &a, float qq, float r2, float ri, float ri2)
 {
-    float t = __fmaf_rn(r2, a.ewald_scale, -1.0f), top = a.f12;
+    float t = __fmaf_rn(r2, a.ewald_scale, -1.0f), top = a.ewald_f[12];
     if (OF == ANY_FORCE && a.ewald_long)
-        top = __fmaf_rn(__fmaf_rn(EWALD32_HIGH(a, f, t), t, a.f13), t, top);
-    return __fmul_rn(qq, __fmaf_rn(ri, ri2, -EWALD32(a, f, t, top)));
+        top = __fmaf_rn(ewald32_high(a, a.ewald_f, t), t, top);
+    return __fmul_rn(qq, __fmaf_rn(ri, ri2, -horner32<11, 0>(a.ewald_f, t, top)));
 }
 
 /* 1/r^2 with the last bits that ri2 lacks: the twelfth power needs them. */
@@ -132,9 +117,9 @@ PAIR_FN float refine_root32(float r2, float ri)
 template <class A> PAIR_FN double coulomb32_energy(const A &a, float r2, float ri)
 {
     float t = __fmaf_rn(r2, a.ewald_scale, -1.0f);
-    float top = __fmaf_rn(__fmaf_rn(EWALD32_HIGH(a, v, t), t, a.v13), t, a.v12);
-    float rest = __fmaf_rn(__fmaf_rn(__fmaf_rn(a.w3, t, a.w2), t, a.w1), t, a.w0);
-    return (double)__fsub_rn(refine_root32(r2, ri), EWALD32(a, v, t, top)) - (double)a.coulomb_shift - (double)rest;
+    float v = horner32<12, 0>(a.ewald_v, t, ewald32_high(a, a.ewald_v, t));
+    float rest = horner32<2, 0>(a.ewald_w, t, a.ewald_w[3]);
+    return (double)__fsub_rn(refine_root32(r2, ri), v) - (double)a.coulomb_shift - (double)rest;
 }
 
 /* Energies of one entry, kJ/mol. Products of charges are exact: their rounding would be common to all pairs of two

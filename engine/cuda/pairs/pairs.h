@@ -18,8 +18,6 @@
 #include "engine/run/program.h"
 #include "engine/prepare/alchemy.h"
 
-enum { EWALD32_TERMS_USUAL = 13, EWALD32_TERMS_LONG = 15, EWALD32_TERMS = 19 };
-
 /* Trios whose positions and forces fit the shared memory of a block: of a whole replica, and of a region, two blocks of
  * which share a multiprocessor. */
 struct pair_limits {
@@ -40,7 +38,7 @@ struct pairs {
     uint32_t lanes;          /* that share the entries of a trio */
     /* force in as few terms as do: EWALD32_TERMS_USUAL, or _LONG where `ewald_long` is 1, or all where it is 2; energy
      * in all where it is 2, else in _LONG; and what the energy's first four and the shift lack by being floats */
-    float ewald_f[EWALD32_TERMS], ewald_v[EWALD32_TERMS], ewald_w[4];
+    float ewald_f[EWALD32_TERMS], ewald_v[EWALD32_TERMS], ewald_w[EWALD32_TERMS_REST];
     uint32_t ewald_long;
     double water_charge[2]; /* of a water's oxygen and hydrogen, e */
     int32_t water_type[2];  /* types of a water's oxygen and hydrogen */

@@ -16,7 +16,8 @@ static void note(uint32_t kernel)
     __atomic_store_n(&launched[kernel], true, __ATOMIC_RELAXED);
 }
 
-#define F(type, name) {#name, FIELD_##type},
+#define F(type, name) {#name, FIELD_##type, 1},
+#define FLOATS(name, count) {#name, FIELD_F32, count},
 #define FIELDS_OF(kernel, ...)                                                                                         \
     static const struct field fields_of_##kernel[] = {F(PTR, echo) F(U32, launch) F(U32, pad_) __VA_ARGS__};
 #define V(kernel, base)                                                                                                \
@@ -48,6 +49,7 @@ static void note(uint32_t kernel)
 #undef K
 #undef V
 #undef FIELDS_OF
+#undef FLOATS
 #undef F
 
 static const struct kernel rows[] = {
