@@ -31,6 +31,9 @@ enum { CUDA_STATIC_SHARED = 1024 };
  * at most. */
 enum { STEP_BODIES = 64, STEP_WATERS = 128 };
 
+/* Threads of a block of all that interacts but plain pairs and the mesh, in a timestep. */
+enum { TERMS_BLOCK = 512 };
+
 /* How the last block of a step knows that it is, in a replica's working memory; behind it MOTION_SUMS doubles for each
  * block of CUDA_BLOCK bodies, sums of a sample. */
 struct motion_tail {

@@ -236,12 +236,16 @@ static void emit_other_terms(const struct pairs *p, enum evaluate mode, const st
     const struct pair_table *h = &p->host;
     uint32_t unlisted =
         (uint32_t)(h->nexcluded + h->nexcluded_perturbed + h->nalways + (mode == EVALUATE_STEP ? 0 : h->nrigid));
-    uint32_t bonded_blocks = blocks_of(r->nbonded, CUDA_BLOCK), unlisted_blocks = blocks_of(unlisted, CUDA_BLOCK);
     const uint32_t each = mode == EVALUATE_STEP && h->ntrios ? PERTURBED_EACH : 1; /* plain pairs take longer */
-    uint32_t blocks =
-        bonded_blocks + unlisted_blocks + (h->nperturbed ? blocks_of(r->caps->pairs, each * CUDA_BLOCK) : 0);
-    const struct shape shape = {
-        .grid = {blocks, 1, 1}, .block = {CUDA_BLOCK, 1, 1}, .after = h->nperturbed ? listed : placed};
+    const uint32_t bonded_warps = blocks_of(r->nbonded, WARP), unlisted_warps = blocks_of(unlisted, WARP),
+                   perturbed_warps = h->nperturbed ? blocks_of(r->caps->pairs, each * WARP) : 0;
+    const uint32_t threads = WARP * (bonded_warps + unlisted_warps + perturbed_warps);
+    if (!threads)
+        return;
+    const uint32_t most = mode == EVALUATE_STEP ? TERMS_BLOCK : CUDA_BLOCK, block = threads < most ? threads : most;
+    const struct shape shape = {.grid = {blocks_of(threads, block), 1, 1},
+                                .block = {block, 1, 1},
+                                .after = h->nperturbed ? listed : placed};
     const struct args_terms args = {.ctl = r->ctl,
                                     .x = r->x,
                                     .f = r->f,
@@ -253,12 +257,11 @@ static void emit_other_terms(const struct pairs *p, enum evaluate mode, const st
                                     .energy_at_window = r->energy_at_window,
                                     .bonded = r->nbonded,
                                     .unlisted = unlisted,
-                                    .bonded_blocks = bonded_blocks,
-                                    .unlisted_blocks = unlisted_blocks,
+                                    .bonded_warps = bonded_warps,
+                                    .unlisted_warps = unlisted_warps,
+                                    .perturbed_warps = perturbed_warps,
                                     .mode = (uint32_t)mode};
     const bool rare = r->nrare || p->host.soft.function != SOFT_BEUTLER;
-    if (!blocks)
-        return;
     if (mode == EVALUATE_STEP && rare)
         emit_terms_rare(t, &shape, &args);
     else if (mode == EVALUATE_STEP)

@@ -470,16 +470,23 @@ template <bool REGIONS, pass_sums SUMS, box_kind BOX, int OF, class A> struct tr
             add_shared(slot, other[0], other[1], other[2]);
     }
 
+    /* A word of a list, which nobody writes meanwhile. __ldg() asks for registers, which only the forces of a replica
+     * that is whole have to spare. */
+    static __device__ __forceinline__ uint32_t word_at(const uint32_t *at)
+    {
+        return REGIONS || ENERGY ? *at : __ldg(at);
+    }
+
     /* The near list of the trio; part: which of its lanes this is. The next entry is on its way meanwhile. WATER: as of
      * near_entry. */
     template <bool WATER> __device__ __forceinline__ void near_list(const uint32_t *list, uint32_t n, uint32_t part)
     {
-        uint32_t next = part < n ? __ldg(list + part) : 0;
+        uint32_t next = part < n ? word_at(list + part) : 0;
         const struct own_atoms own = WATER || !FORCE ? own_atoms{} : own_atoms_of();
         load();
         for (uint32_t e = part; e < n; e += lanes) {
             const uint32_t slot = next & ((1u << NEAR_MASK_SHIFT) - 1), mask = next >> NEAR_MASK_SHIFT;
-            next = e + lanes < n ? __ldg(list + e + lanes) : 0;
+            next = e + lanes < n ? word_at(list + e + lanes) : 0;
             near_entry<WATER>(slot, mask, own);
         }
     }
@@ -501,9 +508,9 @@ template <bool REGIONS, pass_sums SUMS, box_kind BOX, int OF, class A> struct tr
         const uint32_t rounds = (__reduce_max_sync(WARP_ALL, n) + (uint32_t)step - 1) >> __popc((uint32_t)step - 1);
         const uint32_t *at = list + part;
         int32_t left = (int32_t)n - 2 * (int32_t)part;
-        uint32_t next = left > 0 ? __ldg(at) : 0;
+        uint32_t next = left > 0 ? word_at(at) : 0;
         at += lanes;
-        uint32_t then = left > step ? __ldg(at) : 0;
+        uint32_t then = left > step ? word_at(at) : 0;
         const struct own_atoms own = KIND != OTHER || !FORCE ? own_atoms{} : own_atoms_of();
         load();
         while (__any_sync(WARP_ALL, left > 0)) {
@@ -513,7 +520,7 @@ template <bool REGIONS, pass_sums SUMS, box_kind BOX, int OF, class A> struct tr
             at += lanes;
             left -= step;
             if (left > step)
-                then = __ldg(at);
+                then = word_at(at);
 #pragma unroll(KIND == OTHER && REGIONS ? 1 : 2)
             for (int k = 0; k < 2; k++)
                 far_entry<KIND>(k && second ? both >> 16 : both & 0xffff, k ? second : first, own);

@@ -53,13 +53,13 @@ static __device__ __forceinline__ void bonded_centers(struct bonded_pass *p, uin
     centers_pull(p, i, lane, WARP, sum);
 }
 
-/* The block-th block of them; behind all that have a thread each, restraints between centers have a warp each. mode:
+/* By the warp-th warp of them; behind all that have a thread each, restraints between centers have a warp each. mode:
  * enum evaluate */
 template <bool RARE>
-static __device__ __forceinline__ void bonded_block(const struct args_terms &a, uint32_t mode, uint32_t block)
+static __device__ __forceinline__ void bonded_warp(const struct args_terms &a, uint32_t mode, uint32_t warp)
 {
     struct ctl *c = (struct ctl *)a.ctl;
-    const uint32_t i = block * blockDim.x + threadIdx.x;
+    const uint32_t i = warp * WARP + threadIdx.x % WARP;
     if (i >= a.bonded)
         return;
     struct bonded_pass p = {};

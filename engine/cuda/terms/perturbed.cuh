@@ -115,14 +115,13 @@ static __device__ __forceinline__ void perturbed_pairs(const struct args_terms &
     finish_warp(&acc, &c->sum, mode);
 }
 
-/* Of `blocks` the block-th: in steps every so many-th pair, else one for each thread. */
+/* By the warp-th warp of them: in steps every so many-th pair, else one for each thread. */
 template <bool RARE>
-static __device__ __forceinline__ void perturbed_block(const struct args_terms &a, uint32_t mode, uint32_t block,
-                                                       uint32_t blocks)
+static __device__ __forceinline__ void perturbed_warp(const struct args_terms &a, uint32_t mode, uint32_t warp)
 {
     const uint32_t count = ((const struct pair_lists *)a.lists)->pairs;
-    for (uint32_t first = block * blockDim.x; first < count; first += blocks * blockDim.x) {
-        const uint32_t k = first + threadIdx.x;
+    for (uint32_t first = warp * WARP; first < count; first += a.perturbed_warps * WARP) {
+        const uint32_t k = first + threadIdx.x % WARP;
         perturbed_pairs<RARE>(a, mode, k < count, ((const uint2 *)a.pairs)[min(k, count - 1)]);
         if (mode != EVALUATE_STEP)
             return;

@@ -64,12 +64,12 @@ static __device__ int64_t excluded_window_energy(const struct pair_table *t, con
 }
 
 /* Excluded pairs of constant charge, then those whose charges change, then the others, then, if they are asked for,
- * those of rigid waters. */
-static __device__ __forceinline__ void unlisted_block(const struct args_terms &a, uint32_t mode, uint32_t block)
+ * those of rigid waters; by the warp-th warp of them. */
+static __device__ __forceinline__ void unlisted_warp(const struct args_terms &a, uint32_t mode, uint32_t warp)
 {
     struct ctl *c = (struct ctl *)a.ctl;
     const struct pair_table *t = (const struct pair_table *)a.table;
-    const uint32_t k = block * blockDim.x + threadIdx.x, constant = (uint32_t)t->nexcluded,
+    const uint32_t k = warp * WARP + threadIdx.x % WARP, constant = (uint32_t)t->nexcluded,
                    excluded = constant + (uint32_t)t->nexcluded_perturbed, rigid = excluded + (uint32_t)t->nalways;
     struct accumulate acc = {};
     const struct nb_excluded *changing = NULL;
