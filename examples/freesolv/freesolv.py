@@ -25,7 +25,7 @@ legs:
 repeats: {repeats}
 budget: {{time: {budget:.10g} ns, rounds: 3}} # {time:g} ns a molecule, more of it where errors are larger
 """
-COLUMNS = ("name", "experiment (kcal/mol)", "error (kcal/mol)", "molecule", "production", "published", "published error")
+COLUMNS = ("name", "experiment (kcal/mol)", "error (kcal/mol)", "molecule", "production", "published", "published error", "compound")
 
 
 def fail(text):
@@ -87,7 +87,7 @@ def write(o):
     for ident in ids:
         one = database[ident]
         name = boxes.make(files / f"{ident}.top", files / f"{ident}.gro", o.folder / ident, o.margin)
-        rows.append((ident, *one.experiment, name, production, *one.calculated))
+        rows.append((ident, *one.experiment, name, production, *one.calculated, one.name))
     (o.folder / "systems.tsv").write_text("".join("\t".join(row) + "\n" for row in rows), encoding="utf-8")
     shutil.copyfile(HERE / "hydration.yaml", o.folder / "hydration.yaml")
     text = CAMPAIGN.format(n=len(ids), name=o.name, repeats=o.repeats, budget=o.time * len(ids), time=o.time)
@@ -146,21 +146,23 @@ def say_time(seconds, n, ours, published):
           f"for errors of {published:.3f} {times:.2f} of the time, {days * times:.2f} days")
 
 
+def say_row(row, found):
+    """A line of the table. (ours, published, experiment), each (value, error); None where ours is not there."""
+    theirs = float(row["published"]), float(row["published error"])
+    experiment = float(row["experiment (kcal/mol)"]), float(row["error (kcal/mol)"])
+    ours, verdict = found.get(row["name"], (None, ""))
+    off = f"{ours[0] - theirs[0]:+.2f}" if ours else ""
+    errors = f"{(ours[0] - theirs[0]) / math.hypot(ours[1], theirs[1]):+.1f}" if ours else ""
+    print(f"{row['name']:<16} {'%.3f +- %.3f' % ours if ours else 'none':>16} {'%.2f +- %.2f' % theirs:>16} "
+          f"{'%.2f +- %.2f' % experiment:>16}  {off:>6} {errors:>6}  {verdict:<11}  {row['compound']}")
+    return (ours, theirs, experiment) if ours else None
+
+
 def table(o):
     gathered = json.loads(o.gathered.read_text(encoding="utf-8"))
-    rows, found, numbers = read_systems(o.folder / "systems.tsv"), energies(gathered), []
-    print(f"{'kcal/mol':<16} {'Shoal':>16} {'published':>16} {'experiment':>16}  {'off':>6} {'errors':>6}  verdict")
-    for row in rows:
-        theirs, experiment = ((float(row[value]), float(row[error])) for value, error in
-                              (("published", "published error"), ("experiment (kcal/mol)", "error (kcal/mol)")))
-        if row["name"] not in found:
-            print(f"{row['name']:<16} {'none':>16} {'%.2f +- %.2f' % theirs:>16} {'%.2f +- %.2f' % experiment:>16}")
-            continue
-        ours, verdict = found[row["name"]]
-        off = ours[0] - theirs[0]
-        print(f"{row['name']:<16} {'%.3f +- %.3f' % ours:>16} {'%.2f +- %.2f' % theirs:>16} {'%.2f +- %.2f' % experiment:>16}  "
-              f"{off:+6.2f} {off / math.hypot(ours[1], theirs[1]):+6.1f}  {verdict}")
-        numbers.append((ours, theirs, experiment))
+    rows, found = read_systems(o.folder / "systems.tsv"), energies(gathered)
+    print(f"{'kcal/mol':<16} {'Shoal':>16} {'published':>16} {'experiment':>16}  {'off':>6} {'errors':>6}  {'verdict':<11}  compound")
+    numbers = [numbers for row in rows if (numbers := say_row(row, found))]
     if not numbers:
         fail(f"{o.gathered} has no free energy of these molecules")
     print()

@@ -20,7 +20,7 @@ SHOAL, SHOALD, WORKER, EXAMPLES = (Path(p).resolve() for p in sys.argv[1:5])
 MOLECULES = {"mobley_11": "methane", "mobley_2": "methanol", "mobley_301": "ethane"}
 ROWS = """#Hydration free energy database
 # compound id (and file prefix); SMILES; name; experiment; error; calculated; error; references and notes
-mobley_301; CC; ethane; 1.83; 0.60; 2.46; 0.01; a; b; notes; with a semicolon
+mobley_301; CC; ethane, 4$l^{5}; 1.83; 0.60; 2.46; 0.01; a; b; notes; with a semicolon
 mobley_11; C; methane; 2.00; 0.20; 2.45; 0.01; a; b; notes
 mobley_2; CO; methanol; -5.10; 0.60; -3.49; 0.02; a; b; notes
 """
@@ -164,8 +164,8 @@ class FreeSolv(unittest.TestCase):
                                                                  {"campaign": "other", "device_seconds": 5}]}))
         said = self.example("table", self.to, self.to / "gather.json", "--usage", self.to / "usage.json", code=1)
         lines = {line.split()[0] + line.split()[1]: line for line in said.splitlines() if line}
-        self.assertRegex(said, r"mobley_11 +2\.550 \+- 0\.030 +2\.45 \+- 0\.01 +2\.00 \+- 0\.20 +\+0\.10 +\+3\.2 +converged")  # 0.1 / hypot(0.03, 0.01)
-        self.assertRegex(said, r"mobley_301 +none +2\.46 \+- 0\.01")
+        self.assertRegex(said, r"mobley_11 +2\.550 \+- 0\.030 +2\.45 \+- 0\.01 +2\.00 \+- 0\.20 +\+0\.10 +\+3\.2 +converged +methane")  # 0.1 / hypot(0.03, 0.01)
+        self.assertRegex(said, r"mobley_301 +none +2\.46 \+- 0\.01 +1\.83 \+- 0\.60 +ethane, 4\$")
         # off by 0.1 and 0.2; off by 0.55 and 1.81
         self.assertRegex(lines["frompublished"], r"RMSE 0\.158 +mean difference \+0\.150 +mean unsigned difference 0\.150 +R 1\.0000")
         self.assertRegex(lines["fromexperiment"], r"RMSE 1\.338 +mean difference \+1\.180 +mean unsigned difference 1\.180 +R 1\.0000")
