@@ -63,16 +63,17 @@ def solvated(topology, atoms, margin):
 
 def make(topology, coordinates, folder, margin):
     """system.top and conf.gro in the folder: those given where they are of more than the molecule, else with waters around it. The name
-    of the molecule, for `decouple`."""
+    of the molecule, for `decouple`. ValueError: they are not of one molecule."""
     text, atoms = topology.read_text(encoding="utf-8"), read_atoms(coordinates)
-    name, own = section(text, "moleculetype")[0][0], len(section(text, "atoms"))
+    own = len(section(text, "atoms"))
+    if not own or len(atoms) < own:
+        raise ValueError(f"{topology} has {own} atoms in its first molecule, and {coordinates} has {len(atoms)}; expected the same molecule")
+    name = section(text, "moleculetype")[0][0]
     folder.mkdir(parents=True, exist_ok=True)
     if len(atoms) > own:
         (folder / "system.top").write_text(text, encoding="utf-8")
         (folder / "conf.gro").write_text(coordinates.read_text(encoding="utf-8"), encoding="utf-8")
         return name
-    if len(atoms) < own:
-        raise ValueError(f"{coordinates} has {len(atoms)} atoms; expected the {own} of the first molecule of {topology}")
     text, molecules, edge = solvated(text, atoms, margin)
     (folder / "system.top").write_text(text, encoding="utf-8")
     write(folder / "conf.gro", name, molecules, edge)

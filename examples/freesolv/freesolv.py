@@ -76,6 +76,14 @@ def choose(database, o):
 
 # ---- write
 
+def make_box(o, files, ident):
+    """The name of the molecule."""
+    try:
+        return boxes.make(files / f"{ident}.top", files / f"{ident}.gro", o.folder / ident, o.margin)
+    except ValueError as why:
+        return fail(why)
+
+
 def write(o):
     database = read_database(o.database / "database.txt")
     files, ids = o.files or o.database / "gromacs", choose(database, o)
@@ -86,8 +94,7 @@ def write(o):
     rows = [COLUMNS]
     for ident in ids:
         one = database[ident]
-        name = boxes.make(files / f"{ident}.top", files / f"{ident}.gro", o.folder / ident, o.margin)
-        rows.append((ident, *one.experiment, name, production, *one.calculated, one.name))
+        rows.append((ident, *one.experiment, make_box(o, files, ident), production, *one.calculated, one.name))
     (o.folder / "systems.tsv").write_text("".join("\t".join(row) + "\n" for row in rows), encoding="utf-8")
     shutil.copyfile(HERE / "hydration.yaml", o.folder / "hydration.yaml")
     text = CAMPAIGN.format(n=len(ids), name=o.name, repeats=o.repeats, budget=o.time * len(ids), time=o.time)

@@ -125,6 +125,8 @@ class FreeSolv(unittest.TestCase):
         (self.database / "gromacs/mobley_2.gro").unlink()
         self.assertIn("no " + str(self.database / "gromacs/mobley_2.gro"), self.write(code=1))
         self.assertFalse(self.to.exists())
+        (self.database / "gromacs/mobley_2.gro").write_bytes((self.database / "gromacs/mobley_11.gro").read_bytes())
+        self.assertRegex(self.write(code=1), r"mobley_2\.top has 6 atoms in its first molecule, and .*mobley_2\.gro has 5;")
         with open(self.database / "database.txt", "a", encoding="utf-8") as f:
             f.write("mobley_5; C; methane; x; 0.2; 2.45; 0.01\n")
         self.assertIn("database.txt:6: expected id; SMILES; name; experiment", self.write(code=1))
