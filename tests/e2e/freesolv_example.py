@@ -162,8 +162,8 @@ class FreeSolv(unittest.TestCase):
             {"system": name, "verdict": "converged", "free_energy": {"kcal/mol": {"value": v, "error": e}}} for name, (v, e) in energy.items()]
             + [{"system": "mobley_301", "verdict": "failed", "free_energy": None}]}
         (self.to / "gather.json").write_text(json.dumps(gathered))
-        (self.to / "usage.json").write_text(json.dumps({"rows": [{"campaign": "freesolv", "device_seconds": 600}, {"campaign": "freesolv", "device_seconds": 120},
-                                                                 {"campaign": "other", "device_seconds": 5}]}))
+        used = [("freesolv", 600), ("freesolv", 120), ("other", 5)]
+        (self.to / "usage.json").write_text(json.dumps({"rows": [{"campaign": name, "device_seconds": s} for name, s in used]}))
         said = self.example("table", self.to, self.to / "gather.json", "--usage", self.to / "usage.json", code=1)
         lines = {line.split()[0] + line.split()[1]: line for line in said.splitlines() if line}
         self.assertRegex(said, r"mobley_11 +2\.550 \+- 0\.030 +2\.45 \+- 0\.01 +2\.00 \+- 0\.20 +\+0\.10 +\+3\.2 +converged +methane")  # 0.1 / hypot(0.03, 0.01)
