@@ -59,7 +59,7 @@ def grompp(gmx, examples, coordinates, scratch):
 def main():
     worker, examples = sys.argv[1:]
     specs = sorted(os.path.join(folder, f) for folder, _, files in os.walk(examples) for f in files if f.endswith(".yaml")
-                   and os.path.basename(folder) != "campaign") # those are no specs by themselves: campaign.py
+                   and os.path.basename(folder) not in ("campaign", "freesolv")) # no specs by themselves: campaign.py, freesolv_example.py
     if not specs:
         sys.exit(f"no specs in {examples}")
     gmx = shutil.which("gmx")
