@@ -8,20 +8,21 @@
 #include "engine/math/box.h"
 #include "engine/prepare/ewald.h"
 
-/* us of a multiprocessor of an H200, of 5,166 atoms of water and a solute with 24 replicas at once (tests/bench/LOG.md,
- * "ncu in production x 24"): `pairs_shared` 406 for the 1.1 million pairs of a list of 0.9 and 0.11 nm; `mesh_block`
- * 79 with 32^3 points and order 4, of which three quarters went by atoms where they were measured apart. */
-#define PAIR_COST (406 / 1.115e6)
-#define SPLINE_COST (58 / (5166 * 64.0))
-#define POINT_COST (21 / 32768.0)
+/* us of a multiprocessor of an H200 by which steps became longer or shorter with another split (5,166 atoms x 24,
+ * 36,492 x 12; tests/bench/LOG.md, 27 November 2026, "Splits"): 0.1 nm of Coulomb's cut-off 28 and 313, which is 0.4
+ * and 0.6 of what pairs take for each that is in reach; a point of a mesh 0.0042 and 0.0038, in a block or over the
+ * card, six times what a block takes for it, as blocks of larger meshes wait longer for room; order 5 for 4 156, as
+ * one replica's chain of launches then is what limits all, and 1.8e-4 of an atom and order^3 where it does not. */
+#define PAIR_COST (0.5 * 406 / 1.115e6)
+#define SPLINE_COST 3e-4
+#define POINT_COST 0.0038
 #define LIST_BUFFER 0.11 /* nm */
 
-/* Edges of meshes that one block does (engine/cuda/mesh/mesh.h, MESH_BLOCK_LENGTHS). Others go over the card: some 700
- * us of a multiprocessor for 8,214 atoms and 40^3 points (LOG.md, "Mesh"), five times what one block would take. They
- * have become faster since, which was not measured apart; three times is a guess. */
+/* Edges of meshes that one block does (engine/cuda/mesh/mesh.h, MESH_BLOCK_LENGTHS). Others go over the card: 182 us of
+ * a multiprocessor more for 5,166 atoms and 32^3 points (the same entry). */
 #define BLOCK_EDGE_LEAST 12
 #define BLOCK_EDGE_MOST 36
-#define CARD_COST 3 /* times that of one block */
+#define CARD_COST 182
 
 #define SPACING_MOST 0.2 /* nm, of grids that are tried */
 #define SPACING_LEAST 0.04
@@ -55,7 +56,7 @@ double split_cost(const struct nonbonded_settings *set, const struct ewald_charg
     if (mesh_sizes(size, c->box, set, &e))
         return INFINITY;
     const double mesh = SPLINE_COST * c->natoms * pow(set->pme_order, 3) + POINT_COST * size[0] * size[1] * size[2];
-    return PAIR_COST * pairs + (fits_block(size) ? 1 : CARD_COST) * mesh;
+    return PAIR_COST * pairs + mesh + (fits_block(size) ? 0 : CARD_COST);
 }
 
 struct split_search {

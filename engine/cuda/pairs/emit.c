@@ -243,9 +243,8 @@ static void emit_other_terms(const struct pairs *p, enum evaluate mode, const st
     if (!threads)
         return;
     const uint32_t most = mode == EVALUATE_STEP ? TERMS_BLOCK : CUDA_BLOCK, block = threads < most ? threads : most;
-    const struct shape shape = {.grid = {blocks_of(threads, block), 1, 1},
-                                .block = {block, 1, 1},
-                                .after = h->nperturbed ? listed : placed};
+    const struct shape shape = {
+        .grid = {blocks_of(threads, block), 1, 1}, .block = {block, 1, 1}, .after = h->nperturbed ? listed : placed};
     const struct args_terms args = {.ctl = r->ctl,
                                     .x = r->x,
                                     .f = r->f,
