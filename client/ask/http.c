@@ -128,19 +128,26 @@ static size_t keep(char *data, size_t size, size_t n, void *arg)
     return size * n;
 }
 
+/* Carries out the request; its headers and URL are freed, and what comes goes to the end of `reply`. */
+static CURLcode answered(struct http *h, struct curl_slist *headers, struct buf *url, long *status, struct buf *reply)
+{
+    curl_easy_setopt(h->curl, CURLOPT_WRITEFUNCTION, keep);
+    curl_easy_setopt(h->curl, CURLOPT_WRITEDATA, reply);
+    CURLcode rc = curl_easy_perform(h->curl);
+    curl_easy_getinfo(h->curl, CURLINFO_RESPONSE_CODE, status);
+    curl_slist_free_all(headers);
+    buf_free(url);
+    buf_add(reply, "", 0);
+    return rc;
+}
+
 int http_request(struct http *h, const char *method, const char *path, const struct buf *body, long *status,
                  struct buf *reply, struct err *e)
 {
     struct buf url = {0};
     struct curl_slist *headers = prepare(h, method, path, body, &url);
     curl_easy_setopt(h->curl, CURLOPT_TIMEOUT, 600L);
-    curl_easy_setopt(h->curl, CURLOPT_WRITEFUNCTION, keep);
-    curl_easy_setopt(h->curl, CURLOPT_WRITEDATA, reply);
-    CURLcode rc = curl_easy_perform(h->curl);
-    curl_easy_getinfo(h->curl, CURLINFO_RESPONSE_CODE, status);
-    curl_slist_free_all(headers);
-    buf_free(&url);
-    buf_add(reply, "", 0);
+    CURLcode rc = answered(h, headers, &url, status, reply);
     return rc ? fail(h, rc, e) : 0;
 }
 
@@ -303,13 +310,7 @@ int http_upload(struct http *h, const char *path, FILE *file, long *status, stru
     curl_easy_setopt(h->curl, CURLOPT_POSTFIELDSIZE_LARGE, length);
     curl_easy_setopt(h->curl, CURLOPT_READFUNCTION, give_bytes);
     curl_easy_setopt(h->curl, CURLOPT_READDATA, file);
-    curl_easy_setopt(h->curl, CURLOPT_WRITEFUNCTION, keep);
-    curl_easy_setopt(h->curl, CURLOPT_WRITEDATA, reply);
-    CURLcode rc = curl_easy_perform(h->curl);
-    curl_easy_getinfo(h->curl, CURLINFO_RESPONSE_CODE, status);
-    curl_slist_free_all(headers);
-    buf_free(&url);
-    buf_add(reply, "", 0);
+    CURLcode rc = answered(h, headers, &url, status, reply);
     if (ferror(file))
         return err_set(e, ERR_IO, "the file cannot be read");
     return rc && *status < 400 ? fail(h, rc, e) : 0;

@@ -60,6 +60,8 @@ int client_fail(const struct client *c, const struct err *e);
 void client_say(const struct client *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* One JSON value on stdout, in one line. */
 void client_print(const json_t *value);
+/* The same line to the end of a text. */
+void client_add_json(struct buf *out, const json_t *value);
 /* Columns that tables on stdout have to fit: 0 where it is no terminal. */
 int client_width(void);
 /* A table on stdout as --plain or the terminal's width want it. Frees its cells. */

@@ -28,6 +28,13 @@ void client_print(const json_t *value)
     putchar('\n');
 }
 
+void client_add_json(struct buf *out, const json_t *value)
+{
+    char *text = json_dumps(value, JSON_COMPACT | JSON_REAL_PRECISION(15));
+    buf_printf(out, "%s\n", text);
+    free(text);
+}
+
 void client_say(const struct client *c, const char *fmt, ...)
 {
     struct buf text = {0};

@@ -50,6 +50,20 @@ static void print_devices(const json_t *answer)
         printable_line(stdout, "%s %s", answer_text(device, "device"), answer_text(device, "state"));
 }
 
+/* What has become of it: `now`, or NULL: the devices of the answer, which is freed. */
+static int told(const struct client *c, json_t *answer, const char *now, const char *said)
+{
+    if (c->json)
+        client_print(answer);
+    else if (now)
+        puts(now);
+    else
+        print_devices(answer);
+    client_say(c, "%s", said);
+    json_decref(answer);
+    return EXIT_OK;
+}
+
 /* The devices named, or all; what is said of the last has all. */
 static int use_devices(const struct client *c, int argc, char **argv, const char *said)
 {
@@ -64,13 +78,7 @@ static int use_devices(const struct client *c, int argc, char **argv, const char
         if (!(answer = post(c, argc ? argv[i] : NULL, &e)))
             return client_fail(c, &e);
     }
-    if (c->json)
-        client_print(answer);
-    else
-        print_devices(answer);
-    client_say(c, "%s", said);
-    json_decref(answer);
-    return EXIT_OK;
+    return told(c, answer, NULL, said);
 }
 
 int drain_main(struct client *c, int argc, char **argv)
@@ -88,15 +96,7 @@ static int change_admission(const struct client *c, const char *now, const char 
 {
     struct err e = {0};
     json_t *answer = post(c, NULL, &e);
-    if (!answer)
-        return client_fail(c, &e);
-    if (c->json)
-        client_print(answer);
-    else
-        puts(now);
-    client_say(c, "%s", said);
-    json_decref(answer);
-    return EXIT_OK;
+    return answer ? told(c, answer, now, said) : client_fail(c, &e);
 }
 
 int hold_main(struct client *c, int argc, char **argv)

@@ -180,9 +180,7 @@ static int write_diff(const struct diff *d, const char *path, struct err *e)
         diff_csv(d, &text);
     } else {
         json_t *all = diff_json(d);
-        char *json = json_dumps(all, JSON_COMPACT | JSON_REAL_PRECISION(15));
-        buf_printf(&text, "%s\n", json);
-        free(json);
+        client_add_json(&text, all);
         json_decref(all);
     }
     int rc = path_make_parents(path, 0777, e);

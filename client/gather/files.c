@@ -248,9 +248,7 @@ int gather_files(const struct gathered *g, const char *folder, struct err *e)
                  {"cinnabar.csv", cinnabar_csv, true}};
     struct buf text = {0};
     json_t *all = gather_json(g);
-    char *json = json_dumps(all, JSON_COMPACT | JSON_REAL_PRECISION(15));
-    buf_printf(&text, "%s\n", json);
-    free(json);
+    client_add_json(&text, all);
     json_decref(all);
     int rc = write_file(folder, "gather.json", &text, e);
     gather_tsv(g, true, &text);

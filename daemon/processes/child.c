@@ -70,6 +70,17 @@ static void on_child_alloc(uv_handle_t *h, size_t hint, uv_buf_t *out)
     *out = uv_buf_init(xcalloc(hint, 1), (unsigned)hint);
 }
 
+/* What was read has been taken; *ended becomes true where nothing more will come. */
+static void after_read(uv_stream_t *s, ssize_t n, const uv_buf_t *b, bool *ended)
+{
+    free(b->base);
+    if (n >= 0)
+        return;
+    uv_read_stop(s);
+    *ended = true;
+    close_child_if_over(s->data);
+}
+
 static void on_out(uv_stream_t *s, ssize_t n, const uv_buf_t *b)
 {
     struct child *c = s->data;
@@ -79,12 +90,7 @@ static void on_out(uv_stream_t *s, ssize_t n, const uv_buf_t *b)
     } else if (n > 0) {
         buf_add(&c->result.out, b->base, (size_t)n);
     }
-    free(b->base);
-    if (n >= 0)
-        return;
-    uv_read_stop(s);
-    c->out_ended = true;
-    close_child_if_over(c);
+    after_read(s, n, b, &c->out_ended);
 }
 
 static void on_log(uv_stream_t *s, ssize_t n, const uv_buf_t *b)
@@ -92,12 +98,7 @@ static void on_log(uv_stream_t *s, ssize_t n, const uv_buf_t *b)
     struct child *c = s->data;
     if (n > 0 && c->result.log.len < LOG_MAX)
         buf_add(&c->result.log, b->base, (size_t)n);
-    free(b->base);
-    if (n >= 0)
-        return;
-    uv_read_stop(s);
-    c->log_ended = true;
-    close_child_if_over(c);
+    after_read(s, n, b, &c->log_ended);
 }
 
 /* All is written, or nobody reads it any more: either way there is no more input. */

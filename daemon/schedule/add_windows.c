@@ -131,14 +131,10 @@ int on_add_windows(struct step *st, const struct sched_event *ev, struct err *er
     struct ensemble *e = ev->ensemble;
     if (check(e, err) || ev->dry)
         return -(int)err->code;
-    bool ended = ensemble_ended(e);
     if (e->allocation.share)
         e->allocation.share = allocation_share(e);
     e->ladder = ++e->revision;
-    if (ended)
-        ensemble_string(&e->reason, NULL);
-    if (ended)
-        move_ensemble(st, e, ENSEMBLE_QUEUED);
+    queue_again(st, e);
     ensemble_add_windows(e, ev->window, ev->origin, ev->replica);
     decide(st, (struct decision){.kind = DECIDE_LADDER, .ensemble = e, .worker = -1, .text = xstrdup(ev->spec)});
     note_ensemble(st, e, "extend", "revision %d: %s", e->revision, ev->message);

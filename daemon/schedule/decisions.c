@@ -93,6 +93,15 @@ static void deactivate(struct sched *s, struct ensemble *e)
     s->nactive--;
 }
 
+bool queue_again(struct step *st, struct ensemble *e)
+{
+    if (!ensemble_ended(e))
+        return false;
+    ensemble_string(&e->reason, NULL);
+    move_ensemble(st, e, ENSEMBLE_QUEUED);
+    return true;
+}
+
 void move_ensemble(struct step *st, struct ensemble *e, enum ensemble_state to)
 {
     bool wanted = ensemble_wants(e), ended = ensemble_ended(e);

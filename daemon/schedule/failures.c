@@ -63,14 +63,6 @@ void strike(struct step *st, int worker, const char *message)
         tell_sick(st, w, worker);
 }
 
-static int64_t backoff(int failures)
-{
-    int64_t ms = RETRY_MS;
-    for (int i = 1; i < failures && ms < RETRY_MAX_MS; i++)
-        ms *= 2;
-    return ms < RETRY_MAX_MS ? ms : RETRY_MAX_MS;
-}
-
 static void hold_back(struct step *st, struct sched_set *set, int64_t ms)
 {
     struct ensemble *e = set->ensemble;
@@ -89,7 +81,7 @@ static struct sched_replica *culprit(const struct sched_set *set)
 
 static void excuse(struct step *st, struct sched_set *set)
 {
-    hold_back(st, set, backoff(++set->excused));
+    hold_back(st, set, retry_pause(RETRY_MS, RETRY_MAX_MS, ++set->excused));
     release_set(st, set);
 }
 
@@ -109,7 +101,7 @@ static void try_set_again(struct step *st, struct sched_set *set, struct sched_r
         fail_set(st, set);
         return;
     }
-    hold_back(st, set, backoff(set->failures));
+    hold_back(st, set, retry_pause(RETRY_MS, RETRY_MAX_MS, set->failures));
     release_set(st, set);
     if (fault == FAULT_PHYSICS && alike)
         change_noise(st, set, r);

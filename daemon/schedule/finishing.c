@@ -113,15 +113,6 @@ void finish_again(struct step *st, struct ensemble *e)
         finish_if_ended(st, e);
 }
 
-/* Before the next try. */
-static int64_t pause_after(int failures)
-{
-    int64_t ms = RETRY_MS;
-    for (int i = 1; i < failures && ms < RETRY_MAX_MS; i++)
-        ms *= 2;
-    return ms < RETRY_MAX_MS ? ms : RETRY_MAX_MS;
-}
-
 /* The machine did it, or what the samples lack was found: either way it was not the machine. */
 static void forget_failures(struct step *st, struct ensemble *e)
 {
@@ -163,7 +154,7 @@ static bool finish_later(struct step *st, struct ensemble *e, int code, const ch
     }
     if (!may_finish_again(st, e, message))
         return false;
-    e->finish_after = st->now + pause_after(e->finish_failures);
+    e->finish_after = st->now + retry_pause(RETRY_MS, RETRY_MAX_MS, e->finish_failures);
     set_reason(st, e, message);
     return true;
 }

@@ -27,6 +27,10 @@ void note(struct step *st, struct sched_replica *r, const char *kind, const char
 void note_ensemble(struct step *st, struct ensemble *e, const char *kind, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 void move_ensemble(struct step *st, struct ensemble *e, enum ensemble_state to);
+/* One that has ended waits again, for no reason. Whether it had ended. */
+bool queue_again(struct step *st, struct ensemble *e);
+/* Milliseconds until the next try: `first` after one failure, doubled with each more, `most` at the most. */
+int64_t retry_pause(int64_t first, int64_t most, int failures);
 void move_replica(struct step *st, struct sched_replica *r, enum replica_state to);
 /* All replicas of the ensemble that are in state `from`: one decision, however many there are. */
 void move_all(struct step *st, struct ensemble *e, enum replica_state from, enum replica_state to);

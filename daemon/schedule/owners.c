@@ -310,12 +310,8 @@ int on_extend(struct step *st, const struct sched_event *ev, struct err *err)
         decide(st, (struct decision){.kind = DECIDE_TARGET, .ensemble = e, .replica = &e->replicas[i], .worker = -1});
     }
     note_ensemble(st, e, "extend", "revision %d: %s", e->revision, ev->message);
-    bool ended = ensemble_ended(e);
-    if (ended)
-        ensemble_string(&e->reason, NULL);
-    if (ended)
-        move_ensemble(st, e, ENSEMBLE_QUEUED);
-    else
+    const bool ended = queue_again(st, e);
+    if (!ended)
         decide(st, (struct decision){.kind = DECIDE_REASON, .ensemble = e, .worker = -1});
     for (int i = 0; i < e->nsets; i++)
         reopen_set(st, &e->sets[i]);

@@ -299,6 +299,14 @@ void reopen_set(struct step *st, struct sched_set *set)
     }
 }
 
+int64_t retry_pause(int64_t first, int64_t most, int failures)
+{
+    int64_t ms = first;
+    for (int i = 1; i < failures && ms < most; i++)
+        ms *= 2;
+    return ms < most ? ms : most;
+}
+
 void release_set(struct step *st, struct sched_set *set)
 {
     leave_worker(st, set);

@@ -147,13 +147,16 @@ int spec_retarget(const struct spec *s, struct stage *stages, uint64_t steps, st
  * none. ERR_USAGE; ERR_CONFLICT: the protocol does not end with production. */
 int spec_production(const struct spec *s, const char *text, bool nearest, uint64_t *steps, struct err *e);
 
+/* ---- system.c ---- */
 /* Topology and coordinates of the spec from a source, into *sys (zeroed before; empty again on failure), checked to fit
  * the spec, and those of every other phase to fit these. Errors as of top_read and gro_read; ERR_SPEC. */
 int spec_system(const struct spec *s, struct source *src, struct system *sys, struct err *e);
+/* ---- phase.c ---- */
 /* Those of one phase of a spec whose systems were checked. */
 int spec_phase_system(const struct spec *s, int phase, struct source *src, struct system *sys, struct err *e);
 /* Whether its windows differ in biases alone. */
 bool spec_is_umbrella(const struct spec *s, const struct system *sys);
+/* ---- windows.c ---- */
 /* Whether cut-offs and mesh fit the box. ERR_SPEC. */
 int spec_check_box(const struct spec *s, const struct system *sys, struct err *e);
 /* Whether cut-offs and mesh fit the box, and dynamics can live in every window: a run needs all of it, one evaluation a

@@ -19,6 +19,14 @@ static const char *column(sqlite3_stmt *q, int i)
     return (const char *)sqlite3_column_text(q, i);
 }
 
+/* After the last row of a query: 0, or why there were no more. */
+static int end_rows(const struct store *s, sqlite3_stmt *q, int step, const char *doing, struct err *e)
+{
+    int rc = step == SQLITE_DONE ? 0 : store_error(s->reader, e, doing);
+    sqlite3_finalize(q);
+    return rc;
+}
+
 /* ---- at start ---- */
 
 /* A state that this program knows; else the row is damaged. */
@@ -116,9 +124,7 @@ static int read_labels(struct store *s, struct ensemble *en, struct err *e)
     int step;
     while ((step = sqlite3_step(q)) == SQLITE_ROW)
         ensemble_add_label(en, column(q, 0), column(q, 1));
-    int rc = step == SQLITE_DONE ? 0 : store_error(s->reader, e, "load labels");
-    sqlite3_finalize(q);
-    return rc;
+    return end_rows(s, q, step, "load labels", e);
 }
 
 /* NULL: damaged. */
@@ -208,9 +214,7 @@ static int read_removals(struct store *s, store_removal_fn *each, void *arg, str
     int step;
     while ((step = sqlite3_step(q)) == SQLITE_ROW)
         each(arg, column(q, 0));
-    int rc = step == SQLITE_DONE ? 0 : store_error(s->reader, e, "load removals");
-    sqlite3_finalize(q);
-    return rc;
+    return end_rows(s, q, step, "load removals", e);
 }
 
 int store_load_removals(struct store *s, store_removal_fn *each, void *arg, struct err *e)
@@ -229,9 +233,7 @@ static int read_histories(struct store *s, store_history_fn *each, void *arg, st
     int step;
     while ((step = sqlite3_step(q)) == SQLITE_ROW)
         each(arg, (uint32_t)sqlite3_column_int64(q, 0), sqlite3_column_double(q, 1), sqlite3_column_int64(q, 2));
-    int rc = step == SQLITE_DONE ? 0 : store_error(s->reader, e, "load histories");
-    sqlite3_finalize(q);
-    return rc;
+    return end_rows(s, q, step, "load histories", e);
 }
 
 int store_load_histories(struct store *s, store_history_fn *each, void *arg, struct err *e)
@@ -252,9 +254,7 @@ static int read_holds(struct store *s, store_hold_fn *each, void *arg, struct er
         each(arg, column(q, 0),
              &(struct hold){
                  .by = (char *)column(q, 1), .reason = (char *)column(q, 2), .since = sqlite3_column_int64(q, 3)});
-    int rc = step == SQLITE_DONE ? 0 : store_error(s->reader, e, "load holds");
-    sqlite3_finalize(q);
-    return rc;
+    return end_rows(s, q, step, "load holds", e);
 }
 
 int store_load_holds(struct store *s, store_hold_fn *each, void *arg, struct err *e)
@@ -286,9 +286,7 @@ static int read_events(struct store *s, int64_t ensemble, int64_t since, int lim
             out, json_pack("{s:I,s:I,s:s,s:o,s:o,s:o,s:s?}", "seq", (json_int_t)sqlite3_column_int64(q, 0), "time",
                            (json_int_t)sqlite3_column_int64(q, 1), "kind", column(q, 2), "window", nullable(q, 5),
                            "repeat", nullable(q, 6), "state", nullable(q, 3), "message", column(q, 4)));
-    int rc = step == SQLITE_DONE ? 0 : store_error(s->reader, e, "read events");
-    sqlite3_finalize(q);
-    return rc;
+    return end_rows(s, q, step, "read events", e);
 }
 
 int store_read_events(struct store *s, int64_t ensemble, int64_t since, int limit, json_t **out, struct err *e)
@@ -319,9 +317,7 @@ static int read_accounts(struct store *s, enum read what, int64_t since, int64_t
                            "name", column(q, 2), "campaign", column(q, 3), "device", column(q, 4), "day",
                            nullable(q, 5), "device_ms", sqlite3_column_double(q, 6), "steps",
                            (json_int_t)sqlite3_column_int64(q, 7), "ps", sqlite3_column_double(q, 8)));
-    int rc = step == SQLITE_DONE ? 0 : store_error(s->reader, e, "read accounts");
-    sqlite3_finalize(q);
-    return rc;
+    return end_rows(s, q, step, "read accounts", e);
 }
 
 int store_read_accounts(struct store *s, enum account_by by, int64_t since, int64_t uid, json_t **out, struct err *e)

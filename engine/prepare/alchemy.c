@@ -234,6 +234,14 @@ int alchemy_plan_make(struct alchemy_plan *p, const struct system *sys, const st
     return 0;
 }
 
+bool alchemy_excludes(const struct alchemy_plan *p, int32_t i, int32_t j)
+{
+    for (int32_t k = p->exclusion_start[i]; k < p->exclusion_start[i + 1]; k++)
+        if (p->exclusion[k] == j)
+            return true;
+    return false;
+}
+
 void alchemy_plan_close(struct alchemy_plan *p)
 {
     free(p->lj);

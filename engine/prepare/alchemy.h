@@ -29,6 +29,8 @@ struct alchemy_plan {
 int alchemy_plan_make(struct alchemy_plan *p, const struct system *sys, const struct settings *set, const int32_t *unit,
                       struct err *e);
 void alchemy_plan_close(struct alchemy_plan *p);
+/* Whether the pair of two atoms is among its exclusions. */
+bool alchemy_excludes(const struct alchemy_plan *p, int32_t i, int32_t j);
 
 /* listed: of pairs within cut-offs; others, the 1-4 pairs, feel no reaction field. */
 struct soft_rule soft_rule_of(const struct settings *set, bool listed);

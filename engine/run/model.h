@@ -7,11 +7,11 @@
 
 #include "engine/math/bodies/center.h"
 #include "engine/observe/device_tables.h"
-#include "engine/run/remote_dev.h"
 #include "engine/run/program.h"
 #include "engine/run/readonly.h"
 #include "engine/prepare/device_tables.h"
 #include "engine/prepare/lambda_rows.h"
+#include "graphs/remote_dev.h"
 
 struct model {
     struct dev *dev;

@@ -70,8 +70,8 @@ struct program {
     /* The same of the coordinations that its system has for biases. */
     size_t (*bias_work)(const struct model *m);
     /* ERR_UNSUPPORTED, ERR_TOPOLOGY, ERR_SPEC: what does not fit together. All but `dev` is only read during the call,
-     * which may come from another thread than the device's: of `dev` it may use what remote_dev.h has, now and in
-     * nonbonded_free. */
+     * which may come from another thread than the device's: of `dev` it may use what graphs/remote_dev.h has, now and
+     * in nonbonded_free. */
     int (*nonbonded_new)(struct nonbonded **out, struct dev *dev, const struct system *sys, const struct settings *set,
                          const struct topology *t, const struct lambda_rows *windows, struct err *e);
     void (*nonbonded_free)(struct nonbonded *nb); /* NULL is fine */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * One replica's life: its lane, its arena, its recorders or its place in a gang; submitting work and saying how it
- * went.
+ * One replica's life: its lane and its arena; submitting work and saying how it went.
  *
  *   1. x and v in the arena are those of the last whole step whenever nothing is in flight.
  *   2. The report of ticket n is that of the n-th piece of work; s->submitted counts those asked for, s->heard those
@@ -136,72 +135,6 @@ static int new_mapped(struct sim *s, struct err *e)
                        (const uint64_t *)((unsigned char *)host + digests), e);
 }
 
-/* Work of which one piece is asked for at a time: its tape ends with the report. Others, of which there may be many,
- * are followed by one. */
-static bool ends_with_report(enum sim_work work)
-{
-    return work == SIM_SAMPLE || work == SIM_OBSERVE;
-}
-
-static uint32_t cycle_of(const struct sim *s)
-{
-    return mesh_cycle(&s->model->set->integrator);
-}
-
-static void emit_work(void *recorder, struct tape *t)
-{
-    const struct sim_recorder *r = recorder;
-    const struct program *program = r->sim->model->program;
-    t->work = sim_work_label(r->work);
-    t->pieces = r->work == SIM_STEP ? cycle_of(r->sim) : 1;
-    program->emit[r->work](r->sim, t);
-    if (ends_with_report(r->work))
-        program->emit[SIM_REPORT](r->sim, t);
-}
-
-/* Graphs of one cycle do what graphs of many leave over of a stride: the number of cycles that needs fewest graphs. */
-static uint32_t cycles_in_graph(const struct sim *s)
-{
-    const uint64_t stride = s->model->set->stride / cycle_of(s);
-    const uint32_t most = RECORDER_REPEAT / cycle_of(s);
-    uint32_t n = most;
-    while (stride % n)
-        n--;
-    return stride / n < stride / most + stride % most ? n : most;
-}
-
-static int new_recorder(struct sim *s, struct sim_recorder *r, struct err *e)
-{
-    const struct recorder_setup setup = {.dev = s->model->dev,
-                                         .lane = s->lane,
-                                         .emit = emit_work,
-                                         .ctx = r,
-                                         .clock = &s->clock,
-                                         .echo = s->echo,
-                                         .repeat = r->work == SIM_STEP ? cycles_in_graph(s) : 0,
-                                         .spans = s->spans,
-                                         .nspans = SPAN_COUNT};
-    int rc = recorder_new(&r->recorder, &setup, e);
-    return rc ? rc : recorder_reserve(r->recorder, e);
-}
-
-/* One for each kind of work; timesteps of a tiny system go by gangs. */
-static int new_recorders(struct sim *s, struct err *e)
-{
-    int rc = echo_new(&s->echo, s->model->dev, s->lane, e);
-    if (rc)
-        return err_prefix(e, "memory of a replica");
-    s->clock.check_every = s->model->set->check_every;
-    for (int w = 0; w < SIM_WORK_COUNT && !rc; w++) {
-        s->tapes[w] = (struct sim_recorder){.sim = s, .work = (enum sim_work)w};
-        if (w == SIM_STEP && model_in_gangs(s->model))
-            rc = gang_join(s, e);
-        else if (s->model->program->emit[w] && (w != SIM_INNER || cycle_of(s) > 1))
-            rc = new_recorder(s, &s->tapes[w], e);
-    }
-    return rc;
-}
-
 int sim_new(struct sim **out, struct model *m, int window, uint32_t replica, struct err *e)
 {
     if (window < 0 || window >= m->windows.n)
@@ -221,7 +154,7 @@ int sim_new(struct sim **out, struct model *m, int window, uint32_t replica, str
     if (rc == 0)
         rc = start_state(s, window, replica, e);
     if (rc == 0)
-        rc = new_recorders(s, e);
+        rc = sim_new_recorders(s, e);
     if (rc) {
         sim_free(s);
         return rc;
@@ -259,10 +192,7 @@ void sim_free(struct sim *s)
     if (!s)
         return;
     const struct dev_ops *ops = s->model->dev->ops;
-    gang_leave(s);
-    for (int w = 0; w < SIM_WORK_COUNT; w++)
-        recorder_free(s->tapes[w].recorder);
-    echo_free(s->echo);
+    sim_free_recorders(s);
     tables_close(s);
     if (s->lane)
         ops->lane_free(s->model->dev, s->lane);
@@ -281,38 +211,6 @@ static int sim_failure(const struct sim *s, struct err *e)
     if (sim_failed(s))
         *e = s->failure;
     return -(int)s->failure.code;
-}
-
-/* What is left of a cycle that was interrupted, then whole ones. */
-static int submit_steps(struct sim *s, uint32_t n, struct err *e)
-{
-    const uint32_t cycle = cycle_of(s);
-    const uint64_t first = s->step_after;
-    const uint32_t inner = (uint32_t)((cycle - first % cycle) % cycle);
-    if ((first + n) % cycle)
-        return err_set(e, ERR_INTERNAL, "%u timesteps after step %llu: expected an end at a multiple of %u", n,
-                       (unsigned long long)first, cycle);
-    s->step_after += n;
-    int rc = inner ? recorder_submit(s->tapes[SIM_INNER].recorder, inner, e) : 0;
-    return rc ? rc : recorder_submit(s->tapes[SIM_STEP].recorder, (n - inner) / cycle, e);
-}
-
-static int submit_work(struct sim *s, enum sim_work work, uint32_t n, struct err *e)
-{
-    if (work == SIM_STEP && s->gang.gang) { /* whose launches report themselves */
-        int rc = gang_want(s, n, e);
-        s->clock.steps += n;
-        return rc;
-    }
-    if (ends_with_report(work) && n != 1)
-        return err_set(e, ERR_INTERNAL, "%u samples or frames at once: expected one", n);
-    int rc = 0;
-    if (work == SIM_STEP && !sim_memory_is_ready(s) && s->tapes[SIM_PREPARE].recorder)
-        rc = recorder_submit(s->tapes[SIM_PREPARE].recorder, 1, e);
-    sim_memory_worked(s, work == SIM_STEP || (work == SIM_OBSERVE && sim_memory_is_ready(s)));
-    if (rc == 0)
-        rc = work == SIM_STEP ? submit_steps(s, n, e) : recorder_submit(s->tapes[work].recorder, n, e);
-    return rc || ends_with_report(work) ? rc : recorder_submit(s->tapes[SIM_REPORT].recorder, 1, e);
 }
 
 static bool has_ended(const struct sim *s, uint64_t ticket)
@@ -344,14 +242,6 @@ bool sim_room(const struct sim *s)
            !sim_failed(s);
 }
 
-static void begin_epoch(struct sim *s)
-{
-    gang_epoch(s);
-    for (int w = 0; w < SIM_WORK_COUNT; w++)
-        if (s->tapes[w].recorder)
-            recorder_epoch(s->tapes[w].recorder);
-}
-
 /* A step by another way of the mesh finds other things done (SIM_PREPARE). */
 static void follow_model(struct sim *s)
 {
@@ -359,7 +249,7 @@ static void follow_model(struct sim *s)
         return;
     s->pme = s->model->pme;
     sim_memory_unready(s);
-    begin_epoch(s);
+    sim_begin_epoch(s);
 }
 
 int sim_submit(struct sim *s, enum sim_work work, uint32_t n, struct err *e)
@@ -377,7 +267,7 @@ int sim_submit(struct sim *s, enum sim_work work, uint32_t n, struct err *e)
     if (rc == 0)
         rc = tables_ask_if_due(s, e);
     if (rc == 0)
-        rc = submit_work(s, work, n, e);
+        rc = sim_submit_recorded(s, work, n, e);
     sim_await(s);
     if (rc)
         sim_fail(s, e);
@@ -386,12 +276,7 @@ int sim_submit(struct sim *s, enum sim_work work, uint32_t n, struct err *e)
 
 int sim_check(struct sim *s, struct err *e)
 {
-    int rc = 0;
-    for (int w = 0; w < SIM_WORK_COUNT && !rc; w++)
-        if (s->tapes[w].recorder)
-            rc = recorder_check_now(s->tapes[w].recorder, e);
-    if (rc == 0)
-        rc = gang_check(s, e);
+    int rc = sim_check_recorders(s, e);
     if (rc == 0)
         rc = tables_check(s, e);
     if (rc)
@@ -452,7 +337,7 @@ static int grow(struct sim *s, struct err *e)
     rc = ops->copy_async(s->model->dev, s->lane, s->d.ctl, old, s->kept_bytes, e);
     sim_edit_ctl(s)->halt = HALT_NONE;
     ops->free(s->model->dev, DEV_MEMORY, old);
-    begin_epoch(s);
+    sim_begin_epoch(s);
     if (rc)
         sim_fail(s, e);
     return rc;

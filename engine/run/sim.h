@@ -15,7 +15,7 @@
 #include "engine/system/system.h"
 #include "engine/system/volume_moves.h"
 #include "engine/base/buf.h"
-#include "graphs/dev.h"
+#include "graphs/remote_dev.h"
 
 struct model;
 struct sim;
@@ -30,11 +30,6 @@ void engine_flush(struct dev *dev);
 /* Uploads the read-only part. `sys` and `set` are borrowed for the model's lifetime. Checks that they fit together
  * (cut-off below half the box, known decoupled molecule, ...): ERR_UNSUPPORTED, ERR_TOPOLOGY, ERR_SPEC. */
 int model_new(struct model **out, struct dev *dev, const struct system *sys, const struct settings *set, struct err *e);
-/* How a thread that does not own a device has the owner call fn(arg, e), and waits for what that returned. */
-struct dev_owner {
-    int (*call)(void *ctx, int (*fn)(void *arg, struct err *e), void *arg, struct err *e);
-    void *ctx;
-};
 /* The same from any other thread than the device's, which goes on meanwhile: all but the calls of the device happens
  * here. */
 int model_new_apart(struct model **out, struct dev *dev, const struct dev_owner *owner, const struct system *sys,

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Inside the engine: what a sim is made of (sim.c: life and work; state_file.c: bytes in and out; velocities.c: new
- * ones; exchange.c: observables that change hands; sample.c: what it says of its work; table_guard.c: whether the
- * tables of the model are still what they were; sim_states.c: the states of its work and of its memory).
+ * Inside the engine: what a sim is made of (sim.c: life and work; recorders.c: its tapes; state_file.c: bytes in and
+ * out; velocities.c: new ones; exchange.c: observables that change hands; sample.c: what it says of its work;
+ * table_guard.c: whether the tables of the model are still what they were; sim_states.c: the states of its work and of
+ * its memory).
  */
 #ifndef SHOAL_ENGINE_RUN_SIM_PARTS_H
 #define SHOAL_ENGINE_RUN_SIM_PARTS_H
@@ -152,6 +153,18 @@ int tables_ask_if_due(struct sim *s, struct err *e);
 int tables_listen(struct sim *s, struct err *e);
 /* Waits for the answer to what was asked, or asks. While nothing is in flight. */
 int tables_check(struct sim *s, struct err *e);
+
+/* ---- recorders.c ---- */
+/* A recorder for each kind of work that the program has; timesteps of a tiny system go by gangs. DEV_FULL as
+ * dev_ops.alloc. */
+int sim_new_recorders(struct sim *s, struct err *e);
+void sim_free_recorders(struct sim *s);
+/* `n` pieces of work, what has to prepare them, and the report of the last. Errors as of recorder_submit. */
+int sim_submit_recorded(struct sim *s, enum sim_work work, uint32_t n, struct err *e);
+/* Every tape, and its place in a gang. ERR_DRIFT. */
+int sim_check_recorders(struct sim *s, struct err *e);
+/* Memory has moved, or work goes another way: tapes may differ from now on. */
+void sim_begin_epoch(struct sim *s);
 
 /* Every tape and the model's tables are checked now. Only while nothing is in flight. */
 int sim_check(struct sim *s, struct err *e);

@@ -23,24 +23,21 @@ static int count_given(const struct alchemy_settings *a)
     return n;
 }
 
-/* "0.5000", or "(0.5000, 0.0000)" when there are several components. */
-static void add_state(struct buf *out, const struct alchemy_settings *a, int window)
+/* "0.5000", or "(0.5000, 0.0000)" when there are several components: of a row of lambda; NULL: their names. */
+static void add_components(struct buf *out, const struct alchemy_settings *a, const double *lambda)
 {
     int n = count_given(a), seen = 0;
     buf_printf(out, "%s", n > 1 ? "(" : "");
-    for (int i = 0; i < LAMBDA_FILE_COUNT; i++)
-        if (given(a, lambda_file_order[i]))
-            buf_printf(out, "%s%.4f", seen++ ? ", " : "", a->lambda[window][lambda_file_order[i]]);
-    buf_printf(out, "%s", n > 1 ? ")" : "");
-}
-
-static void add_names(struct buf *out, const struct alchemy_settings *a)
-{
-    int n = count_given(a), seen = 0;
-    buf_printf(out, "%s", n > 1 ? "(" : "");
-    for (int i = 0; i < LAMBDA_FILE_COUNT; i++)
-        if (given(a, lambda_file_order[i]))
-            buf_printf(out, "%s%s", seen++ ? ", " : "", lambda_names[lambda_file_order[i]].gromacs);
+    for (int i = 0; i < LAMBDA_FILE_COUNT; i++) {
+        const enum lambda component = lambda_file_order[i];
+        if (!given(a, component))
+            continue;
+        buf_printf(out, "%s", seen++ ? ", " : "");
+        if (lambda)
+            buf_printf(out, "%.4f", lambda[component]);
+        else
+            buf_printf(out, "%s", lambda_names[component].gromacs);
+    }
     buf_printf(out, "%s", n > 1 ? ")" : "");
 }
 
@@ -53,9 +50,9 @@ void dhdl_header(struct buf *out, const struct settings *set, int window, bool p
     buf_printf(out, "@ subtitle \"T = %g (K) ", set->integrator.temperature);
     if (count_given(a)) {
         buf_printf(out, "\\xl\\f{} state %d: ", window);
-        add_names(out, a);
+        add_components(out, a, NULL);
         buf_printf(out, " = ");
-        add_state(out, a, window);
+        add_components(out, a, a->lambda[window]);
     }
     buf_printf(out, "\"\n");
     xvg_legends_begin(out);
@@ -65,7 +62,7 @@ void dhdl_header(struct buf *out, const struct settings *set, int window, bool p
                        lambda_names[lambda_file_order[i]].gromacs, a->lambda[window][lambda_file_order[i]]);
     for (int w = 0; w < a->nwindows && count_given(a); w++) {
         buf_printf(out, "@ s%d legend \"" DHDL_DIFFERENCE, column++);
-        add_state(out, a, w);
+        add_components(out, a, a->lambda[w]);
         buf_printf(out, "\"\n");
     }
     if (pv)

@@ -80,6 +80,31 @@ void play_add(struct play *p, struct ensemble *e)
     assert_int_equal(play_feed(p, (struct sched_event){.kind = SCHED_PREPARED, .ensemble = e, .ok = true}), 0);
 }
 
+void play_endless(struct ensemble *e)
+{
+    for (int i = 0; i < e->nreplicas; i++)
+        e->replicas[i].steps = INT64_MAX / 2;
+}
+
+struct ensemble *play_add_endless(struct play *p, uint32_t owner, int windows)
+{
+    struct ensemble *e = play_ensemble(owner, windows, 0);
+    play_endless(e);
+    play_add(p, e);
+    return e;
+}
+
+int play_drain(struct play *p, int worker)
+{
+    static const struct hold fan = {.by = "ann", .reason = "the fan", .since = 7};
+    return play_feed(p, (struct sched_event){.kind = SCHED_DRAINED, .worker = worker, .hold = &fan});
+}
+
+void play_undrain(struct play *p, int worker)
+{
+    assert_int_equal(play_feed(p, (struct sched_event){.kind = SCHED_UNDRAINED, .worker = worker}), 0);
+}
+
 int play_about(struct play *p, enum sched_kind kind, const struct sched_replica *r)
 {
     struct sched_event ev = {.kind = kind,

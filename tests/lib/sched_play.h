@@ -32,6 +32,13 @@ void play_up(struct play *p, int worker, int slots, const char *model);
 void play_down(struct play *p, int worker, const char *message);
 /* Submits it, and its folder is ready. */
 void play_add(struct play *p, struct ensemble *e);
+/* Its replicas never end. */
+void play_endless(struct ensemble *e);
+/* Adds an ensemble of such replicas. */
+struct ensemble *play_add_endless(struct play *p, uint32_t owner, int windows);
+/* The administrator ann, because of the fan. */
+int play_drain(struct play *p, int worker);
+void play_undrain(struct play *p, int worker);
 /* What a worker says of a replica: a segment is ten steps further than its last. */
 int play_about(struct play *p, enum sched_kind kind, const struct sched_replica *r);
 int play_failed(struct play *p, const struct sched_replica *r, int code, int64_t step);

@@ -268,6 +268,24 @@ void toy_run(struct sim *s, enum sim_work work, uint32_t n)
     must(toy_try(s, work, n, &e), &e);
 }
 
+void toy_relax(struct sim *s, double tolerance, uint32_t steps)
+{
+    struct err e = {0};
+    sim_minimize_setup(s, tolerance);
+    toy_run(s, SIM_MINIMIZE, steps);
+    must(sim_thermalize(s, &e), &e);
+}
+
+void toy_settle(struct system *sys, const struct settings *set, uint32_t steps)
+{
+    struct toy t = toy_open_reference(sys, set, 0);
+    struct err e = {0};
+    toy_relax(t.sim, 1000, 50);
+    toy_run(t.sim, SIM_STEP, steps);
+    must(sim_get(t.sim, sys->x, NULL, NULL, &e), &e);
+    toy_close(&t);
+}
+
 struct sample toy_sample(struct sim *s, double *delta_u)
 {
     struct sample out = {.delta_u = delta_u};

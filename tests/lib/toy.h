@@ -53,6 +53,11 @@ void toy_close(struct toy *t);
 int toy_try(struct sim *s, enum sim_work work, uint32_t n, struct err *e);
 /* The same; fails the test on an error. */
 void toy_run(struct sim *s, enum sim_work work, uint32_t n);
+/* So many steps of minimization at most, to forces below the tolerance (kJ/mol/nm); then velocities. */
+void toy_relax(struct sim *s, double tolerance, uint32_t steps);
+/* Takes a system off its lattice: minimized a little, then `steps` timesteps as `set` says, on the CPU device; its
+ * positions become those. */
+void toy_settle(struct system *sys, const struct settings *set, uint32_t steps);
 /* A sample of the current state; delta_u must have room for the windows. */
 struct sample toy_sample(struct sim *s, double *delta_u);
 

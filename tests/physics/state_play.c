@@ -47,10 +47,7 @@ void state_march(struct sim *s, int from, int to, int piece, bool npt)
 struct toy state_start(const struct settings *set)
 {
     struct toy t = toy_open(state_water, set, 0);
-    struct err e = {0};
-    sim_minimize_setup(t.sim, 100);
-    toy_run(t.sim, SIM_MINIMIZE, 10);
-    assert_int_equal(sim_thermalize(t.sim, &e), 0);
+    toy_relax(t.sim, 100, 10);
     return t;
 }
 

@@ -153,19 +153,12 @@ static void move_into(struct system *sys, const double box[BOX_SIZE])
 static struct system *liquid(const double *box)
 {
     struct settings set = toy_settings();
-    struct err e = {0};
     struct system *sys = toy_water(SIDE);
     if (box)
         move_into(sys, box);
     set.integrator.kind = INTEGRATOR_LANGEVIN_MIDDLE;
     set.integrator.timestep = 0.002;
-    struct toy t = toy_open_reference(sys, &set, 0);
-    sim_minimize_setup(t.sim, 1000);
-    toy_run(t.sim, SIM_MINIMIZE, 50);
-    assert_int_equal(sim_thermalize(t.sim, &e), 0);
-    toy_run(t.sim, SIM_STEP, 250);
-    assert_int_equal(sim_get(t.sim, sys->x, NULL, NULL, &e), 0);
-    toy_close(&t);
+    toy_settle(sys, &set, 250);
     return sys;
 }
 

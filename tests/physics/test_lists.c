@@ -76,9 +76,7 @@ static void run(const double box[BOX_SIZE], double cutoff, double buffer, bool n
     struct toy t = toy_open(s, &set, 0);
     struct err e = {0};
     double du[2];
-    sim_minimize_setup(t.sim, 1000);
-    toy_run(t.sim, SIM_MINIMIZE, 50);
-    assert_int_equal(sim_thermalize(t.sim, &e), 0);
+    toy_relax(t.sim, 1000, 50);
     for (int k = 0; k < rounds(); k++) {
         toy_run(t.sim, SIM_STEP, 5);
         if (npt)

@@ -35,9 +35,7 @@ static int warm_water(void **state)
     set.integrator.kind = INTEGRATOR_LANGEVIN_MIDDLE;
     set.integrator.friction = 10;
     struct toy t = toy_open(s, &set, 0);
-    sim_minimize_setup(t.sim, 1000);
-    toy_run(t.sim, SIM_MINIMIZE, 60);
-    assert_int_equal(sim_thermalize(t.sim, &e), 0);
+    toy_relax(t.sim, 1000, 60);
     toy_run(t.sim, SIM_STEP, 400);
     s->v = xcalloc((size_t)s->natoms, sizeof *s->v);
     assert_int_equal(sim_get(t.sim, s->x, s->v, NULL, &e), 0);

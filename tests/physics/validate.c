@@ -26,15 +26,6 @@ static struct settings langevin(void)
     return set;
 }
 
-static void relax(struct sim *s)
-{
-    struct err e = {0};
-    sim_minimize_setup(s, 500);
-    toy_run(s, SIM_MINIMIZE, 100);
-    if (sim_thermalize(s, &e))
-        abort();
-}
-
 /* Whether it is small enough. */
 static bool drift(double picoseconds)
 {
@@ -42,7 +33,7 @@ static bool drift(double picoseconds)
     struct settings set = langevin();
     struct err e = {0};
     struct toy t = toy_open(s, &set, 0);
-    relax(t.sim);
+    toy_relax(t.sim, 500, 100);
     toy_run(t.sim, SIM_STEP, 10000);
     s->v = xcalloc((size_t)s->natoms, sizeof *s->v);
     if (sim_get(t.sim, s->x, s->v, NULL, &e))

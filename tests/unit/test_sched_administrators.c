@@ -14,45 +14,24 @@
 
 #define SLICE SCHED_SLICE_MS
 
-static const struct hold fan = {.by = "ann", .reason = "the fan", .since = 7};
-
-static struct ensemble *add(struct play *p, uint32_t uid, int windows)
-{
-    struct ensemble *e = play_ensemble(uid, windows, 0);
-    for (int i = 0; i < e->nreplicas; i++)
-        e->replicas[i].steps = INT64_MAX / 2;
-    play_add(p, e);
-    return e;
-}
-
-static int drain(struct play *p, int worker)
-{
-    return play_feed(p, (struct sched_event){.kind = SCHED_DRAINED, .worker = worker, .hold = &fan});
-}
-
-static void undrain(struct play *p, int worker)
-{
-    assert_int_equal(play_feed(p, (struct sched_event){.kind = SCHED_UNDRAINED, .worker = worker}), 0);
-}
-
 /* What runs on a drained device stops and goes on elsewhere; nothing starts there until it is in use again. */
 static void a_drained_device_is_empty(void **state)
 {
     struct play p;
     play_begin(&p, 2);
-    struct ensemble *e = add(&p, 1, 6);
+    struct ensemble *e = play_add_endless(&p, 1, 6);
     play_up(&p, 0, 4, "m");
     play_up(&p, 1, 4, "m");
     assert_int_equal(p.s.workers[0].nrunning + p.s.workers[1].nrunning, 6);
     const int there = p.s.workers[1].nrunning;
-    drain(&p, 1);
+    play_drain(&p, 1);
     assert_int_equal(play_count(&p, DECIDE_STOP), there);
     assert_int_equal(play_count(&p, DECIDE_NOTE), there);
     play_until(&p, 3 * SLICE, 1);
     assert_int_equal(p.s.workers[1].nrunning, 0);
     assert_int_equal(p.s.workers[0].nrunning, 4);
     assert_int_equal(e->nrunning, 4);
-    undrain(&p, 1);
+    play_undrain(&p, 1);
     assert_int_equal(e->nrunning, 6);
     play_end(&p);
 }
@@ -63,10 +42,10 @@ static void another_model_serves_where_its_own_is_drained(void **state)
     struct play p;
     play_begin(&p, 2);
     play_up(&p, 0, 2, "m");
-    struct ensemble *e = add(&p, 1, 2);
+    struct ensemble *e = play_add_endless(&p, 1, 2);
     assert_int_equal(p.s.workers[0].nrunning, 2);
     play_up(&p, 1, 2, "n");
-    drain(&p, 0);
+    play_drain(&p, 0);
     play_until(&p, SLICE, 1);
     assert_int_equal(p.s.workers[1].nrunning, 2);
     assert_string_equal(e->sets[0].model, "n");
@@ -79,8 +58,8 @@ static void what_waits_says_who_drained(void **state)
     struct play p;
     struct sched_wait wait;
     play_begin(&p, 1);
-    drain(&p, 0);
-    struct ensemble *e = add(&p, 1, 2);
+    play_drain(&p, 0);
+    struct ensemble *e = play_add_endless(&p, 1, 2);
     play_explain(&p, &e->replicas[0], &wait);
     assert_int_equal(wait.kind, WAIT_DEVICE); /* its worker is not there yet */
     play_up(&p, 0, 1, "m");
@@ -91,7 +70,7 @@ static void what_waits_says_who_drained(void **state)
     assert_string_equal(wait.drained->health.drained.by, "ann");
     assert_string_equal(wait.drained->health.drained.reason, "the fan");
     assert_true(sched_wake(&p.s, p.now) == INT64_MAX);
-    undrain(&p, 0);
+    play_undrain(&p, 0);
     assert_int_equal(e->nrunning, 1);
     play_explain(&p, &e->replicas[1], &wait);
     assert_null(wait.drained);
@@ -107,10 +86,10 @@ static void undraining_lifts_a_quarantine(void **state)
     play_up(&p, 0, 2, "m");
     for (int i = 0; i < HEALTH_STRIKES; i++)
         health_strike(&p.s.workers[0].health, p.now, "signal 11");
-    struct ensemble *e = add(&p, 1, 2);
+    struct ensemble *e = play_add_endless(&p, 1, 2);
     play_explain(&p, &e->replicas[0], &wait);
     assert_int_equal(wait.kind, WAIT_SICK);
-    undrain(&p, 0);
+    play_undrain(&p, 0);
     assert_int_equal(e->nrunning, 2);
     assert_null(p.s.workers[0].health.trouble);
     play_end(&p);
@@ -121,7 +100,7 @@ static void a_pause_of_an_administrator_stays(void **state)
 {
     struct play p;
     play_begin(&p, 1);
-    struct ensemble *e = add(&p, 1, 2);
+    struct ensemble *e = play_add_endless(&p, 1, 2);
     play_up(&p, 0, 2, "m");
     struct sched_event pause = {.kind = SCHED_PAUSE, .ensemble = e};
     play_feed(&p, pause);
@@ -166,7 +145,8 @@ static void what_is_urgent_goes_before_all_users(void **state)
     struct sched_event one = {.kind = SCHED_USER, .uid = 2, .weight = 1, .most = 1};
     play_feed(&p, one);
     play_up(&p, 0, 4, "m");
-    struct ensemble *others = add(&p, 1, 8), *own = add(&p, 2, 2), *e = add(&p, 2, 3);
+    struct ensemble *others = play_add_endless(&p, 1, 8), *own = play_add_endless(&p, 2, 2),
+                    *e = play_add_endless(&p, 2, 3);
     play_until(&p, 2 * SLICE, 1);
     assert_int_equal(own->nrunning + e->nrunning, 1);
     play_feed(&p, (struct sched_event){.kind = SCHED_PRIORITY, .ensemble = e, .priority = PRIORITY_URGENT});
@@ -191,7 +171,7 @@ static void what_is_urgent_goes_before_all_users(void **state)
     }
     play_until(&p, p.now + 20 * SLICE, 1);
     assert_int_equal(e->nrunning, 3);
-    add(&p, 3, 1); /* who comes new has the slot that is left, not one of these */
+    play_add_endless(&p, 3, 1); /* who comes new has the slot that is left, not one of these */
     play_until(&p, p.now + SLICE, 1);
     assert_int_equal(e->nrunning, 3);
     play_feed(&p, (struct sched_event){.kind = SCHED_PRIORITY, .ensemble = e, .priority = 0});

@@ -14,18 +14,6 @@
 
 #define SLICE SCHED_SLICE_MS
 
-static const struct hold fan = {.by = "ann", .reason = "the fan", .since = 7};
-
-/* Of replicas that never end. */
-static struct ensemble *add(struct play *p, uint32_t uid, int windows)
-{
-    struct ensemble *e = play_ensemble(uid, windows, 0);
-    for (int i = 0; i < e->nreplicas; i++)
-        e->replicas[i].steps = INT64_MAX / 2;
-    play_add(p, e);
-    return e;
-}
-
 static int count_on(const struct ensemble *e, int worker)
 {
     int n = 0;
@@ -44,7 +32,7 @@ static void ensembles_stay_together(void **state)
     play_up(&p, 0, 6, "m");
     play_up(&p, 1, 6, "m");
     p.s.full = true;
-    struct ensemble *e[] = {add(&p, 1, 3), add(&p, 2, 3), add(&p, 3, 3)};
+    struct ensemble *e[] = {play_add_endless(&p, 1, 3), play_add_endless(&p, 2, 3), play_add_endless(&p, 3, 3)};
     play_feed(&p, (struct sched_event){.kind = SCHED_SPACE});
     for (int i = 0; i < 3; i++)
         assert_int_equal(count_on(e[i], count_on(e[i], 0) ? 0 : 1), 3);
@@ -60,7 +48,7 @@ static void a_free_slot_counts_more_than_a_model(void **state)
     play_up(&p, 0, 2, "m");
     play_up(&p, 1, 4, "m");
     p.s.full = true;
-    struct ensemble *a = add(&p, 1, 3), *b = add(&p, 2, 3);
+    struct ensemble *a = play_add_endless(&p, 1, 3), *b = play_add_endless(&p, 2, 3);
     play_feed(&p, (struct sched_event){.kind = SCHED_SPACE});
     assert_int_equal(a->nrunning + b->nrunning, 6);
     play_end(&p);
@@ -73,7 +61,7 @@ static void no_device_is_idle_for_a_model(void **state)
     play_begin(&p, 2);
     play_up(&p, 0, 4, "m");
     play_up(&p, 1, 4, "m");
-    struct ensemble *e = add(&p, 1, 4);
+    struct ensemble *e = play_add_endless(&p, 1, 4);
     assert_int_equal(count_on(e, 0), 2);
     assert_int_equal(count_on(e, 1), 2);
     play_end(&p);
@@ -89,7 +77,7 @@ static void a_sick_device_has_no_merit(void **state)
     for (int i = 0; i < HEALTH_STRIKES; i++)
         health_strike(&p.s.workers[1].health, p.now, "signal 11");
     p.now += health_pause(&p.s.workers[1].health) + 1;
-    struct ensemble *e = add(&p, 1, 3);
+    struct ensemble *e = play_add_endless(&p, 1, 3);
     assert_int_equal(count_on(e, 0), 3);
     play_end(&p);
 }
@@ -103,8 +91,8 @@ static void the_freest_that_has_the_model(void **state)
     play_up(&p, 1, 4, "m");
     play_up(&p, 2, 6, "m");
     p.s.full = true;
-    struct ensemble *a = add(&p, 1, 1);
-    add(&p, 2, 1);
+    struct ensemble *a = play_add_endless(&p, 1, 1);
+    play_add_endless(&p, 2, 1);
     p.s.full = false;
     assert_int_equal(pack_place(&p.s, 0, a->sets, p.now), 0);
     a->modelled = 1 << 1 | 1 << 2;
@@ -161,8 +149,7 @@ static struct ensemble *add_sized(struct play *p, uint32_t uid, int windows)
 {
     struct ensemble *e = play_ensemble(uid, windows, 0);
     device_sizes_read(&e->sizes, SIZES);
-    for (int i = 0; i < e->nreplicas; i++)
-        e->replicas[i].steps = INT64_MAX / 2;
+    play_endless(e);
     play_add(p, e);
     return e;
 }
@@ -213,7 +200,7 @@ static void others_memory_is_waited_for(void **state)
     assert_int_equal(wait_of(&p, e->replicas).kind, WAIT_MEMORY);
     assert_int_equal(room_is(&p, 0, 1000, 170), 0);
     assert_int_equal(e->nrunning, 1);
-    struct ensemble *unknown = add(&p, 1, 2);
+    struct ensemble *unknown = play_add_endless(&p, 1, 2);
     assert_int_equal(unknown->nrunning, 2);
     play_end(&p);
 }
@@ -271,7 +258,7 @@ static void a_moved_ensemble_goes_on_there(void **state)
 {
     struct play p;
     begin_two(&p, "m");
-    struct ensemble *e = add(&p, 1, 4);
+    struct ensemble *e = play_add_endless(&p, 1, 4);
     const int elsewhere = count_on(e, 1);
     assert_true(elsewhere > 0 && elsewhere < 4);
     assert_int_equal(move(&p, e, 0, "cuda:0"), 0);
@@ -296,14 +283,14 @@ static void a_device_out_of_use_binds_nobody(void **state)
 {
     struct play p;
     begin_two(&p, "m");
-    struct ensemble *e = add(&p, 1, 2);
+    struct ensemble *e = play_add_endless(&p, 1, 2);
     assert_int_equal(move(&p, e, 1, "cuda:1"), 0);
     play_until(&p, SLICE, 1);
     assert_int_equal(count_on(e, 1), 2);
-    play_feed(&p, (struct sched_event){.kind = SCHED_DRAINED, .worker = 1, .hold = &fan});
+    play_drain(&p, 1);
     play_until(&p, 2 * SLICE, 1);
     assert_int_equal(count_on(e, 0), 2);
-    play_feed(&p, (struct sched_event){.kind = SCHED_UNDRAINED, .worker = 1});
+    play_undrain(&p, 1);
     assert_string_equal(e->moved_to, "cuda:1");
     play_down(&p, 0, "signal 11"); /* it goes back when it starts again */
     play_until(&p, 4 * SLICE, 1);
@@ -323,16 +310,16 @@ static void another_model_is_refused(void **state)
 {
     struct play p;
     begin_two(&p, "n");
-    play_feed(&p, (struct sched_event){.kind = SCHED_DRAINED, .worker = 1, .hold = &fan});
-    struct ensemble *e = add(&p, 1, 2);
+    play_drain(&p, 1);
+    struct ensemble *e = play_add_endless(&p, 1, 2);
     assert_int_equal(move(&p, e, 1, "cuda:1"), -ERR_CONFLICT);
     assert_non_null(strstr(p.err.msg, "drained by the administrator ann"));
-    play_feed(&p, (struct sched_event){.kind = SCHED_UNDRAINED, .worker = 1});
+    play_undrain(&p, 1);
     assert_int_equal(move(&p, e, 1, "cuda:1"), -ERR_CONFLICT);
     assert_non_null(strstr(p.err.msg, "cannot be moved to cpu (n): window 0 goes on from a checkpoint of cpu (m)"));
     assert_int_equal(p.d.n, 0);
     assert_null(e->moved_to);
-    play_feed(&p, (struct sched_event){.kind = SCHED_DRAINED, .worker = 0, .hold = &fan});
+    play_drain(&p, 0);
     assert_int_equal(move(&p, e, 1, "cuda:1"), 0); /* nobody else is left: as any restart would do it */
     play_until(&p, SLICE, 1);
     assert_int_equal(count_on(e, 1), 2);
@@ -344,7 +331,7 @@ static void what_has_not_begun_goes_anywhere(void **state)
 {
     struct play p;
     begin_two(&p, "n");
-    struct ensemble *e = add(&p, 1, 2);
+    struct ensemble *e = play_add_endless(&p, 1, 2);
     for (int i = 0; i < 2; i++)
         play_failed(&p, &e->replicas[i], ERR_BUSY, 0); /* it leaves without a checkpoint */
     assert_int_equal(count_on(e, 0) + count_on(e, 1), 0);
@@ -359,7 +346,7 @@ static void a_move_needs_a_device_and_an_open_ensemble(void **state)
     struct play p;
     play_begin(&p, 2);
     play_up(&p, 0, 2, "m");
-    struct ensemble *e = add(&p, 1, 2);
+    struct ensemble *e = play_add_endless(&p, 1, 2);
     assert_int_equal(move(&p, e, 1, "cuda:1"), -ERR_BUSY);
     for (int i = 0; i < HEALTH_STRIKES; i++)
         health_strike(&p.s.workers[0].health, p.now, "signal 11");

@@ -36,11 +36,7 @@ static void set_user(struct play *p, uint32_t uid, double weight, int64_t most)
 
 static struct ensemble *add(struct play *p, uint32_t uid)
 {
-    struct ensemble *e = play_ensemble(uid, WINDOWS, 0);
-    for (int i = 0; i < e->nreplicas; i++)
-        e->replicas[i].steps = INT64_MAX / 2;
-    play_add(p, e);
-    return e;
+    return play_add_endless(p, uid, WINDOWS);
 }
 
 /* Users who want all slots while they are not idle; what they had since they were last asked is in `had`. */

@@ -85,8 +85,7 @@ static void windows_are_sampled_alike_where_slots_are_few(void **state)
     for (int i = 0; i < ENSEMBLES; i++) {
         e[i] = play_ensemble(1 + (uint32_t)i % 3, WINDOWS, 0);
         e[i]->stop = (struct stop_rule){.error = 0.5, .after = 20};
-        for (int k = 0; k < WINDOWS; k++)
-            e[i]->replicas[k].steps = INT64_MAX / 2;
+        play_endless(e[i]);
         play_add(&p, e[i]);
     }
     play_up(&p, 0, SLOTS, "m");                           /* nobody was alone, and nobody comes */

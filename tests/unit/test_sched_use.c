@@ -106,8 +106,7 @@ static void device_time_is_what_devices_were_busy(void **state)
         play_begin(&p, WORKERS);
         for (int i = 0; i < ENSEMBLES; i++) {
             e[i] = play_ensemble((uint32_t)i % 3, 3, 1000);
-            for (int j = 0; j < e[i]->nreplicas; j++)
-                e[i]->replicas[j].steps = INT64_MAX / 2;
+            play_endless(e[i]);
             play_add(&p, e[i]);
         }
         for (int w = 0; w < WORKERS; w++)

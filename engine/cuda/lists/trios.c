@@ -25,14 +25,6 @@ static bool is_plain(const struct alchemy_plan *plan, int32_t i)
     return plan->change[i] == 0 && plan->type[0][i] == plan->type[1][i];
 }
 
-static bool excludes(const struct alchemy_plan *plan, int32_t i, int32_t j)
-{
-    for (int32_t k = plan->exclusion_start[i]; k < plan->exclusion_start[i + 1]; k++)
-        if (plan->exclusion[k] == j)
-            return true;
-    return false;
-}
-
 /* Can this water be computed as a water: its atoms interact with everything but each other, the hydrogens are alike and
  * bare. */
 static bool is_water(const struct alchemy_plan *plan, const struct rigid_water *w)
@@ -43,7 +35,7 @@ static bool is_water(const struct alchemy_plan *plan, const struct rigid_water *
         if (!is_plain(plan, i) || plan->exclusion_start[i + 1] - plan->exclusion_start[i] != 2)
             return false;
         for (int l = 0; l < 3; l++)
-            if (l != k && !excludes(plan, i, w->atom[l]))
+            if (l != k && !alchemy_excludes(plan, i, w->atom[l]))
                 return false;
     }
     return plan->charge[w->atom[2]] == plan->charge[h] && plan->type[0][w->atom[2]] == th && no_lj(plan, to, th) &&

@@ -13,14 +13,6 @@ enum { FOUR = 4 * sizeof(float) };
 
 /* ---- pairs ---- */
 
-static bool excludes(const struct alchemy_plan *plan, int32_t i, int32_t j)
-{
-    for (int32_t k = plan->exclusion_start[i]; k < plan->exclusion_start[i + 1]; k++)
-        if (plan->exclusion[k] == j)
-            return true;
-    return false;
-}
-
 /* All pairs (i, i + d) for each distance d in turn, around the end: neighbours in the lists share few atoms, so that
  * the threads of a warp add to different places. */
 static void list_pairs(struct tiny *t, const struct alchemy_plan *plan)
@@ -35,7 +27,7 @@ static void list_pairs(struct tiny *t, const struct alchemy_plan *plan)
     for (int32_t d = 1; 2 * d <= n; d++)
         for (int32_t i = 0; i < (2 * d == n ? d : n); i++) {
             int32_t j = (i + d) % n;
-            if (excludes(plan, i, j))
+            if (alchemy_excludes(plan, i, j))
                 continue;
             const bool soft = perturbed[i] || perturbed[j];
             uint32_t *pair = soft ? t->perturbed[t->nperturbed++] : t->plain[t->nplain++];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "engine/run/remote_dev.h"
+#include "graphs/remote_dev.h"
 
 #include <string.h>
 #include <time.h>
