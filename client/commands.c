@@ -343,11 +343,12 @@ const struct command commands[] = {
      "system's, none is started.",
      "shoal up\nshoal up --device cuda:0 --device cuda:1\nshoal up --json\n", NEEDS_NOTHING, SERVICE | BIT(DEVICE), 0,
      0, up_main},
-    {"usage", "", "what was used: device time, steps and simulated time",
+    {"usage", "", "what was used: device time, steps, simulated time and energy",
      "Of your ensembles, also of removed ones; root sees the use of all users, other administrators do with "
      "--all-users. Replicas that share a device have equal parts of its time. Steps are those that checkpoints "
-     "hold, each counted once. Days are UTC's; without --since it is the last 30 days. --csv and --plain have "
-     "times in seconds.",
+     "hold, each counted once. Energy is known of GPUs whose driver counts it, shared by device time; \"-\" where it "
+     "is not known. Days are UTC's; without --since it is the last 30 days. --csv and --plain have times in seconds "
+     "and energy in joules.",
      "shoal usage\nshoal usage --since 8w --by campaign\nshoal usage --all-users --by user --csv\n", NEEDS_SERVICE,
      KEPT | OTHERS | BIT(SINCE) | BIT(BY) | BIT(CSV) | BIT(PLAIN), 0, 0, usage_main},
     {"drain", "[DEVICE...]", "take devices out of use, until they are undrained",
