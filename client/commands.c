@@ -189,7 +189,10 @@ const struct command commands[] = {
      "has failed. With --share I/N it runs one part of N, in DIR/share-I: the first share writes to DIR/plan.json "
      "which "
      "ensemble is in which share, and later ones follow it. A share that finds another file or other inputs exits 3, "
-     "and another copy of a share that runs exits 75. With --here DIR of such a campaign plan, status, gather and "
+     "and another copy of a share that runs exits 75. Where the campaign says ladder all repeats of a leg of a system "
+     "or "
+     "an edge are in one share; of a budget each share has the part that its specs' production is of that of all. With "
+     "--here DIR of such a campaign plan, status, gather and "
      "report show all shares, without a service and while they run; cancel has all of them stop.\n"
      "slurm submits a job array to Slurm with a task for each share, and prints the number of the job; words behind -- "
      "are options for sbatch. A task that is preempted or near its time limit makes checkpoints and is put into the "
@@ -343,11 +346,12 @@ const struct command commands[] = {
      "system's, none is started.",
      "shoal up\nshoal up --device cuda:0 --device cuda:1\nshoal up --json\n", NEEDS_NOTHING, SERVICE | BIT(DEVICE), 0,
      0, up_main},
-    {"usage", "", "what was used: device time, steps and simulated time",
+    {"usage", "", "what was used: device time, steps, simulated time and energy",
      "Of your ensembles, also of removed ones; root sees the use of all users, other administrators do with "
      "--all-users. Replicas that share a device have equal parts of its time. Steps are those that checkpoints "
-     "hold, each counted once. Days are UTC's; without --since it is the last 30 days. --csv and --plain have "
-     "times in seconds.",
+     "hold, each counted once. Energy is known of GPUs whose driver counts it, shared by device time; \"-\" where it "
+     "is not known. Days are UTC's; without --since it is the last 30 days. --csv and --plain have times in seconds "
+     "and energy in joules.",
      "shoal usage\nshoal usage --since 8w --by campaign\nshoal usage --all-users --by user --csv\n", NEEDS_SERVICE,
      KEPT | OTHERS | BIT(SINCE) | BIT(BY) | BIT(CSV) | BIT(PLAIN), 0, 0, usage_main},
     {"drain", "[DEVICE...]", "take devices out of use, until they are undrained",

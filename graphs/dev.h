@@ -61,6 +61,9 @@ struct dev_ops {
     /* Only its lane (if it had one) still uses it: it is reused when the work submitted to that lane has finished. */
     void (*free)(struct dev *, enum dev_memory kind, void *device);
     void (*usage)(struct dev *, struct lane *, struct dev_usage *out); /* lane may be NULL */
+    /* Energy that the whole device has taken, whoever used it, since a time that stays the same until its driver is
+     * loaded again, in millijoules. False: it does not tell. NULL: no device of the kind does. */
+    bool (*energy)(struct dev *, uint64_t *millijoules);
     int (*lane_new)(struct dev *, struct lane **, struct err *);
     void (*lane_free)(struct dev *, struct lane *); /* waits for its work first; its graphs must be dropped before */
     /* Ordered after the lane's earlier work; returns when the bytes have moved. Either side may be device. */

@@ -19,6 +19,7 @@
 #include "client/ask/ensembles.h"
 #include "client/ask/results.h"
 #include "client/campaign/campaign.h"
+#include "client/division/kept.h"
 #include "client/propose/pilot.h"
 #include "engine/base/number.h"
 
@@ -97,12 +98,27 @@ static bool is_proven(const struct pilot_placing *p, const struct pilot *of, int
     return round > 1 && of->measured >= PROVEN && ((placed && spare <= (n > 8 ? n / 8 : 1)) || round == ROUNDS);
 }
 
+/* Of a pilot that has ended; without a service, what its share has kept. */
+static json_t *results_of(const struct client *c, const json_t *there, struct err *e)
+{
+    if (c->http)
+        return results_get(c, answer_text(there, "id"), false, NULL, e);
+    struct buf text = {0};
+    json_t *results = kept_file(&text, c->division, there, ".json", e)
+                          ? NULL
+                          : json_loadb(text.data ? text.data : "", text.len, 0, NULL);
+    if (!results && !e->code)
+        err_set(e, ERR_PROTOCOL, "%s: its results, which its share has kept, are no JSON", answer_text(there, "key"));
+    buf_free(&text);
+    return results;
+}
+
 /* What follows from a pilot that has ended: an entry of the ladders; NULL with *e. */
 static json_t *judge(const struct pilot_placing *p, const json_t *there, int round, struct err *e)
 {
     const char *key = answer_text(there, "key");
     struct pilot of = {0};
-    json_t *entry = NULL, *windows, *results = results_get(p->c, answer_text(there, "id"), false, NULL, e);
+    json_t *entry = NULL, *windows, *results = results_of(p->c, there, e);
     int rc = results ? pilot_read(&of, results, e) : -(int)e->code;
     if (!rc && is_proven(p, &of, round)) {
         windows = windows_json(&of, of.lambda, of.path.nstates);

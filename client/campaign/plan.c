@@ -107,6 +107,7 @@ static void print_plan_json(const struct campaign_view *k)
         json_t *copy = json_copy(one);
         json_object_del(copy, "inputs");
         json_object_del(copy, "production");
+        json_object_del(copy, "family");
         json_object_set_new(copy, "state", state_of(k, one) ? json_string(state_of(k, one)) : json_null());
         json_array_append_new(ensembles, copy);
     }

@@ -394,11 +394,21 @@ int campaign_prove(struct campaign_view *k, struct client *c, const char *file)
     }
 }
 
+static void say_part(const struct running *r)
+{
+    const json_t *budget = json_object_get(r->k->plan, "budget");
+    if (json_object_get(budget, "all"))
+        client_say(r->c, "this share's part of the budget is %.6g of %.6g ns", answer_number(budget, "ns"),
+                   answer_number(budget, "all"));
+}
+
 /* Up to the end of all; the exit code. */
 static int run_all(struct running *r, const char *file)
 {
     struct err e = {0}, over = {0};
     int rc = send_all(r, file, &e);
+    if (rc == EXIT_OK)
+        say_part(r);
     if (rc == EXIT_OK && spend(r, &e))
         rc = say_end(r, &e);
     else if (rc != EXIT_OK && !e.code && is_over(r, &over)) /* a signal to all of a job ends what reads the file, too */

@@ -55,14 +55,14 @@ double divide_cost(const json_t *planned)
     return step > 0 ? atoms_in_flight(planned) * answer_number(planned, "ns") / step : 0;
 }
 
-int64_t divide_count(const json_t *ensembles)
+int64_t divide_count(const json_t *units)
 {
     const json_t *one;
     double atoms = 0;
     size_t i;
-    json_array_foreach (ensembles, i, one)
+    json_array_foreach (units, i, one)
         atoms += atoms_in_flight(one);
-    const int64_t most = json_array_size(ensembles) < SHARES_MOST ? (int64_t)json_array_size(ensembles) : SHARES_MOST;
+    const int64_t most = json_array_size(units) < SHARES_MOST ? (int64_t)json_array_size(units) : SHARES_MOST;
     const int64_t full = atoms / FULL < SHARES_MOST ? (int64_t)(atoms / FULL) : SHARES_MOST;
     return full < 1 ? 1 : full < most ? full : most;
 }

@@ -18,6 +18,7 @@
 #define SAID_S 30.0
 #define FURTHER 0.1 /* of all steps: then results so far are asked for again */
 #define ENDED 3.0   /* much further than any other */
+#define REVISED 10.0
 
 /* ---- results ---- */
 
@@ -28,9 +29,11 @@ struct fetching_kept {
     const char *what, *end; /* of the service, of the file */
 };
 
+/* One that was extended begins again, further than it was. */
 static double far(const json_t *ensemble)
 {
-    return ensemble_ended(answer_text(ensemble, "state")) ? ENDED : answer_number(ensemble, "progress");
+    const double done = ensemble_ended(answer_text(ensemble, "state")) ? ENDED : answer_number(ensemble, "progress");
+    return REVISED * (double)(answer_whole(ensemble, "revision") - 1) + done;
 }
 
 static void fill_kept(void *arg, int i, struct buf *path, struct buf *body)

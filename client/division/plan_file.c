@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * plan.json of a divided campaign: {"campaign", "file": its text, "shares", "ensembles": [{"key", "hash", "share"}]}.
+ * plan.json of a divided campaign: {"campaign", "file": its text, "shares", "ensembles": [{"key", "hash", "share"}],
+ * "budgets": [ns of each share]}, the last where the campaign has a budget. Where it has a ladder, keys are those of
+ * units.h.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -11,37 +13,47 @@
 #include "client/division/divide.h"
 #include "client/division/division.h"
 #include "client/division/lines.h"
+#include "client/division/units.h"
 #include "engine/base/json/text_json.h"
 #include "engine/base/path.h"
 
 /* ---- making one ---- */
 
-static json_t *shares_of(const json_t *ensembles, int64_t shares)
+/* share[units] */
+static int64_t *find_shares(const json_t *units, int64_t shares)
 {
-    const int n = (int)json_array_size(ensembles);
+    const int n = (int)json_array_size(units);
     double *cost = xcalloc((size_t)n + 1, sizeof *cost);
     int64_t *share = xcalloc((size_t)n + 1, sizeof *share);
-    json_t *list = json_array();
     for (int i = 0; i < n; i++)
-        cost[i] = divide_cost(json_array_get(ensembles, (size_t)i));
+        cost[i] = divide_cost(json_array_get(units, (size_t)i));
     divide(cost, n, shares, share);
-    for (int i = 0; i < n; i++) {
-        const json_t *one = json_array_get(ensembles, (size_t)i);
+    free(cost);
+    return share;
+}
+
+static json_t *list_units(const json_t *units, const int64_t *share)
+{
+    json_t *list = json_array();
+    const json_t *one;
+    size_t i;
+    json_array_foreach (units, i, one)
         json_array_append_new(list, json_pack("{s:O,s:O,s:I}", "key", json_object_get(one, "key"), "hash",
                                               json_object_get(one, "hash"), "share", (json_int_t)share[i]));
-    }
-    free(cost);
-    free(share);
     return list;
 }
 
-static json_t *make(const json_t *plan, const struct buf *text, int64_t shares)
+static json_t *make(const json_t *plan, const json_t *units, const struct buf *text, int64_t shares)
 {
-    const json_t *ensembles = json_object_get(plan, "ensembles");
-    shares = shares ? shares : divide_count(ensembles);
-    return json_pack("{s:O,s:o,s:I,s:o}", "campaign", json_object_get(plan, "name"), "file",
-                     text_json(text->data ? text->data : "", text->len), "shares", (json_int_t)shares, "ensembles",
-                     shares_of(ensembles, shares));
+    shares = shares ? shares : divide_count(units);
+    int64_t *share = find_shares(units, shares);
+    json_t *made = json_pack("{s:O,s:o,s:I,s:o}", "campaign", json_object_get(plan, "name"), "file",
+                             text_json(text->data ? text->data : "", text->len), "shares", (json_int_t)shares,
+                             "ensembles", list_units(units, share));
+    if (json_is_object(json_object_get(plan, "budget")))
+        json_object_set_new(made, "budgets", units_budgets(plan, units, share, shares));
+    free(share);
+    return made;
 }
 
 /* Shares that begin at once all write it: the first counts, and all read what it wrote. */
@@ -89,18 +101,18 @@ static int check_file(const json_t *division, const char *file, const struct buf
     return -(int)e->code;
 }
 
-/* {key: ensemble} of plan.json or a plan. */
-static json_t *by_key(const json_t *holder)
+/* {key: unit} */
+static json_t *by_key(const json_t *units)
 {
     json_t *keys = json_object(), *one;
     size_t i;
-    json_array_foreach (json_object_get(holder, "ensembles"), i, one)
+    json_array_foreach (units, i, one)
         json_object_set(keys, answer_text(one, "key"), one);
     return keys;
 }
 
 /* Tables, specs, topologies and coordinates are not in the campaign's file. */
-static int check_ensembles(json_t *divided, json_t *planned, const char *folder, struct err *e)
+static int check_units(json_t *divided, json_t *planned, const char *folder, struct err *e)
 {
     json_t *one;
     const char *key;
@@ -123,26 +135,13 @@ static int check_ensembles(json_t *divided, json_t *planned, const char *folder,
     return 0;
 }
 
-static int check_same(const json_t *division, const json_t *plan, const char *folder, struct err *e)
+static int check_same(const json_t *division, const json_t *units, const char *folder, struct err *e)
 {
-    json_t *divided = by_key(division), *planned = by_key(plan);
-    int rc = check_ensembles(divided, planned, folder, e);
+    json_t *divided = by_key(json_object_get(division, "ensembles")), *planned = by_key(units);
+    int rc = check_units(divided, planned, folder, e);
     json_decref(divided);
     json_decref(planned);
     return rc;
-}
-
-/* What is planned for all ensembles together cannot be planned by shares. */
-static int check_divisible(const char *file, const json_t *plan, struct err *e)
-{
-    const char *together = json_is_object(json_object_get(plan, "budget"))   ? "budget"
-                           : json_is_object(json_object_get(plan, "ladder")) ? "ladder"
-                                                                             : NULL;
-    return together ? err_set(e, ERR_USAGE,
-                              "%s: its %s is for all of its ensembles together: expected a campaign without one, or "
-                              "campaign run without --share",
-                              file, together)
-                    : 0;
 }
 
 static int check_shares(const json_t *division, int64_t shares, const char *folder, struct err *e)
@@ -175,19 +174,27 @@ json_t *division_read(const char *folder, struct err *e)
     return division;
 }
 
-/* plan.json, or what it would be. */
-static json_t *find(const struct client *c, const json_t *plan, const struct buf *text, int64_t shares, bool writes,
-                    struct err *e)
+static int check_most(const json_t *plan, const json_t *units, int64_t shares, struct err *e)
 {
-    const size_t most = json_array_size(json_object_get(plan, "ensembles"));
+    const size_t most = json_array_size(units);
+    const bool families = json_is_object(json_object_get(plan, "ladder"));
+    return shares > (int64_t)most
+               ? err_set(e, ERR_USAGE, "%lld shares of %zu %s: expected at most as many shares as %s",
+                         (long long)shares, most,
+                         families ? "legs of systems and edges, whose repeats have one ladder" : "ensembles",
+                         families ? "of these" : "ensembles")
+               : 0;
+}
+
+/* plan.json, or what it would be. */
+static json_t *find(const struct client *c, const json_t *plan, const json_t *units, const struct buf *text,
+                    int64_t shares, bool writes, struct err *e)
+{
     if (division_is(c->division))
         return division_read(c->division, e);
-    if (shares > (int64_t)most) {
-        err_set(e, ERR_USAGE, "%lld shares of %zu ensembles: expected at most as many shares as ensembles",
-                (long long)shares, most);
+    if (check_most(plan, units, shares, e))
         return NULL;
-    }
-    json_t *made = make(plan, text, shares);
+    json_t *made = make(plan, units, text, shares);
     if (!writes)
         return made;
     int rc = write_once(c->division, made, e);
@@ -199,26 +206,43 @@ json_t *division_plan(const struct client *c, const char *file, const json_t *pl
                       struct err *e)
 {
     struct buf text = {0};
-    json_t *division = NULL;
-    if (!check_divisible(file, plan, e) && !buf_read_file(&text, file, e))
-        division = find(c, plan, &text, shares, writes, e);
-    if (division && (check_shares(division, shares, c->division, e) ||
-                     check_file(division, file, &text, c->division, e) || check_same(division, plan, c->division, e))) {
+    json_t *division = NULL, *units = units_of(plan);
+    if (!buf_read_file(&text, file, e))
+        division = find(c, plan, units, &text, shares, writes, e);
+    if (division &&
+        (check_shares(division, shares, c->division, e) || check_file(division, file, &text, c->division, e) ||
+         check_same(division, units, c->division, e))) {
         json_decref(division);
         division = NULL;
     }
+    json_decref(units);
     buf_free(&text);
     return division;
 }
 
+/* The share's part in place of the whole, which is "all". */
+static void choose_budget(json_t *plan, const json_t *division, int64_t share)
+{
+    json_t *budget = json_object_get(plan, "budget");
+    if (!json_is_object(budget))
+        return;
+    json_object_set(budget, "all", json_object_get(budget, "ns"));
+    json_object_set(budget, "ns", json_array_get(json_object_get(division, "budgets"), (size_t)share));
+}
+
 static void choose(json_t *plan, const json_t *division, int64_t share)
 {
-    json_t *chosen = json_array(), *divided = by_key(division), *one;
+    json_t *chosen = json_array(), *divided = by_key(json_object_get(division, "ensembles")), *one;
     size_t i;
-    json_array_foreach (json_object_get(plan, "ensembles"), i, one)
-        if (answer_whole(json_object_get(divided, answer_text(one, "key")), "share") == share)
+    json_array_foreach (json_object_get(plan, "ensembles"), i, one) {
+        struct buf key = {0};
+        units_key(&key, plan, one);
+        if (answer_whole(json_object_get(divided, key.data), "share") == share)
             json_array_append(chosen, one);
+        buf_free(&key);
+    }
     json_object_set_new(plan, "ensembles", chosen);
+    choose_budget(plan, division, share);
     json_decref(divided);
 }
 

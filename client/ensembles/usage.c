@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * usage: device time, steps and simulated time, summed up.
+ * usage: device time, steps, simulated time and energy, summed up.
  */
 #include <stdio.h>
 #include <string.h>
@@ -14,11 +14,11 @@
 static const struct {
     const char *by, *columns[4], *layout;
 } kinds[] = {
-    {"user", {"user"}, "l r r r"},
-    {"ensemble", {"id", "name", "campaign", "user"}, "l l= l l r r r"},
-    {"campaign", {"campaign", "user"}, "l l r r r"},
-    {"device", {"device"}, "l r r r"},
-    {"day", {"day"}, "l r r r"},
+    {"user", {"user"}, "l r r r r"},
+    {"ensemble", {"id", "name", "campaign", "user"}, "l l= l l r r r r"},
+    {"campaign", {"campaign", "user"}, "l l r r r r"},
+    {"device", {"device"}, "l r r r r"},
+    {"day", {"day"}, "l r r r r"},
 };
 
 enum { KINDS = sizeof kinds / sizeof *kinds };
@@ -39,7 +39,25 @@ static void device_time_cell(struct table *t, double seconds)
     buf_free(&text);
 }
 
-/* exact: times in seconds, for programs. */
+/* "640 J", "2.31 Wh", "14.0 kWh"; exact: joules. Where none is known "-"; exact: nothing. */
+static void energy_cell(struct table *t, const json_t *joules, bool exact)
+{
+    static const struct {
+        double joules;
+        const char *name;
+    } units[] = {{1, "J"}, {3600, "Wh"}, {3.6e6, "kWh"}};
+    const double x = json_number_value(joules);
+    const int unit = x < units[1].joules ? 0 : x < units[2].joules ? 1 : 2;
+    const double value = x / units[unit].joules;
+    if (!json_is_number(joules))
+        table_cell(t, exact ? "" : "-");
+    else if (exact)
+        table_cell(t, "%.3f", x);
+    else
+        table_cell(t, "%.*f %s", value < 10 ? 2 : value < 100, value, units[unit].name);
+}
+
+/* exact: seconds and joules, for programs. */
 static void put_rows(struct table *t, const json_t *rows, int kind, bool exact)
 {
     const json_t *row;
@@ -50,6 +68,7 @@ static void put_rows(struct table *t, const json_t *rows, int kind, bool exact)
     table_cell(t, "%s", exact ? "device_seconds" : "device time");
     table_cell(t, "steps");
     table_cell(t, "ns");
+    table_cell(t, "%s", exact ? "energy_joules" : "energy");
     json_array_foreach (rows, i, row) {
         for (int k = 0; k < 4 && kinds[kind].columns[k]; k++)
             table_cell(t, "%s", answer_text(row, kinds[kind].columns[k]));
@@ -59,6 +78,7 @@ static void put_rows(struct table *t, const json_t *rows, int kind, bool exact)
             device_time_cell(t, answer_number(row, "device_seconds"));
         table_cell(t, "%lld", answer_whole(row, "steps"));
         table_cell(t, exact ? "%.9g" : "%.4g", answer_number(row, "ns"));
+        energy_cell(t, json_object_get(row, "energy_joules"), exact);
     }
 }
 

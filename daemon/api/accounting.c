@@ -50,6 +50,7 @@ static json_t *account_json(json_t *row)
     json_object_set_new(j, "device_seconds", json_real(ms / 1000));
     json_object_set(j, "steps", json_object_get(row, "steps"));
     json_object_set_new(j, "ns", json_real(ps / 1000));
+    json_object_set(j, "energy_joules", json_object_get(row, "joules"));
     json_decref(row);
     return j;
 }

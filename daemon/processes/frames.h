@@ -20,19 +20,29 @@
  * exit 0
  *
  * worker -> shoald
- *   hello    {protocol, device, model, slots, pid, version}             once, first; protocol: FRAMES_PROTOCOL
- *   progress {replica, stage, step, steps, time_ps}                     step and steps count over all stages
- *   segment  {replica, index, stage, step, steps, time_ps, bytes}       a checkpoint is durable; outputs fsynced up to
- * it: bytes is an object, file name in the folder -> its length at the checkpoint load     {slots, busy,
- * us_per_replica_step, ns_per_day, memory: {total, free, used, replica}, replicas: [[replica, bytes]]} every few
- * seconds while replicas run, and once when none runs any more: how many replicas are wanted from now on; the share of
- * the time since in which the device had work; what all replicas did together; bytes, of the device, that it can still
- * give, that this worker has, of the largest replica, and of each that has some event    {replica, kind, message} worth
- * a row: list grown, graph drift, production begun done     {replica, step} all stages finished, final files in place
+ *   hello    {protocol, device, model, slots, pid, version, energy_mj}
+ *            once, first. protocol: FRAMES_PROTOCOL
+ *   progress {replica, stage, step, steps, time_ps}
+ *            step and steps count over all stages
+ *   segment  {replica, index, stage, step, steps, time_ps, bytes}
+ *            a checkpoint is durable, and outputs are fsynced up to it: bytes is an object, file name in the folder ->
+ *            its length at the checkpoint
+ *   load     {slots, busy, us_per_replica_step, ns_per_day, memory: {total, free, used, replica},
+ *            replicas: [[replica, bytes]], energy_mj}
+ *            when the first replica begins, every few seconds while replicas run, and when none runs any more: how many
+ *            replicas are wanted from now on; the share of the time since in which the device had work; what all
+ *            replicas did together; bytes, of the device, that it can still give, that this worker has, of the largest
+ *            replica, and of each that has some. energy_mj, also of hello: what the device has taken since its driver
+ *            was loaded, in millijoules; 0: it does not tell
+ *   event    {replica, kind, message}
+ *            worth a row: list grown, graph drift, production begun
+ *   done     {replica, step}
+ *            all stages finished, final files in place
  *   stopped  {replica, step}
- *   failed   {replica, code, message, step}                             code: its number in schemas/errors.def
- *   ending   {message}              the last, where it exits with another status than 0: why; the only one where its
- * device does not open
+ *   failed   {replica, code, message, step}
+ *            code: its number in schemas/errors.def
+ *   ending   {message}
+ *            the last, where it exits with another status than 0: why; the only one where its device does not open
  *
  * A replica of a set that fails is told with failed; shoald then stops the others of the set.
  * stage is the number of the protocol's stage, from 0. The worker exits with status 0 only after a drain or when shoald

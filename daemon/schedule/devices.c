@@ -20,6 +20,13 @@ static void set_slots(struct sched_worker *w, int slots)
     w->sets = xrealloc(w->sets, (size_t)slots, sizeof *w->sets);
 }
 
+static void read_energy(struct sched_worker *w, const struct sched_event *ev)
+{
+    for (int i = 0; i < w->nsets; i++)
+        claim_energy(w, w->sets[i]);
+    energy_read(&w->energy, ev->now, ev->millijoules);
+}
+
 int on_worker_slots(struct step *st, const struct sched_event *ev, struct err *err)
 {
     struct sched_worker *w = &st->s->workers[ev->worker];
@@ -29,6 +36,7 @@ int on_worker_slots(struct step *st, const struct sched_event *ev, struct err *e
                        up ? "wanted" : "before its hello");
     set_slots(w, ev->slots);
     w->room = ev->room;
+    read_energy(w, ev);
     return 0;
 }
 
@@ -81,6 +89,7 @@ int on_worker_up(struct step *st, const struct sched_event *ev, struct err *err)
     ensemble_string(&w->model, ev->model);
     ensemble_string(&w->limits, ev->limits);
     w->room = ev->room;
+    read_energy(w, ev);
     if (st->s->draining)
         decide(st, (struct decision){.kind = DECIDE_DRAIN, .worker = ev->worker});
     for (int i = 0; i < st->s->nactive; i++)

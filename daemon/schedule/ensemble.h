@@ -115,6 +115,7 @@ struct sched_set {
     int64_t not_before;   /* earliest next start; the scheduler's clock, ms */
     char *device, *model; /* where it ran last, NULL: nowhere yet */
     double device_ms;     /* its part of its worker's time that was not taken as used yet */
+    double unmetered_ms;  /* the same since the energy of the worker's device was read last */
 };
 
 /* The owner's own words for an ensemble. */

@@ -150,6 +150,8 @@ void user_wants(struct sched *s, struct ensemble *e, bool wants);
 /* Nothing of theirs is to run, or it may again. */
 void user_over(struct sched *s, int user, bool over);
 void account(struct sched *s, int64_t now);
+/* The time that a set has had on its worker's device since that was done last counts for its ensemble's energy. */
+void claim_energy(struct sched_worker *w, struct sched_set *set);
 /* What a user with so many replicas in slots has had, a slice of each ahead: who has least comes first. */
 double user_claim(const struct sched *s, const struct sched_user *u, int64_t running);
 /* Whether the owner comes new and has nothing in slots: their first set goes first. */

@@ -36,6 +36,7 @@ void sched_close(struct sched *s)
         free(s->workers[i].model);
         free(s->workers[i].limits);
         device_health_close(&s->workers[i].health);
+        energy_close(&s->workers[i].energy);
     }
     free(s->workers);
     *s = (struct sched){0};
@@ -355,6 +356,8 @@ int sched_remove(struct sched *s, struct ensemble *en, struct err *e)
         at++;
     memmove(&s->ensembles[at], &s->ensembles[at + 1], (size_t)(s->nensembles - at - 1) * sizeof(struct ensemble *));
     s->nensembles--;
+    for (int w = 0; w < s->nworkers; w++)
+        energy_forget(&s->workers[w].energy, en);
     en->removed = true;
     return 0;
 }

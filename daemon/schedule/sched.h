@@ -53,6 +53,7 @@
 #define SHOAL_DAEMON_SCHEDULE_SCHED_H
 
 #include "daemon/host/room.h"
+#include "daemon/schedule/energy/meter.h"
 #include "daemon/schedule/ensemble.h"
 #include "daemon/schedule/health/device_health.h"
 #include "engine/base/err.h"
@@ -88,8 +89,10 @@ enum sched_kind {
     /* ensemble: what DECIDE_LOOK asked for; targets: production of its windows; NULL, nobody knows: code, message say
        why */
     SCHED_LOOKED,
-    SCHED_WORKER_UP,   /* worker: said hello; slots, device, model, limits, room */
-    SCHED_SLOTS,       /* worker: wants so many slots from now on, fewer make nobody leave; its device has that room */
+    SCHED_WORKER_UP, /* worker: said hello; slots, device, model, limits, room, millijoules */
+    /* worker: wants so many slots from now on, fewer make nobody leave; its device has that room, and those millijoules
+     */
+    SCHED_SLOTS,
     SCHED_WORKER_DOWN, /* worker: ended; ok: in order, else a crash: message */
     SCHED_PROGRESS,    /* worker, replica, stage, step, time_ps */
     SCHED_SEGMENT,     /* worker, replica, stage, step, time_ps */
@@ -118,6 +121,7 @@ struct sched_event {
     const char *by; /* name of an administrator; NULL: the owner */
     const struct hold *hold;
     struct room room;
+    int64_t millijoules;     /* of the device's energy counter; 0: it does not tell */
     bool ok, more, one, dry; /* dry: whether it could be done */
     int window;
     int64_t replica; /* number */
@@ -196,6 +200,7 @@ struct sched_worker {
     char
         *limits; /* what of the device decides how much a replica takes there, in the worker's words; NULL: not known */
     struct room room; /* of its device, as if no replica were there */
+    struct energy_meter energy;
 };
 
 struct sched {
@@ -235,6 +240,7 @@ void sched_remember(struct sched *s, uint32_t uid, double history, int64_t ago);
 struct sched_use {
     double device_ms, ps;
     int64_t steps;
+    double joules; /* 0: none is known */
 };
 struct sched_use sched_take_use(struct sched_set *set);
 /* What a look is made for: windows [of the ensemble] with their steps of production and as many replicas as share them.

@@ -240,6 +240,7 @@ void leave_worker(struct step *st, struct sched_set *set)
         return;
     struct sched_worker *w = &st->s->workers[set->worker];
     decide(st, (struct decision){.kind = DECIDE_ACCOUNT, .ensemble = set->ensemble, .set = set, .worker = set->worker});
+    claim_energy(w, set);
     int i = 0;
     while (w->sets[i] != set)
         i++;

@@ -188,6 +188,7 @@ void account(struct sched *s, int64_t now)
             set->ensemble->usage += held * passed;
             set->ensemble->device_ms += part;
             set->device_ms += part;
+            set->unmetered_ms += part;
         }
     const double kept = exp2(-(double)passed / (double)s->half_life_ms);
     for (int i = 0; i < s->nusers; i++) {
@@ -198,6 +199,12 @@ void account(struct sched *s, int64_t now)
         u->usage += used / u->counts;
     }
     level(s);
+}
+
+void claim_energy(struct sched_worker *w, struct sched_set *set)
+{
+    energy_claim(&w->energy, set->ensemble, set->unmetered_ms);
+    set->unmetered_ms = 0;
 }
 
 struct sched_use sched_take_use(struct sched_set *set)

@@ -85,6 +85,7 @@ static void forget_removed(void *arg)
 
 int service_remove(struct service *sv, struct ensemble *en, service_removed_fn *done_fn, void *arg, struct err *e)
 {
+    service_save_energy(sv);
     int rc = sched_remove(&sv->sched, en, e);
     if (rc)
         return rc;

@@ -121,6 +121,9 @@ int service_step(struct service *sv, struct sched_event *ev, struct err *e);
 void service_save_use(struct service *sv);
 /* What a set used on this worker, with each checkpoint and when it leaves; worker -1: it has none. */
 void service_account(struct service *sv, struct sched_set *set, int worker);
+/* Energy that no set has taken: of ensembles that have left their devices. Whenever a device has nothing to run, and
+ * before an ensemble is removed. */
+void service_save_energy(struct service *sv);
 /* The replica that a worker knows by this number, if it has it. */
 struct sched_replica *service_running(const struct service *sv, int worker, int64_t number);
 /* The worker of the device with this name; -1: there is none, or NULL. */

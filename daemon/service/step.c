@@ -68,15 +68,30 @@ static void save_used(struct service *sv, struct sched_set *set)
     }
 }
 
+static void add_account(struct service *sv, const struct ensemble *en, int worker, const struct sched_use *use)
+{
+    store_add_account(sv->store, en, supervisor_device(sv->supervisor, worker), service_now() / DAY_MS, use);
+}
+
 void service_account(struct service *sv, struct sched_set *set, int worker)
 {
     if (worker < 0)
         return;
-    const struct sched_use use = sched_take_use(set);
-    if (use.device_ms > 0 || use.steps > 0)
-        store_add_account(sv->store, set->ensemble, supervisor_device(sv->supervisor, worker), service_now() / DAY_MS,
-                          &use);
+    struct sched_use use = sched_take_use(set);
+    use.joules = energy_take(&sv->sched.workers[worker].energy, set->ensemble);
+    if (use.device_ms > 0 || use.steps > 0 || use.joules > 0)
+        add_account(sv, set->ensemble, worker, &use);
     save_used(sv, set);
+}
+
+/* Of ensembles that have left the device, too. */
+void service_save_energy(struct service *sv)
+{
+    for (int w = 0; w < sv->sched.nworkers; w++) {
+        struct energy_meter *m = &sv->sched.workers[w].energy;
+        for (struct ensemble *en; (en = energy_next(m));)
+            add_account(sv, en, w, &(struct sched_use){.joules = energy_take(m, en)});
+    }
 }
 
 void service_save_use(struct service *sv)
@@ -85,6 +100,7 @@ void service_save_use(struct service *sv)
     for (int w = 0; w < sv->sched.nworkers; w++)
         for (int i = 0; i < sv->sched.workers[w].nsets; i++)
             service_account(sv, sv->sched.workers[w].sets[i], w);
+    service_save_energy(sv);
     store_trim_accounts(sv->store, now / DAY_MS - sv->tuning.accounting_days);
     for (int i = 0; i < sv->sched.nusers; i++) {
         struct sched_user *u = &sv->sched.users[i];

@@ -91,6 +91,19 @@ static struct room room_of(const json_t *memory)
     return (struct room){number_of(memory, "total"), number_of(memory, "free"), number_of(memory, "slab")};
 }
 
+/* A step in which the device's energy counter may have been read. */
+static int step_and_meter(struct service *sv, struct sched_event *ev, struct err *e)
+{
+    const struct energy_meter *m = &sv->sched.workers[ev->worker].energy, was = *m;
+    const char *device = sv->config.devices[ev->worker];
+    int rc = service_step(sv, ev, e);
+    if (m->millijoules) {
+        metrics_add(sv->config.metrics, METRICS_ENERGY, device, m->joules - was.joules);
+        metrics_add(sv->config.metrics, METRICS_IDLE_ENERGY, device, m->idle - was.idle);
+    }
+    return rc;
+}
+
 /* What the worker's device does now, how many replicas it wants and what memory it could have for them. */
 static int on_load(struct service *sv, int worker, const json_t *m, struct err *e)
 {
@@ -102,9 +115,13 @@ static int on_load(struct service *sv, int worker, const json_t *m, struct err *
     const json_t *memory = json_object_get(m, "memory");
     struct sched_event ev = {
         .kind = SCHED_SLOTS, .worker = worker, .slots = (int)number_of(m, "slots"), .room = room_of(memory)};
+    ev.millijoules = number_of(m, "energy_mj");
     ev.room.free += number_of(memory, "used");
     ev.room.slab = sv->sched.workers[worker].room.slab; /* hello told it once */
-    return service_step(sv, &ev, e);
+    int rc = step_and_meter(sv, &ev, e);
+    if (!sv->sched.workers[worker].nrunning)
+        service_save_energy(sv);
+    return rc;
 }
 
 /* Of a device on which nothing has run yet. */
@@ -159,6 +176,7 @@ static int on_frame(void *arg, int worker, const json_t *m, struct err *e)
                                  .model = text_of(m, "model"),
                                  .limits = json_string_value(json_object_get(m, "limits")),
                                  .room = room_of(json_object_get(m, "memory")),
+                                 .millijoules = number_of(m, "energy_mj"),
                                  .message = text_of(m, "message"),
                                  .replica = number_of(m, "replica"),
                                  .stage = (int)number_of(m, "stage"),
@@ -166,7 +184,7 @@ static int on_frame(void *arg, int worker, const json_t *m, struct err *e)
                                  .step = number_of(m, "step"),
                                  .time_ps = json_number_value(json_object_get(m, "time_ps"))};
         const struct sched_replica was = r ? *r : (struct sched_replica){0};
-        int rc = service_step(sv, &ev, e);
+        int rc = step_and_meter(sv, &ev, e);
         if (rc == 0 && r)
             count_work(sv, worker, &was, r);
         if (rc == 0 && ev.kind == SCHED_FAILED)

@@ -66,9 +66,10 @@
     X(HOLD_PUT, "INSERT OR REPLACE INTO hold (what, administrator, reason, since) VALUES (?,?,?,?)")                   \
     X(HOLD_END, "DELETE FROM hold WHERE what = ?")                                                                     \
     X(ACCOUNT_ADD,                                                                                                     \
-      "INSERT INTO account (ensemble, day, device, uid, id, name, campaign, device_ms, steps, ps)"                     \
-      " VALUES (?,?,?,?,?,?,?,?,?,?) ON CONFLICT DO UPDATE SET device_ms = device_ms + excluded.device_ms,"            \
-      " steps = steps + excluded.steps, ps = ps + excluded.ps")                                                        \
+      "INSERT INTO account (ensemble, day, device, uid, id, name, campaign, device_ms, steps, ps, joules)"             \
+      " VALUES (?,?,?,?,?,?,?,?,?,?,?) ON CONFLICT DO UPDATE SET device_ms = device_ms + excluded.device_ms,"          \
+      " steps = steps + excluded.steps, ps = ps + excluded.ps,"                                                        \
+      " joules = CASE WHEN excluded.joules IS NULL THEN joules ELSE coalesce(joules, 0) + excluded.joules END")        \
     X(ACCOUNTS_TRIM, "DELETE FROM account WHERE day < ?")
 
 enum statement {
@@ -81,7 +82,7 @@ enum statement {
 /* In the order of enum account_by. */
 #define ACCOUNTS_BY(X, by, columns, group)                                                                             \
     X(ACCOUNTS_OF_##by, "SELECT " columns                                                                              \
-                        ", sum(device_ms), sum(steps), sum(ps) FROM account"                                           \
+                        ", sum(device_ms), sum(steps), sum(ps), sum(joules) FROM account"                              \
                         " WHERE day >= ? AND uid = coalesce(?, uid) GROUP BY " group)
 
 /* Every statement that reads. Lengths of texts are cast because SQLite counts characters of a TEXT, bytes of a BLOB. */

@@ -302,6 +302,11 @@ int store_read_events(struct store *s, int64_t ensemble, int64_t since, int limi
     return rc;
 }
 
+static json_t *nullable_real(sqlite3_stmt *q, int i)
+{
+    return sqlite3_column_type(q, i) == SQLITE_NULL ? json_null() : json_real(sqlite3_column_double(q, i));
+}
+
 static int read_accounts(struct store *s, enum read what, int64_t since, int64_t uid, json_t *out, struct err *e)
 {
     sqlite3_stmt *q;
@@ -312,11 +317,12 @@ static int read_accounts(struct store *s, enum read what, int64_t since, int64_t
         sqlite3_bind_int64(q, 2, uid);
     int step;
     while ((step = sqlite3_step(q)) == SQLITE_ROW)
-        json_array_append_new(
-            out, json_pack("{s:o,s:s?,s:s?,s:s?,s:s?,s:o,s:f,s:I,s:f}", "uid", nullable(q, 0), "id", column(q, 1),
-                           "name", column(q, 2), "campaign", column(q, 3), "device", column(q, 4), "day",
-                           nullable(q, 5), "device_ms", sqlite3_column_double(q, 6), "steps",
-                           (json_int_t)sqlite3_column_int64(q, 7), "ps", sqlite3_column_double(q, 8)));
+        json_array_append_new(out,
+                              json_pack("{s:o,s:s?,s:s?,s:s?,s:s?,s:o,s:f,s:I,s:f,s:o}", "uid", nullable(q, 0), "id",
+                                        column(q, 1), "name", column(q, 2), "campaign", column(q, 3), "device",
+                                        column(q, 4), "day", nullable(q, 5), "device_ms", sqlite3_column_double(q, 6),
+                                        "steps", (json_int_t)sqlite3_column_int64(q, 7), "ps",
+                                        sqlite3_column_double(q, 8), "joules", nullable_real(q, 9)));
     return end_rows(s, q, step, "read accounts", e);
 }
 

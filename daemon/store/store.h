@@ -23,7 +23,7 @@
 #include "daemon/schedule/sched.h"
 #include "engine/base/buf.h"
 
-#define STORE_SCHEMA 19 /* user_version this program knows; the number of migrations */
+#define STORE_SCHEMA 20 /* user_version this program knows; the number of migrations */
 
 struct store;
 
@@ -123,8 +123,8 @@ void store_after_commit(struct store *s, store_done_fn *fn, store_done_fn *forge
  * reference. */
 int store_read_events(struct store *s, int64_t ensemble, int64_t since, int limit, json_t **out, struct err *e);
 /* What was used since a day, of one user (-1: of all), summed up: an array of {uid, id, name, campaign, device, day, of
- * which those are null that were summed over, device_ms, steps, ps}; days in their order, else who used most first. New
- * reference. */
+ * which those are null that were summed over, device_ms, steps, ps, joules (null: none is known)}; days in their order,
+ * else who used most first. New reference. */
 enum account_by { ACCOUNT_USER, ACCOUNT_ENSEMBLE, ACCOUNT_CAMPAIGN, ACCOUNT_DEVICE, ACCOUNT_DAY, ACCOUNT_KINDS };
 int store_read_accounts(struct store *s, enum account_by by, int64_t since, int64_t uid, json_t **out, struct err *e);
 /* Whether an ensemble has this id, or has had it and is still being removed. */

@@ -286,6 +286,10 @@ void store_add_account(struct store *s, const struct ensemble *e, const char *de
     real(s, use->device_ms);
     integer(s, use->steps);
     real(s, use->ps);
+    if (use->joules > 0)
+        real(s, use->joules);
+    else
+        null(s);
 }
 
 void store_trim_accounts(struct store *s, int64_t day)

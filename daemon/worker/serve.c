@@ -180,6 +180,61 @@ static struct slot *slot_of(const struct serving *s, json_int_t id)
     return slot;
 }
 
+/* Of each that has any: its number and its bytes on the device. Returns those of the largest; *held: of all. */
+static size_t put_replicas(const struct serving *s, struct buf *out, size_t *held)
+{
+    size_t most = 0;
+    *held = 0;
+    const char *between = "";
+    for (const struct slot *slot = s->slots; slot; slot = slot->next) {
+        const struct sim *sim = replica_sim(slot->replica);
+        size_t bytes = sim ? sim_device_bytes(sim) : 0;
+        most = bytes > most ? bytes : most;
+        *held += bytes;
+        if (sim) {
+            buf_printf(out, "%s[%lld,%zu]", between, (long long)slot->id, bytes);
+            between = ",";
+        }
+    }
+    return most;
+}
+
+/* Decides how many replicas are wanted from now on, too. */
+static void tell_load(struct serving *s)
+{
+    struct load_period p;
+    struct dev_usage memory;
+    struct buf *out = &s->outbox;
+    const size_t begun = frame_begin(out);
+    buf_printf(out, "{\"type\":\"load\",\"replicas\":[");
+    size_t held;
+    const size_t replica = put_replicas(s, out, &held);
+    s->dev->ops->usage(s->dev, NULL, &memory);
+    struct room room = device_room(s->dev, s->device);
+    const int64_t left = room.free;
+    room.free += (int64_t)held;
+    load_take(&s->meter, clock_now(), runner_busy(&s->runner), s->runner.begun + s->ended, &p);
+    if (!s->runner.count)
+        p = (struct load_period){0};
+    const bool steady = p.steady && p.stepped == s->runner.count;
+    meshes_look(&s->models, &(struct meshes_view){.running = s->runner.count,
+                                                  .company = s->meter.changes,
+                                                  .rate = p.rate,
+                                                  .steady = steady && p.moves,
+                                                  .at_rest = packing_at_rest(&s->packing, s->runner.count)});
+    if (steady)
+        packing_look(&s->packing, &(struct packing_view){.running = s->runner.count,
+                                                         .rate = p.rate,
+                                                         .size = p.size,
+                                                         .room = packing_room(&room, s->runner.count, replica)});
+    buf_printf(out, "],\"slots\":%u,\"busy\":%.9f,\"us_per_replica_step\":%.9f,\"ns_per_day\":%.9f", s->packing.slots,
+               p.busy, p.us_per_replica_step, p.ns_per_day);
+    buf_printf(out, ",\"memory\":{\"total\":%zu,\"free\":%" PRId64 ",\"used\":%zu,\"replica\":%zu}", memory.total, left,
+               memory.used, replica);
+    buf_printf(out, ",\"energy_mj\":%" PRIu64 "}", device_energy(s->dev));
+    frame_end(out, begun);
+}
+
 /* What the replicas of a set share. */
 struct set {
     json_int_t number;
@@ -202,9 +257,8 @@ static int start_replica(struct serving *s, const struct set *set, json_t *messa
                        (long long)steps);
     if (slot_of(s, id))
         return err_set(e, ERR_PROTOCOL, "start: replica %lld runs already", (long long)id);
-    if (!s->runner.count) /* what was before does not count */
-        load_take(&s->meter, clock_now(), runner_busy(&s->runner), s->runner.begun + s->ended,
-                  &(struct load_period){0});
+    if (!s->runner.count) /* what was before does not count; nor is the energy until now that of replicas */
+        tell_load(s);
     struct slot *slot = xcalloc(1, sizeof *slot);
     slot->id = id;
     slot->set = set->number;
@@ -334,62 +388,6 @@ static int transmit(struct serving *s, struct err *e)
     memmove(s->outbox.data, s->outbox.data + done, s->outbox.len - done);
     s->outbox.len -= done;
     return 0;
-}
-
-/* ---- how much the device does ---- */
-
-/* Of each that has any: its number and its bytes on the device. Returns those of the largest; *held: of all. */
-static size_t put_replicas(const struct serving *s, struct buf *out, size_t *held)
-{
-    size_t most = 0;
-    *held = 0;
-    const char *between = "";
-    for (const struct slot *slot = s->slots; slot; slot = slot->next) {
-        const struct sim *sim = replica_sim(slot->replica);
-        size_t bytes = sim ? sim_device_bytes(sim) : 0;
-        most = bytes > most ? bytes : most;
-        *held += bytes;
-        if (sim) {
-            buf_printf(out, "%s[%lld,%zu]", between, (long long)slot->id, bytes);
-            between = ",";
-        }
-    }
-    return most;
-}
-
-/* Decides how many replicas are wanted from now on, too. */
-static void tell_load(struct serving *s)
-{
-    struct load_period p;
-    struct dev_usage memory;
-    struct buf *out = &s->outbox;
-    const size_t begun = frame_begin(out);
-    buf_printf(out, "{\"type\":\"load\",\"replicas\":[");
-    size_t held;
-    const size_t replica = put_replicas(s, out, &held);
-    s->dev->ops->usage(s->dev, NULL, &memory);
-    struct room room = device_room(s->dev, s->device);
-    const int64_t left = room.free;
-    room.free += (int64_t)held;
-    load_take(&s->meter, clock_now(), runner_busy(&s->runner), s->runner.begun + s->ended, &p);
-    if (!s->runner.count)
-        p = (struct load_period){0};
-    const bool steady = p.steady && p.stepped == s->runner.count;
-    meshes_look(&s->models, &(struct meshes_view){.running = s->runner.count,
-                                                  .company = s->meter.changes,
-                                                  .rate = p.rate,
-                                                  .steady = steady && p.moves,
-                                                  .at_rest = packing_at_rest(&s->packing, s->runner.count)});
-    if (steady)
-        packing_look(&s->packing, &(struct packing_view){.running = s->runner.count,
-                                                         .rate = p.rate,
-                                                         .size = p.size,
-                                                         .room = packing_room(&room, s->runner.count, replica)});
-    buf_printf(out, "],\"slots\":%u,\"busy\":%.9f,\"us_per_replica_step\":%.9f,\"ns_per_day\":%.9f", s->packing.slots,
-               p.busy, p.us_per_replica_step, p.ns_per_day);
-    buf_printf(out, ",\"memory\":{\"total\":%zu,\"free\":%" PRId64 ",\"used\":%zu,\"replica\":%zu}}", memory.total,
-               left, memory.used, replica);
-    frame_end(out, begun);
 }
 
 /* One turn: messages in, replicas on, messages out. */

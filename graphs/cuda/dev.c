@@ -20,6 +20,7 @@ static void cuda_close(struct dev *dev)
 {
     struct cuda_dev *d = cuda(dev);
     cuda_memory_close(d);
+    gpu_energy_close(&d->energy);
     if (d->own)
         (void)cudaStreamDestroy(d->own); /* nobody is left to be told */
     cuda_ticks_free(d);
@@ -32,11 +33,23 @@ static void cuda_close(struct dev *dev)
     free(d);
 }
 
+static bool cuda_energy(struct dev *dev, uint64_t *millijoules)
+{
+    struct cuda_dev *d = cuda(dev);
+    char place[32];
+    if (!d->energy_asked && cudaDeviceGetPCIBusId(place, sizeof place, d->ordinal) == cudaSuccess)
+        gpu_energy_open(&d->energy, place);
+    (void)cudaGetLastError(); /* a card without a place has no counter */
+    d->energy_asked = true;
+    return gpu_energy_read(&d->energy, millijoules);
+}
+
 static const struct dev_ops cuda_ops = {
     .close = cuda_close,
     .alloc = cuda_alloc,
     .free = cuda_free,
     .usage = cuda_usage,
+    .energy = cuda_energy,
     .lane_new = cuda_lane_new,
     .lane_free = cuda_lane_free,
     .copy = cuda_copy,

@@ -11,6 +11,7 @@
 #include <cudaTypedefs.h>
 
 #include "engine/base/buf.h"
+#include "graphs/cuda/nvml/energy.h"
 #include "graphs/dev_open.h"
 #include "graphs/poll_pace.h"
 #include "graphs/pool.h"
@@ -99,6 +100,8 @@ struct cuda_dev {
     struct retired *retired;
     struct cuda_scratch scratch;
     struct pace pace;
+    struct gpu_energy energy; /* opened when it is first asked for */
+    bool energy_asked;
     double looked_at;   /* when the streams were last asked about errors, microseconds */
     cudaEvent_t *ticks; /* [CUDA_TICKS], for clocks; NULL: none was asked for so far */
 };

@@ -77,6 +77,7 @@ def sums():
         assert [(row["campaign"], row["steps"]) for row in rows(s, "campaign", uid=ANN)] == [("net, of two", 6 * STEPS)]
         days = rows(s, "day")
         assert days[-1]["day"] == time.strftime("%Y-%m-%d", time.gmtime()) or len(days) == 2, days
+        assert all(row["energy_joules"] is None for by in ("user", "ensemble", "campaign", "device", "day") for row in rows(s, by))
         for what in ("device_seconds", "steps", "ns"):
             for by in ("user", "campaign", "device", "day"):
                 alike(total(rows(s, by), what), total(by_ensemble.values(), what))
@@ -91,7 +92,8 @@ def sums():
         alike(total(rows(s, "user"), "device_seconds"), total(by_ensemble.values(), "device_seconds"))
         assert {row["name"] for row in rows(s, "ensemble")} == {"one", "two", "three"}
         table = list(csv.reader(io.StringIO(shoal(s, "--by", "campaign", "--csv"))))
-        assert table[0] == ["campaign", "user", "device_seconds", "steps", "ns"] and ["net, of two", str(ANN)] in [r[:2] for r in table], table
+        assert table[0] == ["campaign", "user", "device_seconds", "steps", "ns", "energy_joules"] and ["net, of two", str(ANN)] in [r[:2] for r in table], table
+        assert all(row[-1] == "" for row in table[1:]), table
         assert [line.split()[0] for line in shoal(s, "--by", "device", "-q").splitlines()][0] == "device"
         assert json.loads(shoal(s, "--json", "--since", "1d", "--owner", str(BOB)))["rows"][0]["steps"] == 3 * STEPS
 
@@ -113,6 +115,74 @@ def killed():
         assert row["steps"] == 3 * STEPS, row
         assert 3 * 0.9 < row["device_seconds"] < time.monotonic() - begun, row
         alike(row["device_seconds"], s.get(ident)["device_seconds"])
+
+
+def joules(s):
+    """Of each user of whom it is known."""
+    return {row["owner"]: row["energy_joules"] for row in rows(s, "user") if row["energy_joules"] is not None}
+
+
+def has_come(s, uid, energy):
+    until(lambda: abs(joules(s).get(uid, 0) - energy) < 1e-6, 20, lambda: f"{joules(s)}, expected {uid}: {energy}")
+
+
+def energy():
+    """Of a device that three replicas of a user and one of another share, 3:1. What a counter that goes back, or is not there, and a service
+    that is not there have missed is nobody's, and nothing counts twice."""
+    if os.geteuid() != 0:
+        print("energy: skipped, needs root to be several users")
+        return
+    with service("energy", steps=0, per_second=20, segment=2, slots=4) as s:
+        os.chmod(s.socket, 0o666)
+        idents = [as_user(uid, lambda w=windows: s.call("POST", "/v1/ensembles", body_of("e", windows=w)))[1]["id"]
+                  for uid, windows in ((ANN, (0, 0.5, 0.9)), (BOB, (0,)))]
+
+        def all_run():
+            until(lambda: all(r["state"] == "running" and r["step"] for i in idents for r in s.get(i)["replicas"]), 20)
+
+        def used(millijoules, ann, bob):
+            s.set_energy(cpu=millijoules)
+            has_come(s, ANN, ann)
+            has_come(s, BOB, bob)
+            for by in ("device", "day"):
+                alike(total(rows(s, by), "energy_joules"), ann + bob)
+
+        def passes(millijoules=None):
+            """Nobody has more of it."""
+            before = joules(s)
+            s.set_energy(**({"cpu": millijoules} if millijoules else {}))
+            steps = total(rows(s, "user"), "steps")
+            until(lambda: total(rows(s, "user"), "steps") > steps + 8, 20)
+            assert joules(s) == before, (joules(s), before)
+
+        all_run()
+        passes(1000000)  # the first reading
+        assert not joules(s)
+        used(5000000, 3000, 1000)
+        passes(500)  # the driver was loaded again
+        used(8500, 3006, 1002)
+        passes()  # nothing is told
+        passes(1000000)
+        used(1400000, 3306, 1102)
+        s.set_energy(cpu=1450000)
+        s.kill()
+        s.set_energy(cpu=9000000)
+        s.start()
+        os.chmod(s.socket, 0o666)
+        all_run()
+        before = joules(s)
+        assert 3306 <= before[ANN] <= 3306 + 37.5 + 1e-6 and 1102 <= before[BOB] <= 1102 + 12.5 + 1e-6, before
+        used(9000400, before[ANN] + 0.3, before[BOB] + 0.1)
+        for ident in idents:
+            s.act(ident, "cancel")
+        until(lambda: not any(r["state"] == "stopping" for i in idents for r in s.get(i)["replicas"]))
+        removed(s, idents[0])
+        s.set_energy(cpu=9500000)  # nothing runs
+        assert s.stop() == 0
+        s.start()
+        after = joules(s)
+        alike(after[ANN], before[ANN] + 0.3)
+        alike(after[BOB], before[BOB] + 0.1)
 
 
 def added():
@@ -142,8 +212,8 @@ def trimmed():
         s.wait(s.submit("t"))
         assert s.stop() == 0
         with sqlite3.connect(os.path.join(s.folder, "state/shoald.db")) as db:
-            db.execute("INSERT INTO account SELECT ensemble, day - 8, device, uid, id, name, campaign, 7000, steps, ps FROM account")
-            db.execute("INSERT INTO account SELECT ensemble, day - 6, device, uid, id, name, campaign, 5000, steps, ps FROM account"
+            db.execute("INSERT INTO account SELECT ensemble, day - 8, device, uid, id, name, campaign, 7000, steps, ps, joules FROM account")
+            db.execute("INSERT INTO account SELECT ensemble, day - 6, device, uid, id, name, campaign, 5000, steps, ps, joules FROM account"
                        " WHERE device_ms <> 7000")
         s.start()
         s.wait(s.submit("again"))
@@ -152,4 +222,4 @@ def trimmed():
 
 
 if __name__ == "__main__":
-    run([sums, killed, added, trimmed], sys.argv[3:])
+    run([sums, killed, energy, added, trimmed], sys.argv[3:])

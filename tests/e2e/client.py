@@ -342,16 +342,22 @@ class Client(Answered):
 
     def test_usage(self):
         row = {"owner": 7, "user": "ann", "id": None, "name": None, "campaign": "a, b", "device": None, "day": None,
-               "device_seconds": 3725.5, "steps": 1200, "ns": 0.0024}
-        answer = {"by": "campaign", "since": "2026-11-20", "rows": [row, {**row, "campaign": None}]}
+               "device_seconds": 3725.5, "steps": 1200, "ns": 0.0024, "energy_joules": 8316.25}
+        answer = {"by": "campaign", "since": "2026-11-20", "rows": [row, {**row, "campaign": None, "energy_joules": None}]}
         self.service.answers["GET /v1/accounting?by=campaign&since=2592000&owner=ann%20b"] = (200, answer)
         words = ("usage", "--by", "campaign", "--since", "30d", "--owner", "ann b")
         out, err = self.shoal(*words)
         self.assertEqual([line.split("  ") for line in out.splitlines()][1][0], "a, b")
         self.assertIn("1 h 02 min", out)
+        self.assertEqual([line.split("  ")[-1].strip() for line in out.splitlines()], ["energy", "2.31 Wh", "-"])
+        for joules, said in ((0.4, "0.40 J"), (3599, "3599 J"), (50400000, "14.0 kWh"), (3600000, "1.00 kWh")):
+            answer["rows"][1]["energy_joules"] = joules
+            self.assertEqual(self.shoal(*words)[0].splitlines()[-1].split("  ")[-1].strip(), said)
+        answer["rows"][1]["energy_joules"] = None
         self.assertIn("since 2026-11-20 (UTC)", err)
-        self.assertEqual(self.shoal(*words, "--csv")[0], 'campaign,user,device_seconds,steps,ns\n"a, b",ann,3725.500,1200,0.0024\n,ann,3725.500,1200,0.0024\n')
-        self.assertEqual(self.shoal(*words, "--plain")[0], "a, b\tann\t3725.500\t1200\t0.0024\n\tann\t3725.500\t1200\t0.0024\n")
+        self.assertEqual(self.shoal(*words, "--csv")[0], 'campaign,user,device_seconds,steps,ns,energy_joules\n'
+                         '"a, b",ann,3725.500,1200,0.0024,8316.250\n,ann,3725.500,1200,0.0024,\n')
+        self.assertEqual(self.shoal(*words, "--plain")[0], "a, b\tann\t3725.500\t1200\t0.0024\t8316.250\n\tann\t3725.500\t1200\t0.0024\t\n")
         self.assertEqual(json.loads(self.shoal(*words, "--json")[0]), answer)
         for wrong in (("--by", "colour"), ("--since", "30"), ("--since", "SEQ")):
             self.shoal("usage", *wrong, code=2)

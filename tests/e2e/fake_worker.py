@@ -8,6 +8,7 @@ It speaks frames (daemon/processes/frames.h) and obeys the file named by FAKE_RU
  "rules": [{"window": 1, "name": "ensemble's name", "device": "cpu:1", "salt": of the start, "at": step, "times": n,
             "do": "crash" | "exit" | "fail" | "nonsense" | "stray" | "close" | "hang", "code": n, "message": text}]}
 Every key of a rule but "do" may be absent; a replica that hangs makes no step but is heard of; `times` counts in a file beside the rules, over all workers.
+The file RULES.energy, where there is one, has the millijoules that each device has taken so far, {"cpu": 1000}; a change is told at once.
 Each step writes a line to steps in the replica's folder, so that a test sees which steps were lost or done twice.
 """
 import ctypes
@@ -32,6 +33,14 @@ PROTOCOL = 4  # FRAMES_PROTOCOL
 def rules():
     with open(RULES, encoding="utf-8") as f:
         return json.load(f)
+
+
+def energy_of(device):
+    try:
+        with open(RULES + ".energy", encoding="utf-8") as f:
+            return json.load(f).get(device, 0)
+    except FileNotFoundError:
+        return 0
 
 
 def times_done(number):
@@ -101,9 +110,10 @@ class Worker:
         self.device, self.replicas = device, {}
         config = rules()
         self.slots = slots or config.get("slots", 2)
+        self.energy = energy_of(device)
         about = {key: config[key] for key in ("limits", "memory") if key in config}
         self.send(type="hello", protocol=config.get("protocol", PROTOCOL), device=device, model=config.get("model", "fake"), slots=self.slots,
-                  pid=os.getpid(), version="fake", **about)
+                  pid=os.getpid(), version="fake", energy_mj=self.energy, **about)
 
     def send(self, **message):
         data = json.dumps(message).encode()
@@ -183,14 +193,18 @@ class Worker:
             self.send(type="failed", replica=one["number"], code=NO_SPACE if error.errno == errno.ENOSPC else IO,
                       message=f"open {error.filename}: {error.strerror}", step=0)
 
+    def tell_load(self):
+        shares = [[number, 1000 + number] for number in self.replicas]
+        self.energy = energy_of(self.device)
+        self.send(type="load", slots=self.slots, busy=0.5, us_per_replica_step=100.0, ns_per_day=1000.0, replicas=shares, energy_mj=self.energy,
+                  memory={"total": 1 << 30, "free": 1 << 29, "used": 1 << 20, "replica": max((b for _, b in shares), default=0),
+                          **rules().get("memory", {})})
+
     def take(self, message):
         if message["type"] == "start":
             for one in message["replicas"]:
                 self.start(message, one)
-            shares = [[number, 1000 + number] for number in self.replicas]
-            self.send(type="load", slots=self.slots, busy=0.5, us_per_replica_step=100.0, ns_per_day=1000.0, replicas=shares,
-                      memory={"total": 1 << 30, "free": 1 << 29, "used": 1 << 20, "replica": max((b for _, b in shares), default=0),
-                              **rules().get("memory", {})})
+            self.tell_load()
         elif message["type"] == "stop":
             for replica in [r for r in self.replicas.values() if r.set == message["set"]]:
                 self.try_to(self.stop, replica)
@@ -218,6 +232,8 @@ class Worker:
                 self.read()
             for replica in list(self.replicas.values()):
                 self.try_to(self.advance, replica, time.monotonic())
+            if self.energy != energy_of(self.device):
+                self.tell_load()
 
     def try_to(self, what, replica, *arguments):
         """A disk that is full is the failure of whoever meets it."""

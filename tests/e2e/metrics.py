@@ -99,6 +99,7 @@ def whole_text():
     samples, families = declared()
     file = os.path.join(ROOT, "whole.prom")
     with service("whole", "--config", config("whole", f"metrics: {{file: {file}, every: 1}}\n"), per_second=2000) as s:
+        s.set_energy(cpu=1000)
         assert s.wait(s.submit("a"))["state"] == "done"
         before = os.stat(file).st_ino if os.path.exists(file) else 0
         until(lambda: os.path.exists(file) and os.stat(file).st_ino != before)
@@ -126,6 +127,7 @@ def by_promtool():
     file = os.path.join(ROOT, "prom.prom")
     with service("prom", "--config", config("prom", f"metrics: {{file: {file}, every: 1}}\n"), per_second=2000,
                  rules=[{"window": 1, "at": 30, "times": 1, "do": "fail", "code": 3, "message": "x"}]) as s:
+        s.set_energy(cpu=1000)
         assert s.wait(s.submit("a"))["state"] == "done"
         until(lambda: os.path.exists(file) and 'shoal_ensembles{state="done"} 1' in read(file))
         assert promtool("check", "metrics", given=read(file)) == ""
@@ -184,6 +186,39 @@ def a_run():
         assert s.call("GET", "/v1/nothing")[0] == 404 and values(asked(s))['shoal_requests_total{code="404"}'] == 1
         space = os.statvfs(s.folder)
         assert abs(last["shoal_state_free_bytes{}"] - space.f_bavail * space.f_frsize) < 1 << 30
+
+
+def energy():
+    """All of a device's, and what of it is nobody's, from the first reading on; a counter that goes back begins a new one."""
+    names = [f'shoal_device_{what}_joules_total{{device="cpu"}}' for what in ("energy", "idle_energy")]
+    with service("energy", slots=3, steps=0, per_second=20) as s:
+        assert not any(name in values(asked(s)) for name in names), "a device that does not tell"
+        ident = s.submit("a")
+        s.wait_replicas(ident, lambda r: r["state"] == "running")
+
+        def come_to(*joules):
+            until(lambda: all(math.isclose(values(asked(s)).get(name, -1), x, abs_tol=1e-9) for name, x in zip(names, joules)), 20)
+
+        def comes_to(millijoules, *joules):
+            s.set_energy(cpu=millijoules)
+            steps = values(asked(s))['shoal_steps_total{device="cpu"}']
+            until(lambda: values(asked(s))['shoal_steps_total{device="cpu"}'] > steps + 15)  # it was read
+            come_to(*joules)
+
+        comes_to(500000, 0, 0)
+        comes_to(507000, 7, 0)
+        comes_to(1000, 7, 0)
+        comes_to(1250, 7.25, 0)
+        s.act(ident, "cancel")
+        s.wait_replicas(ident, lambda r: r["state"] == "cancelled")
+        s.kill()
+        s.set_energy(cpu=2000)
+        s.start()
+        come_to(0, 0)
+        s.set_energy(cpu=5000)  # nothing ran; told when something starts
+        s.submit("b")
+        until(lambda: values(asked(s))[names[0]] == 3)
+        assert 1 < values(asked(s))[names[1]] <= 3, asked(s)
 
 
 def nobody_s_names():
@@ -257,4 +292,4 @@ def documented():
 
 
 if __name__ == "__main__":
-    run([documented, whole_text, by_promtool, a_run, nobody_s_names, unwritable, dashboard], sys.argv[3:])
+    run([documented, whole_text, by_promtool, a_run, energy, nobody_s_names, unwritable, dashboard], sys.argv[3:])

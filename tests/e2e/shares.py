@@ -119,10 +119,6 @@ class Shares(Parts):
         self.assertIn(f'campaign.yaml:4: "edges: {{list: [{BOTH}]}}" was divided, "edges: {{list: [{FIRST}]}}" is there now', said)
         self.assertEqual(set(self.status("d")[0]), {"parts.methane_methanol.vacuum.1"})  # looking is not refused
         self.divide(legs=VACUUM)
-        self.write("campaign.yaml", self.text("campaign.yaml") + "budget: {time: 1 ns}\n")
-        self.assertIn("its budget is for all", self.refused("--share", "0/2", code=2, folder="f"))
-
-        self.divide(legs=VACUUM)
         with self.begin("d", "--share", "0/2") as run:
             self.wait_for(run, lambda: self.log("d/share-000").count("listening") > 1)
             self.assertIn("none begins", self.shoal("campaign", "cancel", self.file, "--here", self.at("d")).stderr)

@@ -318,7 +318,8 @@ class Version:
 
 @dataclass(frozen=True, kw_only=True)
 class Used:
-    """What was used; None is what was summed over. day as in "2026-11-20"; steps and ns of all replicas."""
+    """What was used; None is what was summed over. day as in "2026-11-20"; steps and ns of all replicas. energy_joules: of devices that
+    tell theirs; None: none does."""
 
     owner: int | None
     user: str | None
@@ -330,6 +331,7 @@ class Used:
     device_seconds: float
     steps: int
     ns: float
+    energy_joules: float | None
 
 
 @dataclass(frozen=True, kw_only=True)

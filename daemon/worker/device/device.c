@@ -61,6 +61,12 @@ struct room device_room(struct dev *d, const char *name)
         .total = (int64_t)use.total, .free = (int64_t)(use.free < left ? use.free : left), .slab = (int64_t)use.slab};
 }
 
+uint64_t device_energy(struct dev *d)
+{
+    uint64_t millijoules;
+    return d->ops->energy && d->ops->energy(d, &millijoules) ? millijoules : 0;
+}
+
 /* ---- which program this is ---- */
 
 /* Adds what the linker wrote into the notes from `at` to `end`: a number made of all that it linked. */
@@ -107,10 +113,11 @@ json_t *device_hello(struct dev *d, const char *name, unsigned slots)
     const struct room room = device_room(d, name);
     write_limits(&d->limits, limits);
     write_model(d, &model);
-    json_t *hello = json_pack("{s:s, s:i, s:s, s:s, s:i, s:i, s:s, s:s, s:{s:I, s:I, s:I}}", "type", "hello",
-                              "protocol", FRAMES_PROTOCOL, "device", name, "model", model.data, "slots", (int)slots,
-                              "pid", (int)getpid(), "version", SHOAL_VERSION, "limits", limits, "memory", "total",
-                              (json_int_t)room.total, "free", (json_int_t)room.free, "slab", (json_int_t)room.slab);
+    json_t *hello =
+        json_pack("{s:s, s:i, s:s, s:s, s:i, s:i, s:s, s:s, s:{s:I, s:I, s:I}, s:I}", "type", "hello", "protocol",
+                  FRAMES_PROTOCOL, "device", name, "model", model.data, "slots", (int)slots, "pid", (int)getpid(),
+                  "version", SHOAL_VERSION, "limits", limits, "memory", "total", (json_int_t)room.total, "free",
+                  (json_int_t)room.free, "slab", (json_int_t)room.slab, "energy_mj", (json_int_t)device_energy(d));
     buf_free(&model);
     return hello;
 }

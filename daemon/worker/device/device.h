@@ -17,6 +17,9 @@ bool device_limits_read(const char *text, struct dev_limits *out);
 /* The frame with which a worker begins (daemon/frames.h). */
 json_t *device_hello(struct dev *d, const char *name, unsigned slots);
 
+/* Energy that the device has taken, in millijoules since its driver was loaded; 0: it does not tell. */
+uint64_t device_energy(struct dev *d);
+
 /* Memory of the device of that name, and what of it replicas could have now. */
 struct room device_room(struct dev *d, const char *name);
 

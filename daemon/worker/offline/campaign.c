@@ -13,9 +13,11 @@
  *   "inputs": [[[name, path], ..], ..], which an ensemble has one of, "errors" and "warnings": texts.
  *
  * Where the campaign says `ladder`, a leg of a system or an edge has a pilot in place of its repeats, with "pilot": its
- * round, from 1. The option --ladders names a file that says otherwise, {"LEG/ITEM": {"windows": {component:
- * [lambdas]}, and "pilot": the round of a pilot with these windows, or "from": the key of the pilot that chose them}}:
- * with "from" there are the repeats, with these windows.
+ * round, from 1. Pilots and repeats have "family": what all repeats would be with the windows of their spec, {"hash" of
+ * the first, "replicas" of all, "ns", "production"}. It stays the same whatever pilots find. The option --ladders names
+ * a file that says otherwise, {"LEG/ITEM": {"windows": {component: [lambdas]}, and "pilot": the round of a pilot with
+ * these windows, or "from": the key of the pilot that chose them}}: with "from" there are the repeats, with these
+ * windows.
  */
 #include <jansson.h>
 #include <math.h>
@@ -200,7 +202,41 @@ static void trace_warnings(struct listing *l, struct campaign_item *it, const st
 
 /* A campaign that places windows fills gaps that show in repeats that have ended, which takes their frames: said while
  * they can still be stored. What a pilot runs by is not the leg's own protocol. */
-static void check_frames(struct listing *l, const struct campaign_item *it)
+static void check_frames(struct listing *l, const struct campaign_item *it, const struct spec *spec,
+                         const struct written *w)
+{
+    bool frameless = false;
+    for (int i = 0; i < spec->nstages; i++)
+        frameless |= spec->stages[i].kind == STAGE_PRODUCE && !spec->stages[i].frames_every;
+    if (!frameless)
+        return;
+    struct buf text = {0}, traced = {0};
+    buf_printf(&text,
+               "%s:%d: protocol: production stores no frames, so a gap that shows in the ladder once repeats have "
+               "ended cannot be filled (the campaign's ladder: auto): expected frames-every in produce, about as "
+               "often as samples are uncorrelated, as in frames-every: 1 ps",
+               it->leg->spec, spec->protocol_line);
+    template_trace(w, it->leg->spec, text.data, &traced);
+    add_text(l->warnings, traced.data, l->campaign, NULL);
+    buf_free(&traced);
+    buf_free(&text);
+}
+
+static json_t *describe_family(const struct listing *l, const struct campaign_item *it, const struct spec *spec,
+                               const struct written *w)
+{
+    char hash[SUBMISSION_HASH];
+    double ns = 0;
+    submission_hash(w->text.data, it->files, hash);
+    for (int i = 0; i < spec->nstages; i++)
+        ns += (double)spec->stages[i].steps * spec->stages[i].timestep * 1e-3;
+    return json_pack("{s:s,s:i,s:f,s:o}", "hash", hash, "replicas",
+                     spec->settings.alchemy.nwindows * spec->repeats * l->campaign->repeats, "ns", ns, "production",
+                     production_of(spec));
+}
+
+/* The repeats that an item stands for, or is, on the windows of their spec. What is wrong with them was said of it. */
+static void look_at_family(struct listing *l, struct campaign_item *it)
 {
     struct campaign_item repeats = *it;
     struct written w = {0};
@@ -208,24 +244,14 @@ static void check_frames(struct listing *l, const struct campaign_item *it)
     struct err e = {0};
     char key[CAMPAIGN_KEY + 1];
     repeats.pilot = 0;
+    repeats.windows = NULL;
     campaign_key(l->campaign, it->leg, it->number, 0, key);
-    int rc = campaign_write_spec(l, &repeats, key, 0, &w, &e);
-    if (!rc)
-        rc = spec_parse(&spec, it->leg->spec, w.text.data, w.text.len, &e);
-    bool frameless = false;
-    for (int i = 0; !rc && i < spec->nstages; i++)
-        frameless |= spec->stages[i].kind == STAGE_PRODUCE && !spec->stages[i].frames_every;
-    if (frameless) {
-        struct buf text = {0}, traced = {0};
-        buf_printf(&text,
-                   "%s:%d: protocol: production stores no frames, so a gap that shows in the ladder once repeats have "
-                   "ended cannot be filled (the campaign's ladder: auto): expected frames-every in produce, about as "
-                   "often as samples are uncorrelated, as in frames-every: 1 ps",
-                   it->leg->spec, spec->protocol_line);
-        template_trace(&w, it->leg->spec, text.data, &traced);
-        add_text(l->warnings, traced.data, l->campaign, NULL);
-        buf_free(&traced);
-        buf_free(&text);
+    if (!campaign_write_spec(l, &repeats, key, 0, &w, &e) &&
+        !spec_parse(&spec, it->leg->spec, w.text.data, w.text.len, &e)) {
+        if (it->pilot < 2) /* once, as the spec's own */
+            check_frames(l, it, spec, &w);
+        if (it->facts)
+            json_object_set_new(it->facts, "family", describe_family(l, it, spec, &w));
     }
     spec_free(spec);
     template_free(&w);
@@ -254,8 +280,8 @@ static void look_at_item(struct listing *l, struct campaign_item *it)
         buf_free(&text);
     } else {
         trace_warnings(l, it, &w);
-        if (l->campaign->ladder.automatic && it->pilot < 2) /* once, as the spec's own */
-            check_frames(l, it);
+        if (l->campaign->ladder.automatic)
+            look_at_family(l, it);
     }
     template_free(&w);
 }

@@ -2,14 +2,18 @@
  *
  * Linked with --wrap=engine_open: every cuda device is emulated. SHOAL_TEST_CARD names the card that each is, with
  * commas between them (cards.c); without it all are alike. SHOAL_TEST_MEMORY is the memory of each, in bytes; without
- * it, the machine's. With --wrap=dev_cuda_count there are as many as it names.
+ * it, the machine's. With --wrap=dev_cuda_count there are as many as it names. Their energy is that of the card at
+ * EMULATED_PLACE, where there is a library that tells.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "engine/run/program.h"
+#include "graphs/cuda/nvml/energy.h"
 #include "tests/lib/emulate/emulate.h"
+
+#define EMULATED_PLACE "0000:3B:00.0"
 
 int __real_engine_open(struct dev **out, const char *name, struct err *e);
 int __wrap_engine_open(struct dev **out, const char *name, struct err *e);
@@ -37,16 +41,24 @@ static void card_usage(struct dev *dev, struct lane *lane, struct dev_usage *out
     out->free = memory > out->used ? memory - out->used : 0;
 }
 
-/* All cards of a process have as much. */
-static void limit_memory(struct dev *d)
+static bool card_energy(struct dev *dev, uint64_t *millijoules)
 {
-    static struct dev_ops limited;
-    if (!getenv("SHOAL_TEST_MEMORY"))
-        return;
+    static struct gpu_energy counter;
+    (void)dev;
+    if (!counter.library)
+        gpu_energy_open(&counter, EMULATED_PLACE);
+    return gpu_energy_read(&counter, millijoules);
+}
+
+/* All cards of a process are alike. */
+static void become_card(struct dev *d)
+{
+    static struct dev_ops card;
     machine_usage = machine_usage ? machine_usage : d->ops->usage;
-    limited = *d->ops;
-    limited.usage = card_usage;
-    d->ops = &limited;
+    card = *d->ops;
+    card.energy = card_energy;
+    card.usage = getenv("SHOAL_TEST_MEMORY") ? card_usage : machine_usage;
+    d->ops = &card;
 }
 
 int __wrap_engine_open(struct dev **out, const char *name, struct err *e)
@@ -57,7 +69,7 @@ int __wrap_engine_open(struct dev **out, const char *name, struct err *e)
     const char *thread = strstr(name, ":eager") ? "cpu:1:eager" : "cpu:1";
     int rc = emulate_open(out, thread, card_of(name[kind] ? atoi(name + kind + 1) : 0), *cuda_program.kernels, e);
     if (!rc)
-        limit_memory(*out);
+        become_card(*out);
     return rc;
 }
 
