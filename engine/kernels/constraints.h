@@ -47,17 +47,27 @@ struct reaction {
 
 /* ---- rigid water ---- */
 
-MATH_FN bool water_positions(const struct rigid_water *w, const struct masses *masses, const double (*x_old)[3],
-                             double (*x)[3], double (*v)[3], double inv_dt, struct reaction *reaction)
+/* Where waters' masses change with lambda, or all are 1, there is none in the table. */
+MATH_FN struct water_shape water_shape_at(const struct motion_table *m, const struct rigid_water *w,
+                                          const struct masses *masses)
 {
-    struct settle_shape shape = {w->r_oh, w->r_hh};
+    if (m->shapes && !masses->unit)
+        return m->shapes[w->shape];
+    return water_shape_of(w->r_oh, w->r_hh, mass_of(masses, w->atom[0]), mass_of(masses, w->atom[1]));
+}
+
+MATH_FN bool water_positions(const struct motion_table *m, const struct rigid_water *w, const struct masses *masses,
+                             const double (*x_old)[3], double (*x)[3], double (*v)[3], double inv_dt,
+                             struct reaction *reaction)
+{
+    const struct water_shape shape = water_shape_at(m, w, masses);
     double old[3][3], free_x[3][3], new_x[3][3];
     for (int k = 0; k < 3; k++)
         for (int d = 0; d < 3; d++) {
             old[k][d] = x_old[w->atom[k]][d];
             new_x[k][d] = free_x[k][d] = x[w->atom[k]][d];
         }
-    if (!settle_positions(&shape, mass_of(masses, w->atom[0]), mass_of(masses, w->atom[1]), old, new_x))
+    if (!settle_positions(&shape, old, new_x))
         return false;
     for (int k = 0; k < 3; k++)
         for (int d = 0; d < 3; d++) {
@@ -73,17 +83,18 @@ MATH_FN bool water_positions(const struct rigid_water *w, const struct masses *m
     return true;
 }
 
-MATH_FN void constrain_water_velocities(const struct rigid_water *w, const struct masses *masses, const double (*x)[3],
-                                        double (*v)[3])
+MATH_FN void constrain_water_velocities(const struct motion_table *m, uint32_t i, const struct masses *masses,
+                                        const double (*x)[3], double (*v)[3])
 {
-    struct settle_shape shape = {w->r_oh, w->r_hh};
+    const struct rigid_water *w = &m->waters[i];
+    const struct water_shape shape = water_shape_at(m, w, masses);
     double pos[3][3], vel[3][3];
     for (int k = 0; k < 3; k++)
         for (int d = 0; d < 3; d++) {
             pos[k][d] = x[w->atom[k]][d];
             vel[k][d] = v[w->atom[k]][d];
         }
-    settle_velocities(&shape, mass_of(masses, w->atom[0]), mass_of(masses, w->atom[1]), pos, vel);
+    settle_velocities(&shape, pos, vel);
     for (int k = 0; k < 3; k++)
         for (int d = 0; d < 3; d++)
             v[w->atom[k]][d] = vel[k][d];
@@ -184,7 +195,7 @@ MATH_FN bool constrain_water_positions(const struct motion_table *m, uint32_t i,
                                        struct reaction *reaction, struct constrain_failure *bad)
 {
     const struct rigid_water *w = &m->waters[i];
-    return water_positions(w, masses, x_old, x, v, inv_dt, reaction) || fail(bad, w->atom[0], w->atom[1], INFINITY);
+    return water_positions(m, w, masses, x_old, x, v, inv_dt, reaction) || fail(bad, w->atom[0], w->atom[1], INFINITY);
 }
 
 MATH_FN bool constrain_cluster_positions(const struct motion_table *m, uint32_t i, const struct masses *masses,

@@ -8,6 +8,7 @@
 #include "engine/kernels/constraints.h"
 #include "engine/math/fixed.h"
 #include "engine/math/philox.h"
+#include "engine/math/roots.h"
 #include "engine/system/integrators.h"
 
 #define VELOCITY_TOLERANCE 1e-10 /* nm/ps left along a constraint */
@@ -30,16 +31,16 @@ MATH_FN void motion_kick(const struct masses *masses, int i, const int64_t f[3],
 
 /* Friction and noise of one step. A pointer to it is NULL for an integrator that has none, which is velocity Verlet. */
 struct motion_rule {
-    double keep;   /* of the velocity */
-    double spread; /* kT (1 - keep^2) */
-    double half;   /* half a timestep, ps */
+    double keep;  /* of the velocity */
+    double noise; /* sqrt(kT (1 - keep^2)), over the root of a mass */
+    double half;  /* half a timestep, ps */
 };
 
 MATH_FN struct motion_rule motion_rule_of(double timestep, double friction, double kt)
 {
     struct motion_rule r;
     r.keep = exp(-friction * timestep);
-    r.spread = kt * (1 - r.keep * r.keep);
+    r.noise = sqrt(kt * (1 - r.keep * r.keep));
     r.half = 0.5 * timestep;
     return r;
 }
@@ -69,7 +70,7 @@ MATH_FN void motion_verlet(double timestep, double mass, const int64_t f[3], dou
 /* The push and the drift, with a rule. noise: three standard normal deviates. */
 MATH_FN void motion_langevin(const struct motion_rule *r, double mass, const double noise[3], double x[3], double v[3])
 {
-    double s = sqrt(r->spread / mass);
+    double s = r->noise * root_inverse(mass);
     for (int d = 0; d < 3; d++) {
         double after = r->keep * v[d] + s * noise[d];
         x[d] += r->half * v[d] + r->half * after;

@@ -7,6 +7,7 @@
 #define SHOAL_ENGINE_PREPARE_DEVICE_TABLES_H
 
 #include "engine/math/potentials/softcore.h"
+#include "engine/math/bodies/settle.h"
 #include "engine/math/bodies/star.h"
 #include "engine/system/settings.h"
 #include "engine/system/system.h"
@@ -85,6 +86,7 @@ struct cluster {
 
 struct rigid_water {
     int32_t atom[3]; /* O, H, H */
+    uint32_t shape;  /* of motion_table.shapes */
     double r_oh, r_hh;
 };
 
@@ -104,6 +106,8 @@ struct unit {
 struct motion_table {
     const double (*mass)[2]; /* [natoms], A and B */
     const struct rigid_water *waters;
+    const struct water_shape
+        *shapes; /* one for all waters that are alike; NULL where masses of some depend on lambda */
     const struct cluster *clusters;
     const int32_t *cluster_atoms;
     const struct fixed_distance *distances;

@@ -13,6 +13,7 @@
 #include "engine/prepare/fixed_distances.h"
 #include "engine/system/lines.h"
 #include "engine/prepare/topology.h"
+#include "engine/prepare/water_shapes.h"
 
 /* All atoms have mass but virtual sites, of which that is known. */
 static int check_masses(const struct system *sys, struct err *e)
@@ -80,6 +81,8 @@ struct sources {
     struct model *m;
     const struct topology *t;
     double (*mass)[2]; /* [natoms], in states A and B, u */
+    struct water_shape *shapes;
+    uint32_t nshapes;
 };
 
 static void lay_out_biases(struct model *m, const struct lambda_rows *windows, struct arena *a)
@@ -136,6 +139,8 @@ static void lay_out(void *sources, struct arena *a)
                              .soft = t->soft};
     struct motion_table mo = {.mass = arena_put(a, from->mass, (size_t)m->sys->natoms * sizeof *from->mass),
                               .waters = PUT(waters, t->nwaters),
+                              .shapes = from->nshapes ? arena_put(a, from->shapes, from->nshapes * sizeof *from->shapes)
+                                                      : NULL,
                               .clusters = PUT(clusters, t->nclusters),
                               .cluster_atoms = PUT(cluster_atoms, t->ncluster_atoms),
                               .distances = PUT(distances, t->ndistances),
@@ -191,7 +196,9 @@ static int upload(struct model *m, const struct topology *t, struct err *e)
 {
     struct sources from = {.m = m, .t = t, .mass = xcalloc((size_t)m->sys->natoms, sizeof *from.mass)};
     fill_masses(m->sys, t, from.mass);
+    from.shapes = water_shapes(t->waters, t->nwaters, from.mass, &from.nshapes);
     int rc = readonly_upload(&m->shared, &m->guest.base, lay_out, &from, e);
+    free(from.shapes);
     free(from.mass);
     return rc;
 }

@@ -10,12 +10,12 @@ during equilibration, and is there when production begins.
 import json
 import math
 import os
-import re
 import signal
 import sys
 import tempfile
 
 from service import Service
+from verdicts import beyond_chance
 
 SHOAL, SHOALD, WORKER = (os.path.abspath(p) for p in sys.argv[1:4])
 RT, EDGE = 0.00831446261815324 * 298.15, 2.2
@@ -44,8 +44,8 @@ OBSERVABLES = f"""observables:
 """
 FILES["windows.yaml"] = SPEC % ("windows", f"alchemy: {{perturb: b-states, windows: {{restraint: {list(LADDER)}}}}}",
                                 f"b: {{at: {ENDS[1]}}}", LONG) + OBSERVABLES
-FILES["repeated.yaml"] = FILES["windows.yaml"].replace("name: windows", "name: repeated\nrepeats: 2").replace(f"{LONG} ps", "600 ps")
-FILES["swapping.yaml"] = re.sub(f"{LONG} ps", "800 ps", FILES["windows.yaml"].replace("name: windows", "name: swapping")) + \
+FILES["repeated.yaml"] = FILES["windows.yaml"].replace("name: windows", "name: repeated\nrepeats: 2").replace(f"{LONG} ps", "1500 ps")
+FILES["swapping.yaml"] = FILES["windows.yaml"].replace("name: windows", "name: swapping").replace(f"{LONG} ps", "3200 ps") + \
     "exchange: {every: 0.8 ps, scheme: gibbs}\n"
 FILES["frames.yaml"] = "name: frames\nsystem: {topology: a.top, coordinates: a.gro}\n" + OBSERVABLES
 FILES["moving.yaml"] = SPEC % ("moving", "", f"schedule: [{{time: -20 ps}}, {{time: -10 ps, at: {ENDS[1]}}}]", 20)
@@ -152,8 +152,9 @@ def check_profile(results, folder, coordinations):
     """Against the integral, and against WHAM on the same rows."""
     profile, = results["profiles"]
     bins = profile["bins"]
-    assert len(bins) == 25 and profile["verdict"] == results["verdict"]["verdict"] == "converged", results["verdict"]
-    assert all(b["verdict"] == "converged" and b["repeats"] is None for b in bins)
+    assert not beyond_chance(results["verdict"]), results["verdict"]
+    assert len(bins) == 25 and profile["verdict"] == results["verdict"]["verdict"], profile
+    assert all(b["verdict"] == profile["verdict"] and b["repeats"] is None for b in bins)
     edges = [b["from"] for b in bins] + [bins[-1]["to"]]
     for k in range(len(LADDER)):
         rows = [q for t, q in column(f"{folder}/lambda_{k:02}/energy.xvg", "Coordination 1") if t >= 0]
@@ -173,7 +174,7 @@ def check_repeated(results, coordinations):
     """One profile of two repeats: each bin their mean, its error from MBAR's and what they differ by, 1.84 being Student's t of two."""
     profile, = results["profiles"]
     check_bins(profile["bins"], coordinations, 2)
-    apart, edge = 0, profile["bins"][0]["from"]
+    apart, edge = 0, profile["bins"][0]["from"]  # apart: beyond their errors, in none of the bins of one run in four
     for b in profile["bins"]:
         assert abs(b["from"] - edge) < 1e-9 and sum(b["rows_of_windows"]) == b["rows"], b
         edge = b["to"]
@@ -185,7 +186,7 @@ def check_repeated(results, coordinations):
         assert abs(whole["value"] - sum(values) / len(own)) < 1e-6, b
         assert abs(whole["error"] - math.sqrt((within + 1.8373**2 * spread) / len(own))) <= 1e-3 * whole["error"], b
         apart += spread > 0
-    assert len(profile["bins"]) >= 20 and apart, profile
+    assert len(profile["bins"]) >= 20, profile
     print(f"profile of two repeats: {len(profile['bins'])} bins, in {apart} of them errors from their spread too")
 
 
@@ -210,8 +211,9 @@ def main():
             for name in ("windows", "repeated", "swapping", "moving"):
                 s.shoal(SHOAL, "submit", f"{name}.yaml", "--wait", "--output", name, cwd=folder)
             text, results = s.shoal(SHOAL, "results", "windows"), json.loads(s.shoal(SHOAL, "results", "windows", "--json"))
-            check_repeated(json.loads(s.shoal(SHOAL, "results", "repeated", "--json")), coordinations)
-            assert "(converged), the mean of all repeats:" in s.shoal(SHOAL, "results", "repeated"), "no word of repeats"
+            repeated = json.loads(s.shoal(SHOAL, "results", "repeated", "--json"))
+            check_repeated(repeated, coordinations)
+            assert f"({repeated['verdict']['verdict']}), the mean of all repeats:" in s.shoal(SHOAL, "results", "repeated"), "no word of repeats"
             swapping = json.loads(s.shoal(SHOAL, "results", "swapping", "--json"))
         finally:
             s.process.send_signal(signal.SIGTERM)
@@ -224,8 +226,9 @@ def main():
         check_windows(swapping, f"{folder}/swapping", coordinations)
         check_observed(swapping, f"{folder}/swapping")
         (walks,) = swapping["exchange"]
-        assert all(walks["exchanges"] == 999 and 0.1 < pair["exchanged"] / 999 < 0.5 for pair in walks["pairs"]), walks
-        assert "profile along coordination 1, without the biases (converged)" in text and "on average, standard deviation" in text, text
+        assert all(walks["exchanges"] == 3999 and 0.1 < pair["exchanged"] / 3999 < 0.5 for pair in walks["pairs"]), walks
+        said = f"profile along coordination 1, without the biases ({results['verdict']['verdict']})"
+        assert said in text and "on average, standard deviation" in text, text
         check_moving(f"{folder}/moving")
 
 

@@ -3,8 +3,8 @@
 """A protein that keeps its fold and one that does not: RMSD of backbone and ligand in results and report, window by window over time, with
 a warning where they drift; the same numbers as `gmx rms` has of the same trajectory. Other atoms and another limit by the spec's `fold`.
 
-The protein is a helix of twelve residues of three atoms each, held by springs between all atoms that are close, or by its bonds alone; the
-ligand is four atoms beside it, of which the alchemy changes charges.
+The protein is a helix of twelve residues of three atoms each, held by springs between all atoms that are close, or pulled straight by springs
+over six bonds; the ligand is four atoms beside it, of which the alchemy changes charges. It is free where the protein is not held.
 
 Usage: fold.py SHOAL SHOALD WORKER
 """
@@ -32,8 +32,14 @@ def springs(places, reach, k):
                    if i < j and math.dist(a, b) < reach)
 
 
+def straight():
+    """Springs as long as six bonds in line. The helix becomes a rod of twice its length, whatever noise does."""
+    bond = math.dist(HELIX[0], HELIX[1])
+    return "".join(f"{k} {k + 6} 6 {6 * bond:.5f} 20000\n" for k in range(1, 3 * RESIDUES - 5))
+
+
 def topology(held, states):
-    """held: by springs. states: charges of the ligand have a state B."""
+    """held: in the shape of a helix. states: charges of the ligand have a state B."""
     atoms = "".join(f"{3 * r + k + 1} X {r + 1} ALA {name} {3 * r + k + 1} 0 {12 + 2 * (k == 0)}\n" for r in range(RESIDUES) for k, name in enumerate(NAMES))
     bonds = "".join(f"{k} {k + 1} 1 {math.dist(HELIX[k - 1], HELIX[k]):.5f} 100000\n" for k in range(1, 3 * RESIDUES))
     ligand = "".join(f"{k + 1} X 1 LIG C{k + 1} {k + 1} 0 12{f' X {(-1)**k * 0.05} 12' if states else ''}\n" for k in range(4))
@@ -46,7 +52,7 @@ X 6 12.011 0 A 0.25 0.2
 PRO 3
 [ atoms ]
 {atoms}[ bonds ]
-{bonds}{springs(HELIX, 0.6, 20000) if held else ""}[ moleculetype ]
+{bonds}{springs(HELIX, 0.6, 20000) if held else straight()}[ moleculetype ]
 LIG 3
 [ atoms ]
 {ligand}[ bonds ]

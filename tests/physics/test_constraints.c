@@ -213,7 +213,8 @@ static void test_reaction(void **state)
 /* SETTLE against its defining properties: shape, center of mass, displacements along the old sides. */
 static void test_settle(void **state)
 {
-    struct settle_shape w = {0.1, 0.1633};
+    const double r_oh = 0.1, r_hh = 0.1633;
+    const struct water_shape w = water_shape_of(r_oh, r_hh, 16, 1);
     double old[3][3] = {{0}}, x[3][3], free_x[3][3], half = 0.08165, h = sqrt(0.01 - half * half);
     old[1][0] = half;
     old[2][0] = -half;
@@ -223,13 +224,13 @@ static void test_settle(void **state)
     for (int k = 0; k < 3; k++)
         for (int d = 0; d < 3; d++)
             x[k][d] = free_x[k][d] = old[k][d] + shift[k][d];
-    assert_true(settle_positions(&w, 16, 1, old, x));
+    assert_true(settle_positions(&w, old, x));
     static const int side[3][2] = {{0, 1}, {0, 2}, {1, 2}};
     double along[3][3], moved[3] = {0};
     for (int k = 0; k < 3; k++) {
         double r[3];
         vec_sub(x[side[k][0]], x[side[k][1]], r);
-        assert_true(fabs(sqrt(vec_dot(r, r)) - (k < 2 ? w.r_oh : w.r_hh)) < 1e-15);
+        assert_true(fabs(sqrt(vec_dot(r, r)) - (k < 2 ? r_oh : r_hh)) < 1e-15);
         vec_sub(old[side[k][0]], old[side[k][1]], along[k]);
     }
     for (int k = 0; k < 3; k++) {
@@ -253,7 +254,7 @@ static void test_settle(void **state)
     for (int k = 0; k < 3; k++)
         for (int d = 0; d < 3; d++)
             x[k][d] = old[k][d] + 30 * shift[k][d];
-    assert_false(settle_positions(&w, 16, 1, old, x));
+    assert_false(settle_positions(&w, old, x));
 }
 
 /* A constraint that cannot be kept stops the replica and says where. */

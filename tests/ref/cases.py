@@ -6,7 +6,8 @@ usage: cases.py SHOAL SHOALD SHOAL_WORKER CASES [NAME ...]
 README.md in CASES has a table: a row for each case, with the command, and what is right. CHECKS below has a function
 for each row; a row or a folder without one fails the test. Each case runs in a copy of its folder; those that submit
 share a service of their own. Samples are drawn for as long as the case needs to tell right from wrong, which is less
-than its spec says. Numbers from samples are within 4 of their errors. Exit code 77: there is no folder of cases.
+than its spec says. Numbers from samples are within 4 of their errors, and their verdicts are as right runs have them
+(tests/e2e/verdicts.py). Exit code 77: there is no folder of cases.
 """
 import concurrent.futures
 import json
@@ -15,6 +16,7 @@ import os
 import random
 import re
 import shutil
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -22,6 +24,7 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'e2e'))
 from service import Service  # noqa: E402
+from verdicts import beyond_chance  # noqa: E402
 
 SHOAL, SHOALD, WORKER = (os.path.abspath(p) for p in sys.argv[1:4])
 CASES = sys.argv[4] if len(sys.argv) > 4 else ''
@@ -149,6 +152,9 @@ class Case:
             self.edit(spec, (r'(produce: \{time: )[0-9]+ ps', rf'\g<1>{ps} ps'))
         ident = self.shoal('submit', spec, '--quiet')[0].split()[-1]
         self.shoal('wait', ident, '--timeout', '240')
+        return self.results(ident)
+
+    def results(self, ident):
         return json.loads(self.shoal('results', ident, '--json')[0])
 
     def campaign(self, path):
@@ -169,6 +175,13 @@ def estimator(results, name):
 def total(results, name='MBAR', verdict='converged'):
     one = estimator(results, name)
     check(one['verdict']['verdict'] == verdict, one['verdict'])
+    return one['total']['kJ/mol']
+
+
+def drawn(results, name='MBAR'):
+    """The total of samples that were drawn here: chance may have them doubted."""
+    one = estimator(results, name)
+    check(not beyond_chance(one['verdict']), one['verdict'])
     return one['total']['kJ/mol']
 
 
@@ -209,13 +222,13 @@ def mass_ladder(case):
 
 def restrained_atoms(case):
     for spec in ('eight.yaml', 'eight_off.yaml'):
-        within(total(case.submit(spec, 600)), 8 * 1.5 * RT * math.log(4))
+        within(drawn(case.submit(spec, 600)), 8 * 1.5 * RT * math.log(4))
 
 
 def constraint_length(case):
     check('changes its length' in case.shoal('validate', 'alone_hbond.yaml')[1], 'validate does not warn')
     results = case.submit('alone_hbond.yaml', 400)
-    within(total(results, 'TI'), -2 * RT * math.log(0.153 / 0.11))
+    within(drawn(results, 'TI'), -2 * RT * math.log(0.153 / 0.11))
     for name in ('MBAR', 'BAR'):
         one = estimator(results, name)
         check(one['total'] is None and one['verdict']['verdict'] == 'failed', one)
@@ -298,14 +311,27 @@ def network_in_parts(case):
         within(edge['free_energy']['kJ/mol'], -1.5 * RT * math.log(2))
 
 
+def check_error_of_mean(repeats, told):
+    """Of ten: their own errors, and by Student's t the spread that these do not explain. One that chance has doubted has
+    a larger error of its own, so the size of an error is that of most of them. All in kcal/mol."""
+    values, errors = ([one[what] for one in repeats] for what in ('value', 'error'))
+    own = sum(error**2 for error in errors) / 10
+    exact = math.sqrt((own + 1.0587**2 * max(0, statistics.variance(values) - own)) / 10)
+    check(abs(told / exact - 1) < 1e-3, told, exact)
+    check(0.0025 < statistics.median(errors) / math.sqrt(10) < 0.0055, errors)
+
+
 def repeats_error(case):
+    """Ten repeats are a third as uncertain as one, whether a spec or a campaign has them."""
     exact = 1.5 * RT * math.log(2)
     edge, = case.campaign('rep-r10.yaml')['edges']
-    one = case.submit('spec10.yaml')
+    results = case.submit('spec10.yaml')
+    within(drawn(results), exact)
     within(edge['free_energy']['kJ/mol'], exact)
-    within(total(one), exact)
-    errors = edge['free_energy']['kcal/mol']['error'], one['uncertainty']['magnitude']
-    check(all(0.0025 < error < 0.0055 for error in errors), errors)
+    check_error_of_mean([one['free_energy']['kcal/mol'] for one in results['repeats']], results['uncertainty']['magnitude'])
+    repeats = (case.results(f'rep.A_B.vac.{k}') for k in range(1, 11))
+    check_error_of_mean([estimator(one, 'MBAR')['total']['kcal/mol'] for one in repeats],
+                        edge['free_energy']['kcal/mol']['error'])
     few, = json.loads(case.shoal('campaign', 'gather', 'rep.yaml', '--json')[0])['edges']
     check(few['legs'][0]['repeats'] == 2, few)
     within(few['free_energy']['kJ/mol'], exact)

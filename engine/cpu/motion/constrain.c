@@ -18,7 +18,7 @@ bool constrain_velocities(const struct motion_table *m, const struct masses *mas
                           double (*v)[3], double tolerance, struct constrain_failure *bad)
 {
     for (uint32_t i = 0; i < m->nwaters; i++)
-        constrain_water_velocities(&m->waters[i], masses, x, v);
+        constrain_water_velocities(m, i, masses, x, v);
     for (uint32_t i = 0; i < m->nclusters; i++)
         if (!constrain_cluster_velocities(m, i, masses, x, v, tolerance, bad))
             return false;

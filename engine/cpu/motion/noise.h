@@ -4,7 +4,7 @@
 
 #include "engine/math/philox.h"
 
-/* out[0 .. n): standard normal deviates; block k gives out[2k] and out[2k + 1]. out has room for n + 1. */
-void noise_fill(uint64_t seed, uint32_t replica, uint64_t step, enum stream stream, uint32_t n, double *out);
+/* out [natoms][3]: standard normal deviates (philox_noise). */
+void noise_fill(uint64_t seed, uint32_t replica, uint64_t step, enum stream stream, uint32_t natoms, double (*out)[3]);
 
 #endif

@@ -111,7 +111,7 @@ static void step(const struct moving *a, const struct motion_rule *rule)
     if (!project(c, m, &masses, a->x, a->v))
         return;
     if (rule)
-        noise_fill(c->seed, c->replica, c->step, STREAM_TIMESTEP, 3 * m->natoms, &a->noise[0][0]);
+        noise_fill(c->seed, c->replica, c->step, STREAM_TIMESTEP, m->natoms, a->noise);
     memcpy(a->x_old, a->x, m->natoms * sizeof *a->x);
     drift(a, &masses, rule);
     c->pending = rule ? c->pending : 1;
@@ -162,7 +162,7 @@ void cpu_thermalize(const struct launch *launch, const struct args_thermalize *a
         halt_constraint(c, &bad);
         return;
     }
-    noise_fill(c->seed, c->replica, c->step, STREAM_THERMALIZE, 3 * m->natoms, a->w);
+    noise_fill(c->seed, c->replica, c->step, STREAM_THERMALIZE, m->natoms, noise);
     for (uint32_t i = 0; i < m->natoms; i++)
         for (int d = 0; d < 3; d++)
             v[i][d] = moves(&masses, i) ? sqrt(a->kt / mass_of(&masses, (int)i)) * noise[i][d] : 0;

@@ -56,7 +56,7 @@ static __device__ inline bool project(const struct motion *s, uint32_t body, con
 {
     struct constrain_failure bad;
     if (body < s->m->nwaters) {
-        constrain_water_velocities(&s->m->waters[body], &s->masses, x, v);
+        constrain_water_velocities(s->m, body, &s->masses, x, v);
         return true;
     }
     body -= s->m->nwaters;
@@ -92,20 +92,6 @@ static __device__ inline void keep_old(const struct motion *s, const struct body
     for (uint32_t k = 0; k < b->natoms; k++)
         for (int d = 0; d < 3; d++)
             s->x_old[b->atom[k]][d] = s->x[b->atom[k]][d];
-}
-
-/* Three standard normal deviates of an atom and a step; block k of a stream gives deviates 2k and 2k + 1. */
-static __device__ inline void deviates(const struct ctl *c, uint64_t step, enum stream stream, uint32_t atom,
-                                       double out[3])
-{
-    const uint32_t first = 3 * atom / 2;
-    double pair[2][2];
-    for (uint32_t n = 0; n < 2; n++)
-        philox_normal(philox_at(c->seed, c->replica, step, stream, first + n), pair[n]);
-    const bool odd = atom % 2;
-    out[0] = odd ? pair[0][1] : pair[0][0];
-    out[1] = odd ? pair[1][0] : pair[0][1];
-    out[2] = odd ? pair[1][1] : pair[1][0];
 }
 
 #endif

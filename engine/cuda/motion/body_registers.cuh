@@ -43,15 +43,13 @@ static __device__ bool thrown_out(const struct motion *s, int32_t i, const doubl
 struct water {
     enum { ATOMS = 3 };
     const int32_t *atom;
-    struct settle_shape shape;
-    double mass_o, mass_h;
+    const struct water_shape *shape;
 
     __device__ __forceinline__ water(const struct motion *s, uint32_t i)
     {
         const struct rigid_water *w = in_global(s->m->waters) + i;
         atom = w->atom;
-        shape = {w->r_oh, w->r_hh};
-        mass_o = mass_of(&s->masses, w->atom[0]), mass_h = mass_of(&s->masses, w->atom[1]);
+        shape = in_global(s->m->shapes) + w->shape;
     }
 
     struct before {
@@ -61,7 +59,7 @@ struct water {
     template <class HELD> __device__ __forceinline__ void project(HELD *h, struct before *old) const
     {
         memcpy(old->x, h->x, sizeof old->x);
-        settle_velocities(&shape, mass_o, mass_h, old->x, h->v);
+        settle_velocities(shape, old->x, h->v);
     }
 
     template <class HELD>
@@ -70,7 +68,7 @@ struct water {
     {
         double x[3][3];
         memcpy(x, h->x, sizeof x);
-        if (!settle_positions(&shape, mass_o, mass_h, old.x, x))
+        if (!settle_positions(shape, old.x, x))
             return fail(bad, atom[0], atom[1], INFINITY);
         for (int k = 0; k < ATOMS; k++)
             for (int d = 0; d < 3; d++) {
@@ -247,35 +245,25 @@ static __device__ __forceinline__ bool advance(const struct motion *s, const str
 
 static __device__ inline bool is_quick(const struct motion_table *m, uint32_t i)
 {
-    return i < m->nwaters || i - m->nwaters >= m->nclusters || in_global(m->clusters)[i - m->nwaters].star;
+    if (i < m->nwaters)
+        return m->shapes != NULL;
+    return i - m->nwaters >= m->nclusters || in_global(m->clusters)[i - m->nwaters].star;
 }
 
-/* What noise adds to the velocity of an atom in a step. */
-static __device__ __forceinline__ void noise_of_mass(const struct motion *s, const struct motion_rule *rule,
-                                                     uint64_t step, int32_t i, double mass, double noise[3])
-{
-    deviates(s->c, step, STREAM_TIMESTEP, (uint32_t)i, noise);
-    const double spread = sqrt(rule->spread / mass);
-    for (int d = 0; d < 3; d++)
-        noise[d] *= spread;
-}
-
+/* What noise adds to the velocity of an atom in a step; inverse_root: of its mass. */
 static __device__ __forceinline__ void noise_of(const struct motion *s, const struct motion_rule *rule, uint64_t step,
-                                                int32_t i, double noise[3])
+                                                int32_t i, double inverse_root, double noise[3])
 {
-    noise_of_mass(s, rule, step, i, mass_of(&s->masses, i), noise);
+    philox_noise(s->c->seed, s->c->replica, step, STREAM_TIMESTEP, (uint32_t)i, noise);
+    for (int d = 0; d < 3; d++)
+        noise[d] *= rule->noise * inverse_root;
 }
 
 /* By what forces, as they are summed, become the velocity of a kick. */
-static __device__ __forceinline__ double kick_of_mass(const struct motion *s, const struct motion_rule *rule,
-                                                      double mass)
+static __device__ __forceinline__ double kick_of(const struct motion *s, const struct motion_rule *rule,
+                                                 double inverse_root)
 {
-    return (rule ? 1 : 0.5) * s->timestep / (FIXED_SCALE * mass);
-}
-
-static __device__ __forceinline__ double kick_of(const struct motion *s, const struct motion_rule *rule, int32_t i)
-{
-    return kick_of_mass(s, rule, mass_of(&s->masses, i));
+    return (rule ? 1 : 0.5) / FIXED_SCALE * s->timestep * inverse_root * inverse_root;
 }
 
 /* Along one axis of an atom: kicked. noise: where there is a rule. */
@@ -320,7 +308,7 @@ static __device__ bool advance_slowly(const struct motion *s, const struct motio
         const int32_t atom = b.atom[k];
         double noise[3];
         if (rule) {
-            deviates(s->c, s->c->step, STREAM_TIMESTEP, (uint32_t)atom, noise);
+            philox_noise(s->c->seed, s->c->replica, s->c->step, STREAM_TIMESTEP, (uint32_t)atom, noise);
             motion_langevin(rule, mass_of(&s->masses, atom), noise, s->x[atom], s->v[atom]);
         } else {
             vec_add(s->x[atom], s->timestep, s->v[atom]);

@@ -88,7 +88,7 @@ static __device__ double keep_forces(struct ctl *c, const struct motion_table *m
     __syncthreads();
     double tolerance = DESCENT_FORCE_TOLERANCE * (1 + largest_of(m, force));
     BLOCK_LOOP(i, m->nwaters)
-    constrain_water_velocities(&m->waters[i], &unit, x, force);
+    constrain_water_velocities(m, i, &unit, x, force);
     BLOCK_LOOP(i, m->nclusters)
     if (!constrain_cluster_velocities(m, i, &unit, x, force, tolerance, &bad))
         halt_once(c, HALT_CONSTRAINT, (uint32_t)bad.atom[0], (uint32_t)bad.atom[1], bad.deviation);

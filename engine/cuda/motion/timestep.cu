@@ -125,9 +125,10 @@ static __device__ __forceinline__ void hold(const struct motion *s, const struct
     double noise[3];
     if (a.at.atom < 0)
         return;
+    const double inverse_root = root_inverse(a.mass);
     if (rule)
-        noise_of_mass(s, rule, s->c->step, a.at.atom, a.mass, noise);
-    const double kick = kick_of_mass(s, rule, a.mass);
+        noise_of(s, rule, s->c->step, a.at.atom, inverse_root, noise);
+    const double kick = kick_of(s, rule, inverse_root);
     const struct held_atom to = held_at(rows, room, a.at.body, a.at.k);
     for (uint32_t d = 0; d < 3; d++)
         hold_along(s, rule, kick, noise[d], a.x[d], a.v[d], a.f[d], to, d);

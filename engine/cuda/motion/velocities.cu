@@ -22,7 +22,7 @@ KERNEL(thermalize, a, __launch_bounds__(CUDA_ONE_BLOCK))
         for (uint32_t k = 0; k < b.natoms; k++) {
             const int32_t atom = b.atom[k];
             double noise[3];
-            deviates(c, c->step, STREAM_THERMALIZE, (uint32_t)atom, noise);
+            philox_noise(c->seed, c->replica, c->step, STREAM_THERMALIZE, (uint32_t)atom, noise);
             for (int d = 0; d < 3; d++)
                 s.v[atom][d] = sqrt(a.kt / mass_of(&s.masses, atom)) * noise[d];
         }

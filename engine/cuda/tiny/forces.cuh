@@ -132,7 +132,7 @@ TINY_TERMS tiny_noise(uint32_t i, uint64_t step)
     const struct tiny_here &h = here();
     const struct motion s = h.motion();
     if (h.has_rule)
-        noise_of(&s, &h.its_rule, step, (int32_t)i, h.noise()[i]);
+        noise_of(&s, &h.its_rule, step, (int32_t)i, root_inverse(mass_of(&s.masses, (int)i)), h.noise()[i]);
 }
 
 /* One chunk, for its whole warp. */

@@ -111,7 +111,7 @@ static __device__ void load_bodies()
     const struct tiny_here &h = here();
     const struct motion s = h.motion();
     BLOCK_LOOP(i, h.natoms)
-    h.kick()[i] = kick_of(&s, h.rule(), (int32_t)i);
+    h.kick()[i] = kick_of(&s, h.rule(), root_inverse(mass_of(&s.masses, (int)i)));
     BLOCK_LOOP(i, body_count(s.m))
     {
         const struct body b = body_at(s.m, i);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Random numbers: the published vectors, and deviates against the C library and their moments.
+ * Random numbers: the published vectors, and deviates against the C library, their moments and tails.
  */
 #undef NDEBUG
 #include <math.h>
@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -52,54 +53,89 @@ static void test_counter(void **state)
 
 static void test_functions(void **state)
 {
-    struct philox r = {{0}};
     for (int i = 0; i < 100000; i++) {
-        r = philox_at(7, 0, (uint64_t)i, 0, 0);
-        double u = philox_uniform(r.word[0], r.word[1]), c, s;
+        const struct philox r = philox_at(7, 0, (uint64_t)i, 0, 0);
+        const double u = philox_uniform(r.word[0], r.word[1]), turn = 2 * M_PI * r.word[2] * 0x1p-32;
+        float c, s;
         assert_true(u > 0 && u <= 1);
         assert_true(fabs(philox_log(u) - log(u)) <= 4e-16 * fabs(log(u)) + 1e-18);
-        philox_cos_sin(u, &c, &s);
-        assert_true(fabs(c - cos(2 * M_PI * u)) < 1e-15 && fabs(s - sin(2 * M_PI * u)) < 1e-15);
+        philox_cos_sin(r.word[2], &c, &s);
+        assert_true(fabs(c - cos(turn)) < 2e-7 && fabs(s - sin(turn)) < 2e-7);
     }
     assert_true(philox_log(1) == 0);
     assert_true(fabs(philox_log(0x1p-53) / log(0x1p-53) - 1) < 1e-15);
+    assert_true(philox_minus_two_log(UINT32_MAX) == 0);
+    assert_true(fabs(philox_minus_two_log(0) / (62 * log(2)) - 1) < 3e-7);
 }
 
-/* Moments of a million deviates: 0, 1, 0, 3; and no correlation between neighbours. */
+/* The four of a block: moments of a million deviates of each, which are 0, 1, 0, 3; no two go together, nor do their
+ * squares, nor those of an index and the next. */
 static void test_normal(void **state)
 {
     enum { N = 1000000 };
-    double *g = malloc((N + 1) * sizeof *g), sum[5] = {0}, next = 0;
-    noise_fill(11, 3, 5, STREAM_TIMESTEP, N, g);
-    for (int i = 0; i < N; i++) {
-        double p = 1;
-        for (int k = 1; k < 5; k++)
-            sum[k] += p *= g[i];
-        next += i ? g[i] * g[i - 1] : 0;
+    double sum[4][5] = {{0}}, product[4][4] = {{0}}, square[4][4] = {{0}}, next[4] = {0};
+    float last[4] = {0};
+    for (uint32_t i = 0; i < N; i++) {
+        float g[4];
+        philox_normal(philox_at(11, 3, 5, STREAM_TIMESTEP, i), g);
+        for (int a = 0; a < 4; a++) {
+            double p = 1;
+            for (int k = 1; k < 5; k++)
+                sum[a][k] += p *= g[a];
+            for (int b = 0; b < a; b++) {
+                product[a][b] += (double)g[a] * g[b];
+                square[a][b] += ((double)g[a] * g[a] - 1) * ((double)g[b] * g[b] - 1);
+            }
+            next[a] += (double)g[a] * last[a];
+        }
+        memcpy(last, g, sizeof last);
     }
-    double error = 1 / sqrt(N);
-    assert_true(fabs(sum[1] / N) < 4 * error);
-    assert_true(fabs(sum[2] / N - 1) < 4 * error * sqrt(2));
-    assert_true(fabs(sum[3] / N) < 4 * error * sqrt(15));
-    assert_true(fabs(sum[4] / N - 3) < 4 * error * sqrt(96));
-    assert_true(fabs(next / N) < 4 * error);
-    free(g);
+    const double error = 4.5 / sqrt(N);
+    for (int a = 0; a < 4; a++) {
+        assert_true(fabs(sum[a][1] / N) < error);
+        assert_true(fabs(sum[a][2] / N - 1) < error * sqrt(2));
+        assert_true(fabs(sum[a][3] / N) < error * sqrt(15));
+        assert_true(fabs(sum[a][4] / N - 3) < error * sqrt(96));
+        assert_true(fabs(next[a] / N) < error);
+        for (int b = 0; b < a; b++)
+            assert_true(fabs(product[a][b] / N) < error && fabs(square[a][b] / N) < 2 * error);
+    }
 }
 
-/* Asking for fewer numbers, odd or even, gives the same ones. */
-static void test_fill_prefix(void **state)
+/* How many of four million are beyond 1, 2, 3, 4 and 5. */
+static void test_tails(void **state)
 {
-    double many[102], few[32];
-    noise_fill(11, 3, 5, STREAM_TIMESTEP, 101, many);
-    noise_fill(11, 3, 5, STREAM_TIMESTEP, 31, few);
-    assert_memory_equal(many, few, 31 * sizeof *few);
+    enum { N = 1000000 };
+    double beyond[6] = {0};
+    for (uint32_t i = 0; i < N; i++) {
+        float g[4];
+        philox_normal(philox_at(12, 0, 1, STREAM_TIMESTEP, i), g);
+        for (int a = 0; a < 4; a++)
+            for (int k = 1; k < 6; k++)
+                beyond[k] += fabsf(g[a]) > k;
+    }
+    for (int k = 1; k < 6; k++) {
+        const double expected = 4.0 * N * erfc(k / sqrt(2));
+        assert_true(fabs(beyond[k] - expected) < 4 * sqrt(expected) + 1);
+    }
+}
+
+/* An atom's three are those of its number, however many atoms there are. */
+static void test_fill(void **state)
+{
+    double all[102][3], one[3];
+    noise_fill(11, 3, 5, STREAM_TIMESTEP, 102, all);
+    for (uint32_t atom = 0; atom < 102; atom++) {
+        philox_noise(11, 3, 5, STREAM_TIMESTEP, atom, one);
+        assert_memory_equal(all[atom], one, sizeof one);
+    }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_vectors), cmocka_unit_test(test_counter),     cmocka_unit_test(test_functions),
-        cmocka_unit_test(test_normal),  cmocka_unit_test(test_fill_prefix),
+        cmocka_unit_test(test_vectors), cmocka_unit_test(test_counter), cmocka_unit_test(test_functions),
+        cmocka_unit_test(test_normal),  cmocka_unit_test(test_tails),   cmocka_unit_test(test_fill),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -25,19 +25,20 @@
 
 #define MASS_O 15.9994
 #define MASS_H 1.008
-static const struct settle_shape shape = {0.1, 0.16329931618554521};
+#define R_OH 0.1
+#define R_HH 0.16329931618554521
 static const int side[3][2] = {{0, 1}, {0, 2}, {1, 2}};
 static const double mass[3] = {MASS_O, MASS_H, MASS_H};
 
 static double side_length(int k)
 {
-    return k < 2 ? shape.r_oh : shape.r_hh;
+    return k < 2 ? R_OH : R_HH;
 }
 
 /* The rigid triangle somewhere, turned by three angles. */
 static void triangle(int k, double x[3][3])
 {
-    const double half = shape.r_hh / 2, height = sqrt(shape.r_oh * shape.r_oh - half * half);
+    const double half = R_HH / 2, height = sqrt(R_OH * R_OH - half * half);
     const double flat[3][3] = {{0, 0, 0}, {half, height, 0}, {-half, height, 0}};
     memcpy(x, flat, sizeof flat);
     for (int axis = 0; axis < 3; axis++) {
@@ -101,8 +102,9 @@ static void test_settle(void **state)
         }
         shake((const double(*)[3])old, expected);
         rattle((const double(*)[3])old, speeds);
-        assert_true(settle_positions(&shape, MASS_O, MASS_H, (const double(*)[3])old, x));
-        settle_velocities(&shape, MASS_O, MASS_H, (const double(*)[3])old, v);
+        const struct water_shape shape = water_shape_of(R_OH, R_HH, MASS_O, MASS_H);
+        assert_true(settle_positions(&shape, (const double(*)[3])old, x));
+        settle_velocities(&shape, (const double(*)[3])old, v);
         for (int i = 0; i < 9; i++) {
             near(x[i / 3][i % 3], (double)expected[i / 3][i % 3], 1e-13);
             near(v[i / 3][i % 3], (double)speeds[i / 3][i % 3], 1e-12);

@@ -179,15 +179,15 @@ static void test_roots(void **state)
 static void test_philox_functions(void **state)
 {
     for (int k = 0; k < FORMULA_POINTS; k++) {
-        const double u = k == 0   ? 0x1p-53
-                         : k == 1 ? 1
-                                  : pow(formula_spread(k, 0), k % 10 + 1),
-                     turn = formula_spread(k, 1);
-        double c, s;
+        const double u = k == 0 ? 0x1p-53 : k == 1 ? 1 : pow(formula_spread(k, 0), k % 10 + 1);
+        const uint32_t word = (uint32_t)(formula_spread(k, 1) * UINT32_MAX);
+        float c, s;
         near(philox_log(u), (double)logl(u), 1e-15 * fmax(1, -log(u)));
-        philox_cos_sin(turn, &c, &s);
-        near(c, (double)cosl(TURN * (turn - rint(turn))), 6e-16);
-        near(s, (double)sinl(TURN * (turn - rint(turn))), 6e-16);
+        philox_cos_sin(word, &c, &s);
+        near(c, (double)cosl(TURN * word * 0x1p-32L), 1.5e-7);
+        near(s, (double)sinl(TURN * word * 0x1p-32L), 1.5e-7);
+        const double part = (word >> k % 32 >> 1 | 1) * 0x1p-31;
+        near(philox_minus_two_log(word >> k % 32), -2 * log(part), 3e-7 * (1 - log(part)));
     }
 }
 
