@@ -22,8 +22,10 @@
 #define BUFFER_WHOLE 0.28   /* of few replicas, without regions */
 #define BUFFER_FIRST 0.38   /* times a hydrogen's: the buffer of waters' oxygens, which go less far */
 #define BUFFER_OTHER 1.2    /* times a hydrogen's: that of other atoms, which lists take to be where they are */
-#define AHEAD 0.008         /* ps: a water's hydrogen goes straight on for about so long */
+#define AHEAD 0.004         /* ps, and AHEAD_STEPS: a water's hydrogen goes straight on for about so long */
+#define AHEAD_STEPS 2       /* timesteps, as lists live for some of them */
 #define SKIN 0.12           /* nm: first atoms go half of it in about 20 steps of 2 fs */
+#define SKIN_WIDE 0.17      /* nm, of replicas without regions, whose searches take long, and under pressure */
 #define SKIN_ALONE 0.20     /* nm, of a replica in regions that waits for its searches */
 #define WATER_SLACK 0.002   /* nm, that coordinates of rigid waters may be off, as .gro files round them */
 #define TRIO_ARM 0.35       /* nm: no atom is farther from the first of its trio where they are bonded otherwise */
@@ -177,6 +179,14 @@ static double buffer_of(const struct pairs *p)
     return p->host.whole ? BUFFER_WHOLE : BUFFER_ALONE;
 }
 
+/* nm */
+static double skin_of(const struct pairs *p, const struct settings *set)
+{
+    if (p->host.whole)
+        return SKIN_WIDE;
+    return pairs_alone(p) ? SKIN_ALONE : set->barostat.on ? SKIN_WIDE : SKIN;
+}
+
 /* Lanes for each trio of a replica whose trios one block could hold: as many as fill the device. */
 static uint32_t whole_lanes(const struct pair_table *h, uint32_t replicas, const struct dev_limits *device)
 {
@@ -215,13 +225,13 @@ static bool set_images(struct pair_table *h, const struct system *sys, double ar
 }
 
 /* Sets buffers, nm, by what two hydrogens of waters have together. All alike where lists see other images than pairs
- * do, if that what they see is not where it is taken to be. */
-static void set_buffers(struct pair_table *h, double buffer, bool ahead)
+ * do, if that what they see is not where it is taken to be. ahead: by which lists look ahead, ps; 0: not at all */
+static void set_buffers(struct pair_table *h, double buffer, double ahead)
 {
     static const double share[LIST_KINDS] = {BUFFER_FIRST, 1, BUFFER_OTHER};
     for (int kind = 0; kind < LIST_KINDS; kind++)
-        h->buffer[kind] = 0.5 * buffer * (ahead ? share[kind] : 1);
-    h->ahead = ahead ? AHEAD : 0;
+        h->buffer[kind] = 0.5 * buffer * (ahead > 0 ? share[kind] : 1);
+    h->ahead = ahead;
     h->list_cutoff = h->cutoff + 2 * h->buffer[OTHER_ATOM];
 }
 
@@ -232,7 +242,7 @@ static void set_reach(struct pairs *p, const struct settings *set, const struct 
     struct pair_table *h = &p->host;
     const double asked = set->nonbonded.list_buffer;
     double buffer = asked > 0 ? asked : buffer_of(p);
-    h->skin = pairs_alone(p) && !h->whole ? SKIN_ALONE : SKIN;
+    h->skin = skin_of(p, set);
     p->least = (struct box_limits){.width = 2 * (h->cutoff + arm)};
     if (h->box == ANY_IMAGE) {
         const double room = room_for_lists(h->cutoff, arm, sys), less = fmin(room / (buffer + h->skin), 1);
@@ -242,7 +252,7 @@ static void set_reach(struct pairs *p, const struct settings *set, const struct 
         p->least.width = h->cutoff + fmin(room, (asked > 0 ? asked : BUFFER_WHOLE) + SKIN_ALONE) + extents_of(arm);
     }
     const bool rounded = 2 * (h->cutoff + BUFFER_OTHER * buffer + extents_of(arm)) < least_of(sys, box_least_width);
-    set_buffers(h, buffer, rounded && h->nwaters);
+    set_buffers(h, buffer, rounded && h->nwaters ? AHEAD + AHEAD_STEPS * set->integrator.timestep : 0);
     p->lists_box = h->box == TRICLINIC && !rounded ? ANY_IMAGE : h->box;
 }
 
