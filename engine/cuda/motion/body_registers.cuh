@@ -243,6 +243,7 @@ static __device__ __forceinline__ bool advance(const struct motion *s, const str
     return good;
 }
 
+/* Waters are, where what SETTLE needs of them does not depend on lambda. */
 static __device__ inline bool is_quick(const struct motion_table *m, uint32_t i)
 {
     if (i < m->nwaters)

@@ -140,9 +140,10 @@ static __device__ __forceinline__ bool move(const struct motion *s, const struct
                                             union room *room)
 {
     const uint32_t i = rows.first + k;
-    if (rows.waters)
+    const bool quick = is_quick(s->m, i);
+    if (quick && rows.waters)
         return advance(s, rule, water(s, i), &room->of_water[k]);
-    if (is_quick(s->m, i))
+    if (quick)
         return advance(s, rule, star(s, i - s->m->nwaters), &room->of_other[k]);
     const bool good = advance_slowly(s, rule, i);
     const struct body b = body_at(s->m, i);

@@ -238,9 +238,10 @@ KERNEL(velocities, a, __launch_bounds__(CUDA_BLOCK))
     const uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
     struct moments own = {};
     if (i < body_count(m)) {
-        if (i < m->nwaters)
+        const bool quick = is_quick(m, i);
+        if (quick && i < m->nwaters)
             measure_quickly(&s, water(&s, i), i, v_in, &own);
-        else if (is_quick(m, i))
+        else if (quick)
             measure_quickly(&s, star(&s, i - m->nwaters), i, v_in, &own);
         else
             measure_slowly(&s, i, v_in, (double(*)[3])a.x_ahead, &own);

@@ -155,7 +155,7 @@ static __device__ __noinline__ void move_lone(uint32_t i)
 static __device__ __noinline__ void move_other(uint32_t i)
 {
     const struct motion s = here().motion();
-    if (i < s.m->nwaters)
+    if (i < s.m->nwaters && is_quick(s.m, i))
         advance(&s, here().rule(), water(&s, i), &here().held()[i]);
     else
         advance_slowly(&s, here().rule(), i);

@@ -164,15 +164,40 @@ static void test_perturbed_clusters(void **state)
     }
 }
 
+static struct settings settings_of_water(enum integrator kind, int side)
+{
+    struct settings set = settings_of(kind);
+    set.nonbonded.vdw_cutoff = set.nonbonded.coulomb_cutoff = side == 3 ? 0.45 : 0.7;
+    set.nonbonded.vdw_switch = set.nonbonded.vdw_cutoff - 0.1;
+    return set;
+}
+
 static void test_water(void **state)
 {
     for (int side = 3; side <= 5; side += 2) { /* tiny or not */
         struct system *s = toy_water(side);
         for (int kind = INTEGRATOR_VELOCITY_VERLET; kind <= INTEGRATOR_LANGEVIN_MIDDLE; kind++) {
-            struct settings set = settings_of(kind);
-            set.nonbonded.vdw_cutoff = set.nonbonded.coulomb_cutoff = side == 3 ? 0.45 : 0.7;
-            set.nonbonded.vdw_switch = set.nonbonded.vdw_cutoff - 0.1;
+            const struct settings set = settings_of_water(kind, side);
             compare(s, &set, 1e-5, 1e-3); /* forces in single precision, and molecules that collide */
+        }
+        toy_system_free(s);
+    }
+}
+
+/* The masses of one depend on lambda, so what SETTLE needs of waters is that of the moment. */
+static void test_perturbed_water(void **state)
+{
+    double lambda[WINDOWS][LAMBDA_COUNT] = {0};
+    for (int w = 0; w < WINDOWS; w++)
+        lambda[w][LAMBDA_MASS] = (const double[]){0, 0.4, 1}[w];
+    for (int side = 3; side <= 5; side += 2) { /* tiny or not */
+        struct system *s = toy_water(side);
+        for (int i = 3; i < 6; i++)
+            s->atoms[i].mass[1] *= 2;
+        for (int kind = INTEGRATOR_VELOCITY_VERLET; kind <= INTEGRATOR_LANGEVIN_MIDDLE; kind++) {
+            struct settings set = settings_of_water(kind, side);
+            set.alchemy = (struct alchemy_settings){.kind = ALCHEMY_B_STATES, .nwindows = WINDOWS, .lambda = lambda};
+            compare(s, &set, 1e-5, 1e-3);
         }
         toy_system_free(s);
     }
@@ -181,6 +206,6 @@ static void test_water(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_clusters), cmocka_unit_test(test_perturbed_clusters),
-                                       cmocka_unit_test(test_water)};
+                                       cmocka_unit_test(test_water), cmocka_unit_test(test_perturbed_water)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
