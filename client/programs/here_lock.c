@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "client/programs/here.h"
+#include "client/programs/service.h"
 #include "engine/base/clock.h"
 
 #define STOPPING_S 150 /* what the service of a killed command may take to make its checkpoints */
@@ -98,6 +99,20 @@ static int wait_for_leftover(int fd, const struct client *c, const struct holder
     return rc;
 }
 
+/* A command that looks asks the service of the one that has the folder, which may not answer yet, or is about to end. */
+static int wait_for_answer(int fd, const struct client *c, struct holder *h, struct err *e)
+{
+    const double until = clock_now() + STOPPING_S;
+    int rc = 1;
+    while (rc == 1 && !service_answers(h->socket) && clock_now() < until) {
+        here_sleep(0.05);
+        rc = try_lock(fd, c->here, e);
+        if (rc == 1)
+            read_holder(fd, h); /* a third may have it now */
+    }
+    return rc;
+}
+
 /* It may not have written yet who it is. */
 static int refuse(const char *folder, const struct holder *h, struct err *e)
 {
@@ -124,8 +139,10 @@ int here_lock(int *fd, const struct client *c, bool wait, struct buf *socket, st
     *fd = open(path.data, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     int rc = *fd < 0 ? err_errno(e, "%s", path.data) : try_lock(*fd, folder, e);
     bool known = rc == 1 && read_holder(*fd, &h);
-    if (rc == 1 && wait && known && is_here(&h) && !lives(&h))
+    if (rc == 1 && known && is_here(&h) && !lives(&h))
         rc = wait_for_leftover(*fd, c, &h, e);
+    else if (rc == 1 && !wait && known && is_here(&h))
+        rc = wait_for_answer(*fd, c, &h, e);
     if (rc == 1 && (wait || !known || !is_here(&h)))
         rc = refuse(folder, &h, e);
     if (rc == 0 && read_holder(*fd, &h))

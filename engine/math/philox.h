@@ -78,8 +78,8 @@ MATH_FN double philox_log(double u)
 
 /* ---- normal deviates ----
  *
- * In single precision, by operations that round alike everywhere: noise needs no more, and bits do not depend on the
- * device.
+ * In single precision, as noise needs no more, and by sums, products and roots alone: no library has a say in its bits,
+ * which differ between kinds of devices in the last place, as these may add and multiply in one operation.
  */
 
 /* -2 log((word / 2 | 1) 2^-31), where the fraction rounds to a float in (0, 1]: at most 43, relative error below 3e-7.

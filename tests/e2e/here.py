@@ -6,14 +6,17 @@ has cut, byte for byte.
 
 Usage: here.py SHOAL SHOALD SHOAL_WORKER EXAMPLES
 """
+import fcntl
 import json
 import os
 import signal
+import socket
+import subprocess
 import sys
 import time
 import unittest
 
-from parts import BOTH, CAMPAIGN, EXAMPLES, FIRST, VACUUM, WATER, Parts
+from parts import BOTH, CAMPAIGN, EXAMPLES, FIRST, SHOAL, VACUUM, WATER, Parts
 
 
 class Here(Parts):
@@ -101,6 +104,25 @@ class Here(Parts):
             self.assertIn("cancelled", out)
         self.shoal("retry", key, "--here", self.at("bad"))
         self.run_part("bad", code=0)
+
+    def test_looks_while_another_has_it(self):
+        """A command that looks waits for the service of the one that has the folder, which may be about to begin or to end."""
+        self.write("campaign.yaml", CAMPAIGN.format(examples=EXAMPLES, edges=FIRST, legs=VACUUM))
+        self.run_part("shared", "--for", "1s", code=75)
+        with subprocess.Popen(["true"]) as ended:
+            ended.wait()
+        for holder in (os.getpid(), ended.pid):
+            with open(self.at("shared/lock"), "w", encoding="utf-8") as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX)
+                print(f"process {holder} of {socket.gethostname()} job - socket {self.at('gone')}/api.sock", file=lock, flush=True)
+                words = [SHOAL, "list", "--here", self.at("shared"), "--quiet"]
+                with subprocess.Popen(words, env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as look:
+                    time.sleep(0.5)  # it would have failed
+                    self.assertIsNone(look.poll(), "".join(look.communicate()) if look.poll() is not None else "")
+                    fcntl.flock(lock, fcntl.LOCK_UN)
+                    out, said = look.communicate(timeout=60)
+            self.assertEqual((look.returncode, said), (0, ""), said)
+            self.assertTrue(out)
 
     def test_refused(self):
         said = self.shoal("campaign", "status", self.file, "--here", self.at("none"), code=66).stderr
