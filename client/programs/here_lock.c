@@ -99,8 +99,7 @@ static int wait_for_leftover(int fd, const struct client *c, const struct holder
     return rc;
 }
 
-/* A command that looks asks the service of the one that has the folder, which may not answer yet, or is about to end.
- */
+/* A command that looks asks the service of whoever has the folder, which may not answer yet, or is about to end. */
 static int wait_for_answer(int fd, const struct client *c, struct holder *h, struct err *e)
 {
     const double until = clock_now() + STOPPING_S;
