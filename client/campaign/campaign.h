@@ -8,8 +8,10 @@
 #include "client/campaign/model/model.h"
 
 /* Where the campaign says `ladder`: asks the service what pilots came to, and reopens it with windows for all that is
- * known. */
+ * known. Legs that get none are noted, and keep no other from going on. */
 int campaign_place(struct campaign_view *k, const struct client *c, struct err *e);
+/* The exit code that such legs ask for; say: why they get none is said once more. */
+int campaign_unplaced(const struct campaign_view *k, bool say);
 /* Runs pilots until all windows are placed, and leaves the campaign open with its ladders: no repeat is submitted.
  * Returns the exit code, after saying why not. */
 int campaign_prove(struct campaign_view *k, struct client *c, const char *file);

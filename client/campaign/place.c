@@ -22,6 +22,7 @@
 #include "client/division/kept.h"
 #include "client/propose/pilot.h"
 #include "engine/base/number.h"
+#include "engine/base/printable.h"
 
 #define PROVEN 0.03 /* overlap of neighbours that results need */
 
@@ -30,8 +31,9 @@ enum { ROUNDS = 5 };
 struct pilot_placing {
     const struct client *c;
     const struct campaign_view *k;
-    json_t *ladders; /* LEG/ITEM -> what shoal-worker takes */
-    int waiting;     /* pilots that are missing, or have not ended */
+    json_t *ladders;  /* LEG/ITEM -> what shoal-worker takes */
+    json_t *unplaced; /* as of the campaign */
+    int waiting;      /* pilots that are missing, or have not ended */
 };
 
 /* ---- one pilot ---- */
@@ -141,6 +143,13 @@ static json_t *judge(const struct pilot_placing *p, const json_t *there, int rou
 
 /* ---- one leg of a system or an edge ---- */
 
+/* What keeps one leg from windows, and no other: its pilots do not overlap, or one of them has failed or was cancelled.
+ */
+static bool is_of_leg(const struct err *why)
+{
+    return why->code == ERR_ESTIMATE || why->code == ERR_CONFLICT;
+}
+
 static int place_item(struct pilot_placing *p, const json_t *planned, struct err *e)
 {
     struct buf name = {0};
@@ -174,17 +183,22 @@ static int place_item(struct pilot_placing *p, const json_t *planned, struct err
 /* Entries of the ladders, from the pilots that have ended. */
 static int place_all(struct campaign_view *k, const struct client *c, struct err *e)
 {
-    struct pilot_placing p = {.c = c, .k = k, .ladders = json_object()};
+    struct pilot_placing p = {.c = c, .k = k, .ladders = json_object(), .unplaced = json_array()};
     const json_t *one;
     size_t i;
-    int rc = 0;
-    json_array_foreach (json_object_get(k->plan, "ensembles"), i, one)
-        if (!rc)
-            rc = place_item(&p, one, e);
+    json_array_foreach (json_object_get(k->plan, "ensembles"), i, one) {
+        struct err why = {0};
+        if (!e->code && place_item(&p, one, &why) && is_of_leg(&why))
+            json_array_append_new(p.unplaced, json_pack("{s:i,s:s}", "code", (int)why.code, "text", why.msg));
+        else if (!e->code)
+            *e = why;
+    }
     json_decref(k->ladders);
+    json_decref(k->unplaced);
     k->ladders = p.ladders;
+    k->unplaced = p.unplaced;
     k->waiting = p.waiting;
-    return rc;
+    return -(int)e->code;
 }
 
 int campaign_place(struct campaign_view *k, const struct client *c, struct err *e)
@@ -194,6 +208,16 @@ int campaign_place(struct campaign_view *k, const struct client *c, struct err *
     if ((!k->present && campaign_look(k, c, e)) || place_all(k, c, e))
         return err_exit(e->code);
     return json_object_size(k->ladders) ? campaign_reopen(k, c) : EXIT_OK;
+}
+
+int campaign_unplaced(const struct campaign_view *k, bool say)
+{
+    const json_t *one;
+    size_t i;
+    json_array_foreach (k->unplaced, i, one)
+        if (say)
+            printable_line(stderr, "shoal: %s", answer_text(one, "text"));
+    return i ? err_exit((enum err_code)answer_whole(json_array_get(k->unplaced, 0), "code")) : EXIT_OK;
 }
 
 /* ---- what was chosen ---- */

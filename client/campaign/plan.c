@@ -159,7 +159,8 @@ int campaign_plan(struct client *c, const char *file)
             client_say(c, "warning: %s", json_string_value(one));
         json_array_foreach (json_object_get(k.plan, "errors"), i, one)
             printable_line(stderr, "shoal: %s", json_string_value(one));
-        rc = json_array_size(json_object_get(k.plan, "errors")) ? EXIT_BAD_SPEC : EXIT_OK;
+        rc = campaign_unplaced(&k, true);
+        rc = json_array_size(json_object_get(k.plan, "errors")) ? EXIT_BAD_SPEC : rc;
     }
     campaign_close(&k);
     return rc;

@@ -185,7 +185,7 @@ static int look_at(struct running *r, const json_t *planned, struct shares_part 
                               .made = answer_number(production, "ns"),
                               .grain = step,
                               .square = NAN};
-    if (!present)
+    if (!present || json_object_get(planned, "pilot")) /* of a leg that gets no windows */
         return 0;
     client_path(&path, id, "");
     json_t *ensemble = client_get(r->c, path.data, e), *results = NULL;
@@ -380,7 +380,7 @@ int campaign_prove(struct campaign_view *k, struct client *c, const char *file)
         if (e.code)
             return client_fail(c, &e);
         if (rc != EXIT_OK || (!k->waiting && !json_array_size(json_object_get(k->plan, "errors"))))
-            return rc;
+            return rc == EXIT_OK ? campaign_unplaced(k, true) : rc;
         campaign_close(k);
         rc = campaign_send(k, &silent, file, NULL, &submitted);
         json_decref(submitted);
@@ -427,9 +427,12 @@ int campaign_run(struct client *c, const char *file)
         keeper_open(&keeper);
     int rc = run_all(&r, file);
     json_t *present = json_incref(k.present);
+    const int unplaced = rc == EXIT_OK ? campaign_unplaced(&k, true) : EXIT_OK;
     campaign_close(&k);
     if (rc == EXIT_OK)
         rc = campaign_gather(c, file);
+    if (unplaced != EXIT_OK && (rc == EXIT_OK || rc == EXIT_TRY_LATER))
+        rc = unplaced; /* not for want of time */
     if (r.keeper)
         keeper_close(&keeper, c, present, rc);
     json_decref(present);

@@ -212,18 +212,23 @@ static bool is_hopeless(const struct campaign_view *k, bool holes, bool part)
     return !holes || beyond || (!wrong && !part) || wrong == (int)json_array_size(all);
 }
 
+static void say_warning(const struct client *c, const char *text, json_t *said)
+{
+    if (!json_object_get(said, text))
+        client_say(c, "warning: %s", text);
+    if (said)
+        json_object_set_new(said, text, json_true());
+}
+
 /* Those that are not in `said` (an object, its keys), which gets them; NULL: all. */
 static void say_warnings(const struct campaign_view *k, const struct client *c, json_t *said)
 {
     const json_t *one;
     size_t i;
-    json_array_foreach (json_object_get(k->plan, "warnings"), i, one) {
-        const char *text = json_string_value(one);
-        if (!json_object_get(said, text))
-            client_say(c, "warning: %s", text);
-        if (said)
-            json_object_set_new(said, text, json_true());
-    }
+    json_array_foreach (json_object_get(k->plan, "warnings"), i, one)
+        say_warning(c, json_string_value(one), said);
+    json_array_foreach (k->unplaced, i, one)
+        say_warning(c, answer_text(one, "text"), said);
 }
 
 /* holes: what is right is submitted, also where not all of it is. */
@@ -280,6 +285,7 @@ int campaign_submit(struct client *c, const char *file)
     else if (answer)
         printf("%zu\n", json_array_size(json_object_get(answer, "submitted")));
     json_decref(answer);
+    rc = rc == EXIT_OK ? campaign_unplaced(&k, false) : rc;
     campaign_close(&k);
     return rc;
 }

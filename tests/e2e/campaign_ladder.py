@@ -227,6 +227,19 @@ class Ladder(Served):
         said = self.shoal("campaign", "run", path, code=3).stderr
         self.assertIn("cancelled.far.pair.pilot1 is cancelled; `shoal retry`", said)
 
+    def test_one_leg_alone(self):
+        """A leg that gets no windows keeps no other from its repeats; what it lacks is said, and again at the end."""
+        path = self.write("one", "{pilot: 20 ps, windows: 2}")
+        why = r"one\.stiff\.pair\.pilot1: an overlap of 0.1 of all neighbours takes \d+ windows; expected a larger ladder.windows"
+        said = self.shoal("campaign", "run", path, code=1).stderr
+        self.assertRegex(said, f"(?m)^shoal: warning: {why}")
+        self.assertRegex(said, f"(?m)^shoal: {why}")
+        self.assertEqual({e["key"]: e["state"] for e in self.listed("campaign=one")},
+                         {f"one.calm.pair.{k}": "done" for k in (1, 2)})
+        for words in (("plan",), ("submit",), ("run",)):
+            self.assertRegex(self.shoal("campaign", *words, path, code=1).stderr, why)
+        self.assertEqual(len(self.listed("pilot=one")), 3)
+
     def test_what_a_pilot_has(self):
         """Neither observables, repeats nor an end of its own; the repeats have them."""
         more = "stop-when: {error: 5 kcal/mol, verdict: any}\nrepeats: 2\n"

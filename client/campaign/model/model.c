@@ -94,6 +94,7 @@ void campaign_close(struct campaign_view *k)
     json_decref(k->plan);
     json_decref(k->present);
     json_decref(k->ladders);
+    json_decref(k->unplaced);
     *k = (struct campaign_view){0};
 }
 

@@ -9,10 +9,12 @@
 
 struct campaign_view {
     const char *file;
-    json_t *plan;    /* what shoal-worker campaign printed */
-    json_t *present; /* key -> ensemble of the service, pilots too; NULL: it was not asked */
-    json_t *ladders; /* LEG/ITEM -> what is known of its windows (place.c); NULL: nothing */
-    int waiting;     /* legs of systems and edges whose next pilot is missing, or has not ended */
+    json_t *plan;     /* what shoal-worker campaign printed */
+    json_t *present;  /* key -> ensemble of the service, pilots too; NULL: it was not asked */
+    json_t *ladders;  /* LEG/ITEM -> what is known of its windows (place.c); NULL: nothing */
+    json_t *unplaced; /* [{code, text}]: legs of systems and edges that get no windows from their pilots, and why; NULL:
+                         nobody looked */
+    int waiting;      /* legs of systems and edges whose next pilot is missing, or has not ended */
 };
 
 /* Reads the file: `names` alone, or all that would be submitted, checked; of it what --only, --skip and --leg choose.
