@@ -165,6 +165,8 @@ static void test_grown(void **state)
     enum { REPLICAS = 6 };
     struct system *sys = mesh_every_salt();
     struct settings set = noisy(MESH_MOST);
+    set.nonbonded.vdw_cutoff = set.nonbonded.coulomb_cutoff = 0.55; /* searches reach nearly to the second neighbours */
+    set.nonbonded.vdw_switch = 0.45;
     set.nonbonded.list_buffer = 0.01; /* lists that are soon made anew */
     const uint32_t entries = entries_at_start(sys, &set);
     struct toy t = toy_open(sys, &set, 0);

@@ -73,11 +73,11 @@ class Fits(unittest.TestCase):
 
     def test_validate_in_words(self):
         said = self.worker("validate", "small.yaml")
-        self.assertRegex(said.stdout, r"(?m)^cuda:0 \(24 GB\): \d+ replicas of 1\.5 MB fit$")
-        self.assertRegex(said.stdout, r"(?m)^cuda:1 \(24 GB\): \d+ replicas of 1\.5 MB fit$")
+        self.assertRegex(said.stdout, r"(?m)^cuda:0 \(24 GB\): \d+ replicas of 1\.6 MB fit$")
+        self.assertRegex(said.stdout, r"(?m)^cuda:1 \(24 GB\): \d+ replicas of 1\.6 MB fit$")
         self.assertNotIn("memory for one replica", said.stderr)
         said = self.worker("validate", "small.yaml", memory=10**6)
-        self.assertRegex(said.stdout, r"(?m)^cuda:0 \(1\.0 MB\): 0 replicas of 1\.5 MB fit$")
+        self.assertRegex(said.stdout, r"(?m)^cuda:0 \(1\.0 MB\): 0 replicas of 1\.6 MB fit$")
         self.assertRegex(said.stderr, r"warning: small.yaml:1: system: no GPU of this machine has memory for one replica")
         said = self.worker("validate", "small.yaml", cards=("GTX 1080",))
         self.assertRegex(said.stdout, r"(?m)^cuda:0: how many replicas fit is not known: .*GTX 1080")
@@ -88,8 +88,8 @@ class Fits(unittest.TestCase):
         for d in s.call("GET", "/v1/version")[1]["devices"]:
             self.assertEqual(d["memory"], {"total": 10**7, "free": 10**7, "used": 0, "replica": 0})
         said = self.shoal(s, "submit", "small.yaml")
-        self.assertRegex(said.stderr, r"(?m)^shoal: cuda:0 \(10 MB\): 5 replicas of 1\.5 MB fit$")
-        self.assertRegex(said.stderr, r"(?m)^shoal: cuda:1 \(10 MB\): 5 replicas of 1\.5 MB fit$")
+        self.assertRegex(said.stderr, r"(?m)^shoal: cuda:0 \(10 MB\): 5 replicas of 1\.6 MB fit$")
+        self.assertRegex(said.stderr, r"(?m)^shoal: cuda:1 \(10 MB\): 5 replicas of 1\.6 MB fit$")
         waits = self.shoal(s, "submit", "small.yaml", "--json")
         waits = json.loads(waits.stdout)
         self.assertEqual([(f["device"], f["replicas"]) for f in waits["fits"]], [("cuda:0", 5), ("cuda:1", 5)])
@@ -99,7 +99,7 @@ class Fits(unittest.TestCase):
         self.up(s)
         self.assertEqual(s.get(waits["id"])["fits"], waits["fits"])
         status = self.shoal(s, "status", waits["id"]).stdout
-        self.assertRegex(status, r"(?m)^cuda:1 \(10 MB\): 5 replicas of 1\.5 MB fit$")
+        self.assertRegex(status, r"(?m)^cuda:1 \(10 MB\): 5 replicas of 1\.6 MB fit$")
         s.call("POST", f"/v1/ensembles/{waits['id']}/cancel")
         self.assertEqual(s.get(waits["id"])["state"], "cancelled")
         self.assertEqual(s.get(waits["id"])["fits"], [])
@@ -107,8 +107,8 @@ class Fits(unittest.TestCase):
     def test_refused(self):
         s = self.serving("small", 10**6)
         said = self.shoal(s, "submit", "small.yaml", code=65)
-        self.assertRegex(said.stderr, r"no device of the service has memory for one replica: cuda:0 \(1\.0 MB\): 0 replicas of 1\.5 MB fit; "
-                                      r"cuda:1 \(1\.0 MB\): 0 replicas of 1\.5 MB fit; expected a smaller system, or a device with more memory")
+        self.assertRegex(said.stderr, r"no device of the service has memory for one replica: cuda:0 \(1\.0 MB\): 0 replicas of 1\.6 MB fit; "
+                                      r"cuda:1 \(1\.0 MB\): 0 replicas of 1\.6 MB fit; expected a smaller system, or a device with more memory")
         self.assertEqual(s.call("GET", "/v1/ensembles")[1]["ensembles"], [])
 
 
