@@ -2,10 +2,15 @@
  *
  * A campaign divided into shares, in a folder that all machines see:
  *
- *   DIR/plan.json      the campaign's file as it was, which ensemble is in which share, and each share's budget;
- * written once DIR/share-007/     all that one share has, as campaign run --here keeps it (programs/here.h), and what
- * it says of itself: status.json, results/KEY.json, results/KEY.yaml (kept.h) DIR/cancelled      is there: shares stop,
- * and none begins DIR/slurm.sh, DIR/log/   the script of campaign slurm, and what its tasks print
+ *   DIR/plan.json
+ *            the campaign's file as it was, which ensemble is in which share, and each share's budget; written once
+ *   DIR/share-007/
+ *            all that one share has, as campaign run --here keeps it (programs/here.h), and what it says of itself:
+ *            status.json, results/KEY.json, results/KEY.yaml (kept.h)
+ *   DIR/cancelled
+ *            is there: shares stop, and none begins
+ *   DIR/slurm.sh, DIR/log/
+ *            the script of campaign slurm, and what its tasks print
  *
  * 1. Every share is as if it were alone: shares read plan.json, and nothing of each other.
  * 2. plan.json never changes. A share with another file, or another number of shares, is refused.
