@@ -14,8 +14,6 @@
 #include "engine/base/gzip.h"
 #include "engine/estimate/switching/switching.h"
 
-const char *const switch_way_words[SWITCH_WAYS] = {[SWITCH_FORWARD] = "forward", [SWITCH_BACKWARD] = "backward"};
-
 static void add_work(struct switch_works *w, double work, double length, double coarse)
 {
     if (!isfinite(work)) {
