@@ -36,15 +36,37 @@ static int find_temperature(struct switching *s, double given, struct err *e)
     return 0;
 }
 
-/* Crooks' relation is of one protocol that is run both ways, by different runs. */
-static int check_ways(const struct estimate_switches *q, const struct switching *s, struct err *e)
+struct given_file {
+    const char *path;
+    int way;
+};
+
+static int by_path(const void *a, const void *b)
+{
+    return strcmp(((const struct given_file *)a)->path, ((const struct given_file *)b)->path);
+}
+
+/* Works that count twice would have too small an error, or be of both ways. */
+static int check_names(const struct estimate_switches *q, struct err *e)
+{
+    struct given_file *files = xcalloc((size_t)(q->n[0] + q->n[1]), sizeof *files);
+    int n = 0, rc = 0;
+    for (int way = 0; way < SWITCH_WAYS; way++)
+        for (int i = 0; i < q->n[way]; i++)
+            files[n++] = (struct given_file){q->paths[way][i], way};
+    qsort(files, (size_t)n, sizeof *files, by_path);
+    for (int i = 1; i < n && !rc; i++)
+        if (!by_path(files + i - 1, files + i))
+            rc = err_set(e, ERR_UNSUPPORTED, "%s: given %s, expected once", files[i].path,
+                         files[i - 1].way == files[i].way ? "twice" : "as forward and as backward");
+    free(files);
+    return rc;
+}
+
+/* Crooks' relation is of one protocol that is run both ways. */
+static int check_lengths(const struct switching *s, struct err *e)
 {
     const double f = works_length(s->works + SWITCH_FORWARD), b = works_length(s->works + SWITCH_BACKWARD);
-    for (int i = 0; i < q->n[SWITCH_FORWARD]; i++)
-        for (int k = 0; k < q->n[SWITCH_BACKWARD]; k++)
-            if (!strcmp(q->paths[SWITCH_FORWARD][i], q->paths[SWITCH_BACKWARD][k]))
-                return err_set(e, ERR_UNSUPPORTED, "%s: given as forward and as backward, expected one of the two",
-                               q->paths[SWITCH_FORWARD][i]);
     if (f > 0 && b > 0 && fabs(f - b) > 1e-6 * f)
         return err_set(e, ERR_UNSUPPORTED,
                        "forward switches last %g ps, backward ones %g ps: expected the same protocol both ways", f, b);
@@ -54,11 +76,13 @@ static int check_ways(const struct estimate_switches *q, const struct switching 
 static int read_all(const struct estimate_switches *q, struct switching *s, struct err *e)
 {
     int rc = q->kt && !(q->temperature > 0) ? err_set(e, ERR_USAGE, "works in kT: expected --temperature K") : 0;
+    if (!rc)
+        rc = check_names(q, e);
     const double unit = q->kt ? UNIT_R * q->temperature : q->unit;
     for (enum switch_way way = 0; !rc && way < SWITCH_WAYS; way++)
         rc = works_read(s->works + way, q->paths[way], q->n[way], way, unit, e);
     if (!rc)
-        rc = check_ways(q, s, e);
+        rc = check_lengths(s, e);
     return rc ? rc : find_temperature(s, q->temperature, e);
 }
 

@@ -93,6 +93,7 @@ static int integrate(struct slow_growth *s, const struct xvg *x, const char *pat
     const double sign = way == SWITCH_FORWARD ? 1 : -1;
     s->work = sign * trapezoid(x, column, 1);
     s->coarse = sign * trapezoid(x, column, 2) - s->work;
+    s->begin = x->v[0];
     s->length = x->v[(x->nrows - 1) * (1 + (size_t)x->nlegends)] - x->v[0];
     s->temperature = told_temperature(x);
     return 0;

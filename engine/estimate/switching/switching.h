@@ -16,6 +16,7 @@ extern const char *const switch_way_words[SWITCH_WAYS];
 struct slow_growth {
     double work;
     double coarse;      /* by how much the work from every second row is more */
+    double begin;       /* ps, time of the first row */
     double length;      /* ps */
     double temperature; /* K; 0: the file does not say */
 };
@@ -31,6 +32,7 @@ struct switch_works {
     size_t slow_growth;   /* works of n that come from dH/dlambda */
     bool reversed_sign;   /* backward works came with the sign of the forward direction, as pmx writes them */
     double temperature;   /* K, as files say; 0: none does */
+    double begin;         /* ps, time of the first row of every dhdl.xvg */
     const char *reported; /* the file that said the temperature, borrowed */
 };
 

@@ -97,6 +97,17 @@ static int take_temperature(struct switch_works *w, double temperature, const ch
     return 0;
 }
 
+/* The second part of a run has the length of a switch, perhaps, but not its work. */
+static int take_begin(struct switch_works *w, double begin, const char *path, struct err *e)
+{
+    if (w->slow_growth && fabs(begin - w->begin) > 1e-3)
+        return err_set(e, ERR_UNSUPPORTED,
+                       "%s: begins at %g ps, other switches at %g ps: expected a file of one whole switch each", path,
+                       begin, w->begin);
+    w->begin = begin;
+    return 0;
+}
+
 static int read_slow_growth(struct switch_works *w, const char *path, enum switch_way way, struct err *e)
 {
     struct slow_growth s = {0};
@@ -107,6 +118,8 @@ static int read_slow_growth(struct switch_works *w, const char *path, enum switc
     }
     if (!rc)
         rc = take_temperature(w, s.temperature, path, e);
+    if (!rc)
+        rc = take_begin(w, s.begin, path, e);
     if (rc)
         return rc;
     add_work(w, s.work, s.length, s.coarse);

@@ -356,7 +356,7 @@ static void test_pmx(void **state)
 
 /* dhdl.xvg of slow growth as GROMACS 2022 writes it: no legend, and a subtitle that says the temperature alone. Along
  * time t of the switch from 0 to 1, dH/dlambda is a + 3 curve s^2 in kJ/mol, s the share of the switch. */
-static void put_slow_growth(const char *path, double a, double curve, int rows, double length)
+static void put_part(const char *path, double a, double curve, int rows, double length, double begin)
 {
     FILE *out = fopen(path, "w");
     assert_non_null(out);
@@ -366,9 +366,14 @@ static void put_slow_growth(const char *path, double a, double curve, int rows, 
             "@ subtitle \"T = 298.15 (K) \"\n");
     for (int i = 0; i < rows; i++) {
         const double s = i / (rows - 1.0);
-        fprintf(out, "%.4f %.10g\n", length * s, a + 3 * curve * s * s);
+        fprintf(out, "%.4f %.10g\n", begin + length * s, a + 3 * curve * s * s);
     }
     assert_false(fclose(out));
+}
+
+static void put_slow_growth(const char *path, double a, double curve, int rows, double length)
+{
+    put_part(path, a, curve, rows, length, 0);
 }
 
 enum { SWITCHES = 40 };
@@ -437,6 +442,14 @@ static void test_slow_growth(void **state)
     r = from_switches(f_paths, b_paths, &e);
     assert_true(has_reason(r, 0, "quadrature"));
     json_decref(r);
+    put_part(f_names[5], 1, 0, 11, 50, 50);
+    assert_null(from_switches(f_paths, b_paths, &e));
+    assert_non_null(strstr(e.msg, "begins at 50 ps, other switches at 0 ps"));
+    put_slow_growth(f_names[5], 1, 0, 11, 50);
+    f_paths[5] = f_names[6];
+    assert_null(from_switches(f_paths, b_paths, &e));
+    assert_non_null(strstr(e.msg, "-6.xvg: given twice"));
+    f_paths[5] = f_names[5];
     for (int i = 0; i < SWITCHES; i++)
         put_slow_growth(b_names[i], 1, 0, 101, 20);
     assert_null(from_switches(f_paths, b_paths, &e));
