@@ -22,48 +22,35 @@ bool switching_has(const struct switching *s, enum switch_way way)
     return s->works[way].n >= ESTIMATE_FEWEST_ROWS;
 }
 
-/* A part of the works of each way, from first[way] on, as samples of two states. */
-static void sample_works(struct sampling *to, const struct switching *s, const size_t *first, const size_t *n)
+/* The works of each way as samples of two states. */
+static void sample_works(struct sampling *to, const struct switching *s)
 {
     static const double ends[SWITCH_WAYS] = {0, 1};
     *to = (struct sampling){.nstates = SWITCH_WAYS, .ncomponents = 1, .lambda = ends};
     to->start = xcalloc(SWITCH_WAYS + 1, sizeof *to->start);
-    to->u = xcalloc(2 * (n[0] + n[1]), sizeof *to->u);
+    to->u = xcalloc(2 * (s->works[0].n + s->works[1].n), sizeof *to->u);
     for (int way = 0, other = 1; way < SWITCH_WAYS; way++, other--) {
-        to->start[way + 1] = to->start[way] + n[way];
-        for (size_t i = 0; i < n[way]; i++)
-            to->u[2 * (to->start[way] + i) + (size_t)other] = s->works[way].w[first[way] + i];
+        const struct switch_works *w = s->works + way;
+        to->start[way + 1] = to->start[way] + w->n;
+        for (size_t i = 0; i < w->n; i++)
+            to->u[2 * (to->start[way] + i) + (size_t)other] = w->w[i];
     }
 }
 
-static int bar_of(const struct switching *s, const size_t *first, const size_t *n, struct range *out, double *overlap,
-                  struct err *e)
+static int find_bar(struct switching *s, struct err *e)
 {
     struct sampling works;
     struct bar b = {0};
-    *out = (struct range){.from = 0, .to = 1};
-    sample_works(&works, s, first, n);
+    sample_works(&works, s);
     int rc = bar_solve(&b, &works, e);
     if (!rc) {
-        solution_range(&b.solution, out);
-        *overlap = b.overlap[0];
+        s->bar = (struct range){.from = 0, .to = 1};
+        solution_range(&b.solution, &s->bar);
+        s->overlap = b.overlap[0];
     }
     bar_close(&b);
     sampling_close(&works);
     return rc;
-}
-
-static void halves(struct switching *s)
-{
-    size_t n[SWITCH_WAYS], zero[SWITCH_WAYS] = {0}, first[SWITCH_WAYS];
-    struct err e = {0};
-    double overlap;
-    for (int way = 0; way < SWITCH_WAYS; way++) {
-        n[way] = s->works[way].n / 2;
-        first[way] = s->works[way].n - n[way];
-    }
-    bar_of(s, zero, n, s->half, &overlap, &e);
-    bar_of(s, first, n, s->half + 1, &overlap, &e);
 }
 
 /* Sums over all works of the likelihood's gradient and curvature by slope and offset. */
@@ -118,16 +105,14 @@ static void find_slope(struct switching *s)
 
 void switching_crooks(struct switching *s)
 {
-    const size_t n[SWITCH_WAYS] = {s->works[0].n, s->works[1].n}, first[SWITCH_WAYS] = {0};
     struct err e = {0};
     s->overlap = s->lag.value = s->lag.error = s->slope.value = s->slope.error = NAN;
     if (!switching_has(s, SWITCH_FORWARD) || !switching_has(s, SWITCH_BACKWARD))
         return;
-    if (bar_of(s, first, n, &s->bar, &s->overlap, &e))
+    if (find_bar(s, &e))
         snprintf(s->reason, sizeof s->reason, "%s", e.msg);
     else
         find_slope(s);
-    halves(s);
     const struct switch_works *f = s->works + SWITCH_FORWARD, *b = s->works + SWITCH_BACKWARD;
     s->lag.value = stats_mean(f->w, f->n) + stats_mean(b->w, b->n);
     s->lag.error = hypot(stats_mean_error(f->w, f->n), stats_mean_error(b->w, b->n));

@@ -129,16 +129,6 @@ static void judge_slope(const struct switching *s, struct verdict *v)
                     s->slope.value, fabs(s->slope.value - 1) / s->slope.error);
 }
 
-static void judge_halves(const struct switching *s, struct verdict *v)
-{
-    const double difference = fabs(s->half[0].value - s->half[1].value);
-    const double limit = ESTIMATE_DISAGREE * 2 * s->bar.error;
-    if (s->half[0].ok && s->half[1].ok && difference > fmax(limit, ESTIMATE_ROUNDING))
-        verdict_add(v, VERDICT_UNCONVERGED, "halves",
-                    "first and second half of the works differ by %.2g kT, more than %.2g that errors allow",
-                    difference, limit);
-}
-
 /* Whether one estimator is off another by more than errors and known bias allow. */
 static bool disagree(const struct range *a, const struct range *b, double bias)
 {
@@ -168,7 +158,6 @@ static void judge_bar(struct switching *s)
         judge_overlap(s, v);
         judge_slope(s, v);
         judge_number(s, v);
-        judge_halves(s, v);
         for (enum switch_way way = 0; way < SWITCH_WAYS; way++) {
             judge_rows(s, way, v);
             if (s->way[way].effective >= ESTIMATE_UNCORRELATED) /* below, its own error is not known */

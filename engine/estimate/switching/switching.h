@@ -69,10 +69,10 @@ struct switching {
     double temperature, beta; /* K, mol/kJ */
     struct switch_works works[SWITCH_WAYS];
     struct one_way way[SWITCH_WAYS];
-    struct range bar, half[2]; /* G(1) - G(0), kT; of all works, and of the first and second half of each way's */
-    double overlap;            /* as bar_overlap; NAN */
-    struct value_error slope;  /* of ln P_forward(W) / P_backward(-W) by W in kT; 1 by Crooks' relation */
-    struct value_error lag;    /* <W_forward> + <W_backward>, kT: hysteresis */
+    struct range bar;         /* G(1) - G(0), kT */
+    double overlap;           /* as bar_overlap; NAN */
+    struct value_error slope; /* of ln P_forward(W) / P_backward(-W) by W in kT; 1 by Crooks' relation */
+    struct value_error lag;   /* <W_forward> + <W_backward>, kT: hysteresis */
     struct range gaussian;
     double skew[SWITCH_WAYS]; /* of the works, in its standard errors for Gaussian works */
     struct verdict bar_verdict, gaussian_verdict;

@@ -328,10 +328,39 @@ static void test_nonfinite(void **state)
 static void test_drift(void **state)
 {
     draw_both(2, 1, 1000, 1000, 0, 16);
-    for (int i = 0; i < 200; i++)
-        f[i] += 2 * exp(-i / 50.0), b[i] -= 2 * exp(-i / 50.0);
+    for (int i = 0; i < 1000; i++) { /* ends that relax along the order of snapshots */
+        f[i] += 2 * exp(-i / 100.0);
+        b[i] -= 2 * exp(-i / 100.0);
+    }
     json_t *r = from_works(f, 1000, b, 1000);
     assert_string_equal(verdict(r, 0), "unconverged");
+    assert_true(has_reason(r, 0, "drift"));
+    json_decref(r);
+    draw_both(2, 1, 100, 100, 0, 16);
+    for (int i = 50; i < 100; i++) { /* an end that goes elsewhere half-way */
+        f[i] += 4;
+        b[i] -= 4;
+    }
+    r = from_works(f, 100, b, 100);
+    assert_string_equal(verdict(r, 0), "unconverged");
+    assert_true(total(r, 0, "error") > 1); /* kT: the two parts are 4 apart */
+    json_decref(r);
+}
+
+/* Works of exponential distributions, which obey Crooks' relation: P_forward(W) = exp(-W) above 0, and P_backward(-W) =
+ * 2 exp(-2 W) there, so exp(W) / 2 = exp(W - ln 2). */
+static void test_not_gaussian(void **state)
+{
+    uint64_t seed = 20;
+    for (int i = 0; i < MOST; i++) {
+        f[i] = -log(random_uniform(&seed));
+        b[i] = 0.5 * log(random_uniform(&seed));
+    }
+    json_t *r = from_works(f, MOST, b, MOST);
+    near(total(r, 0, "value"), log(2), 4 * total(r, 0, "error"));
+    assert_string_equal(verdict(r, 0), "converged");
+    assert_string_equal(verdict(r, 3), "unconverged");
+    assert_true(has_reason(r, 3, "not_gaussian"));
     json_decref(r);
 }
 
@@ -461,6 +490,45 @@ static void test_slow_growth(void **state)
     json_decref(works);
 }
 
+/* One dhdl.xvg of a forward switch with such lines of a header. */
+static void put_header(const char *path, const char *subtitle, const char *legend)
+{
+    FILE *out = fopen(path, "w");
+    assert_non_null(out);
+    fprintf(out, "@ subtitle \"%s\"\n@ s0 legend \"dH/d\\xl\\f{} %s\"\n0 1\n1 1\n2 1\n3 1\n", subtitle, legend);
+    assert_false(fclose(out));
+}
+
+/* What headers say must fit together: temperature, lambda. */
+static void test_headers(void **state)
+{
+    static const struct {
+        const char *subtitle, *legend, *message;
+        double temperature;
+    } bad[] = {
+        {"T = 300 (K) ", "fep-lambda = 1.0000", "lambda begins at 1, expected 0 of a forward switch", 0},
+        {"T = 300 (K) ", "fep-lambda = 0.0000", "temperature 300 K, but --temperature is 310", 310},
+        {"T = 310 (K) ", "fep-lambda = 0.0000", "temperature 310 K, but", 0},
+        {"T = 300 (K) state 0: fep-lambda = 0.0000", "fep-lambda = 0.0000", "names one state", 0},
+        {"", "fep-lambda = 0.0000", "expected --temperature K", 0},
+    };
+    char one[80], other[80], *paths[] = {one, other};
+    snprintf(one, sizeof one, "%s-one.xvg", forward_file);
+    snprintf(other, sizeof other, "%s-other.xvg", forward_file);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        const struct estimate_switches q = {.paths = {paths}, .n = {2}, .temperature = bad[i].temperature, .unit = 1};
+        struct err e = {0};
+        struct buf text = {0};
+        bool answered;
+        put_header(one, *bad[i].subtitle ? "T = 300 (K) " : "", "fep-lambda = 0.0000");
+        put_header(other, bad[i].subtitle, bad[i].legend);
+        assert_int_not_equal(estimate_switches(&q, &text, &answered, &e), 0);
+        assert_non_null(strstr(e.msg, bad[i].message));
+    }
+    unlink(one);
+    unlink(other);
+}
+
 /* Files that are refused, and where. */
 static void test_bad_files(void **state)
 {
@@ -531,11 +599,12 @@ static int end(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_gaussian),    cmocka_unit_test(test_harmonic),  cmocka_unit_test(test_unequal_numbers),
-        cmocka_unit_test(test_correlated),  cmocka_unit_test(test_mixed_up),  cmocka_unit_test(test_wrong_unit),
-        cmocka_unit_test(test_no_overlap),  cmocka_unit_test(test_one_way),   cmocka_unit_test(test_few),
-        cmocka_unit_test(test_nonfinite),   cmocka_unit_test(test_drift),     cmocka_unit_test(test_pmx),
-        cmocka_unit_test(test_slow_growth), cmocka_unit_test(test_bad_files), cmocka_unit_test(test_calibration),
+        cmocka_unit_test(test_gaussian),   cmocka_unit_test(test_harmonic),    cmocka_unit_test(test_unequal_numbers),
+        cmocka_unit_test(test_correlated), cmocka_unit_test(test_mixed_up),    cmocka_unit_test(test_wrong_unit),
+        cmocka_unit_test(test_no_overlap), cmocka_unit_test(test_one_way),     cmocka_unit_test(test_few),
+        cmocka_unit_test(test_nonfinite),  cmocka_unit_test(test_drift),       cmocka_unit_test(test_not_gaussian),
+        cmocka_unit_test(test_headers),    cmocka_unit_test(test_pmx),         cmocka_unit_test(test_slow_growth),
+        cmocka_unit_test(test_bad_files),  cmocka_unit_test(test_calibration),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }
