@@ -454,6 +454,13 @@ def check_switches(folder):
     total = results["estimators"][0]["total"]["kT"]
     assert abs(total["value"] - 2) < 4 * total["error"] < 1 and results["verdict"]["verdict"] == "converged", results["verdict"]
     assert results["estimator"] == "BAR" and results["windows"] == [], results
+    root = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
+    with open(f"{root}/schemas/results.schema.json", encoding="utf-8") as f:
+        schema = json.load(f)
+    there = [key for key in schema["properties"] if key in schema["required"] or key == "switching"]
+    assert list(results) == there, "keys come in the order of the schema"
+    assert list(results["switching"]) == list(schema["properties"]["switching"]["properties"])
+    assert list(results["switching"]["forward"]) == list(schema["definitions"]["switches"]["properties"])
     for extra in (["--backward", pmx], ["--backward", f"{folder}/back*.dat", "--unit", "kJ/mol"]):
         other = json.loads(offline("--forward", a, *extra, *hot, "--json").stdout)
         assert other["estimators"] == results["estimators"] and other["switching"] == results["switching"]
