@@ -19,6 +19,7 @@
 #include "client/results/fold.h"
 #include "client/results/headline.h"
 #include "client/results/observed.h"
+#include "client/results/switching.h"
 #include "client/results/torsions.h"
 #include "engine/base/json/number_json.h"
 #include "engine/base/number.h"
@@ -426,7 +427,9 @@ void results_put(const struct out *s, const json_t *results)
         put_finite_size(json_object_get(results, "finite_size"), s);
         out_put(s, "\n");
     }
-    put_windows(results, s);
+    if (json_array_size(windows))
+        put_windows(results, s);
+    switching_put(results, s);
     put_ladder(results, s);
     put_frames(results, s);
     put_exchange(json_object_get(results, "exchange"), s);

@@ -101,4 +101,18 @@ void estimate_ensemble(const struct estimate_ensemble *q, struct buf *json);
  * hold the energy differences to all states. */
 int estimate_files(char *const *paths, int n, struct buf *json, bool *answered, struct err *e);
 
+/* Works of non-equilibrium switches, files of forward ones and of backward ones, each in the order of their snapshots.
+ */
+struct estimate_switches {
+    char *const *paths[2];
+    int n[2];           /* one may be 0 */
+    double temperature; /* K; 0: as dhdl.xvg files say */
+    double unit;        /* kJ/mol of one unit of files of works */
+    bool kt;            /* files of works are in kT, whatever `unit` is */
+};
+
+/* BAR, Jarzynski and the Gaussian intersection from dhdl.xvg files of switches (slow growth) and files of works, with
+ * verdicts; results.json's text. Errors as estimate_files; ERR_USAGE: a temperature is needed. */
+int estimate_switches(const struct estimate_switches *q, struct buf *json, bool *answered, struct err *e);
+
 #endif

@@ -78,11 +78,13 @@ static int several_states(const char *name, const struct xvg *x, struct err *e)
                 "state, of which the subtitle says \"state N: ...\"",
                 name, x->legend_line[i]);
     if (x->subtitle && !strncmp(x->subtitle, "T = ", 4) && !strstr(x->subtitle, "state "))
-        return err_set(e, ERR_UNSUPPORTED,
-                       "%s:%d: subtitle \"%s\" names no state, as in files of expanded ensembles, AWH along lambda and "
-                       "slow growth, "
-                       "with samples of several states; expected a file for each state",
-                       name, x->subtitle_line, x->subtitle);
+        return err_set(
+            e, ERR_UNSUPPORTED,
+            "%s:%d: subtitle \"%s\" names no state, as in files of expanded ensembles, AWH along lambda and "
+            "slow growth, "
+            "with samples of several states; expected a file for each state, or slow growth with --forward or "
+            "--backward",
+            name, x->subtitle_line, x->subtitle);
     return 0;
 }
 

@@ -156,9 +156,23 @@ static void keep_row(struct xvg_reader *r, size_t width)
     x->nrows++;
 }
 
+/* A table of one column may have no legend: the label of its y axis names it (GROMACS' slow growth). */
+static void legend_of_label(struct xvg_reader *r)
+{
+    struct xvg *x = r->x;
+    if (x->nlegends || x->seen || !x->y_label)
+        return;
+    x->legend = xcalloc(1, sizeof *x->legend);
+    x->legend_line = xcalloc(1, sizeof *x->legend_line);
+    x->legend[0] = xstrdup(x->y_label);
+    x->legend_line[0] = r->line;
+    x->nlegends = 1;
+}
+
 static int data_line(struct xvg_reader *r, const char *s, const char *end, struct err *e)
 {
     struct xvg *x = r->x;
+    legend_of_label(r);
     int width = 1 + x->nlegends;
     if (r->late.code) {
         *e = r->late;

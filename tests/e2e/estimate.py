@@ -8,6 +8,7 @@ import gzip
 import json
 import math
 import os
+import random
 import re
 import shutil
 import struct
@@ -432,6 +433,60 @@ def check_offline(folder):
     assert offline().returncode == 2
 
 
+def put_works(path, values, line="{work:.8f}\n"):
+    with open(path, "w", encoding="ascii") as f:
+        f.writelines(line.format(work=work, n=n) for n, work in enumerate(values))
+
+
+def check_switches(folder):
+    """Works of switches: patterns in natural order, pmx's sign, units, one way alone, and what is refused."""
+    draw, kt = random.Random(5), 0.00831446261815324 * 298.15
+    forward = [kt * draw.gauss(4, 2) for _ in range(300)]  # dG is 2 kT, sigma^2 / 2 is dissipated
+    backward = [kt * draw.gauss(0, 2) for _ in range(300)]
+    a, b, pmx = f"{folder}/works.dat", f"{folder}/back.dat", f"{folder}/integB.dat"
+    put_works(a, forward)
+    put_works(b, backward)
+    put_works(pmx, [-work for work in backward], "dhdl{n}.xvg {work:.8f}\n")
+    hot = ["--temperature", "298.15"]
+    run = offline("--forward", a, "--backward", b, *hot, "--json")
+    assert run.returncode == 0, run.stderr
+    results = json.loads(run.stdout)
+    total = results["estimators"][0]["total"]["kT"]
+    assert abs(total["value"] - 2) < 4 * total["error"] < 1 and results["verdict"]["verdict"] == "converged", results["verdict"]
+    assert results["estimator"] == "BAR" and results["windows"] == [], results
+    root = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
+    with open(f"{root}/schemas/results.schema.json", encoding="utf-8") as f:
+        schema = json.load(f)
+    there = [key for key in schema["properties"] if key in schema["required"] or key == "switching"]
+    assert list(results) == there, "keys come in the order of the schema"
+    assert list(results["switching"]) == list(schema["properties"]["switching"]["properties"])
+    assert list(results["switching"]["forward"]) == list(schema["definitions"]["switches"]["properties"])
+    for extra in (["--backward", pmx], ["--backward", f"{folder}/back*.dat", "--unit", "kJ/mol"]):
+        other = json.loads(offline("--forward", a, *extra, *hot, "--json").stdout)
+        assert other["estimators"] == results["estimators"] and other["switching"] == results["switching"]
+    for n in (2, 10, 1):  # parts, in the order 1, 2, 10
+        put_works(f"{folder}/part{n}.dat", forward[{1: slice(0, 100), 2: slice(100, 200), 10: slice(200, 300)}[n]])
+    other = json.loads(offline("--forward", f"{folder}/part*.dat", "--backward", b, *hot, "--json").stdout)
+    assert other["switching"] == results["switching"], "files are in natural order"
+    run = offline("--forward", a, "--backward", b, *hot)
+    assert run.returncode == 0 and "slope of Crooks' relation" in run.stdout and "window" not in run.stdout, run.stdout
+    run = offline("--forward", a, *hot)
+    assert run.returncode == 0 and "status partial: backward works: 0" in run.stdout and " converged" not in run.stdout, run.stdout
+    bad = [
+        (["--forward", a, "--backward", b], 2, "expected --temperature K"),
+        (["--forward", a, b, *hot], 2, "put patterns in quotes"),
+        (hot, 2, "expected --forward and --backward"),
+        (["--forward", a, "--temperature", "warm"], 2, "--temperature warm: expected a temperature in K"),
+        (["--forward", a, *hot, "--unit", "J"], 2, "--unit J: expected kJ/mol, kcal/mol or kT"),
+        (["--forward", f"{folder}/none*.dat", *hot], 66, "no file that this pattern matches"),
+        (["--forward", a, "--backward", a, *hot], 65, "given as forward and as backward"),
+        (["--forward", f"{folder}/lambda_00/dhdl.xvg"], 65, "names one state: lambda stays there"),
+    ]
+    for these, code, message in bad:
+        run = offline(*these)
+        assert run.returncode == code and message in run.stderr, (these, run.returncode, run.stderr)
+
+
 def check_ladder(folder):
     """`shoal ladder` on what `shoal estimate` printed: windows that a spec takes, from end to end by way of the corner."""
     def ladder(*arguments, stdin=None):
@@ -484,6 +539,7 @@ def main():
         check_empty(folder)
         check_offline(folder)
         check_ladder(folder)
+        check_switches(folder)
 
 
 main()

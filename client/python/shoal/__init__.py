@@ -16,7 +16,7 @@ from shoal.campaigns import Campaign, EdgeSum, Gathered, Plan, SystemSum
 from shoal.ensembles import Ensemble, Event, Ladder
 from shoal.errors import (BadSpec, Busy, Conflict, Forbidden, Malformed, MissingFile, NotFound, OutOfTime, Problem, ShoalError,
                           Unreachable)
-from shoal.offline import Imported, estimate, import_mdp, observe, suggest_restraint
+from shoal.offline import Imported, estimate, estimate_switches, import_mdp, observe, suggest_restraint
 from shoal.results import Energy, MolarEnergy, Quantity, Results, Value, Verdict
 from shoal.rows import Rows
 from shoal.service import Service
@@ -24,4 +24,4 @@ from shoal.service import Service
 __version__ = "0.1.0"
 __all__ = ["BadSpec", "Busy", "Campaign", "Conflict", "EdgeSum", "Energy", "Ensemble", "Event", "Forbidden", "Gathered", "Imported", "Ladder",
            "Malformed", "MissingFile", "MolarEnergy", "NotFound", "OutOfTime", "Plan", "Problem", "Quantity", "Results", "Rows", "Service",
-           "ShoalError", "SystemSum", "Unreachable", "Value", "Verdict", "estimate", "import_mdp", "observe", "suggest_restraint"]
+           "ShoalError", "SystemSum", "Unreachable", "Value", "Verdict", "estimate", "estimate_switches", "import_mdp", "observe", "suggest_restraint"]

@@ -60,6 +60,14 @@ def estimate(*files: StrPath, program: StrPath = "shoal") -> Results:
     return decode(Results, Program(program).ask("estimate", *files, fine=(OK, FAILED)), "Results")
 
 
+def estimate_switches(forward: StrPath | None = None, backward: StrPath | None = None, *, temperature: float | None = None,
+                      unit: str | None = None, program: StrPath = "shoal") -> Results:
+    """Free energies from works of non-equilibrium switches: files of works, dhdl.xvg of slow growth, or patterns of such names. temperature in
+    K and unit (kJ/mol, kcal/mol, kT) are those of files of works."""
+    words = options(forward=forward, backward=backward, temperature=temperature, unit=unit)
+    return decode(Results, Program(program).ask("estimate", *words, fine=(OK, FAILED)), "Results")
+
+
 def suggest_restraint(spec: StrPath, *trajectories: StrPath, ligand: str | None = None, receptor: str | None = None,
                       includes: Sequence[StrPath] = (), program: StrPath = "shoal") -> dict[str, Any]:
     """Anchors that hold a ligand where it binds: what `shoal suggest-restraint --json` prints."""

@@ -187,7 +187,8 @@ class Leg:
 
 @dataclass(frozen=True, kw_only=True)
 class Estimator:
-    """name: MBAR, BAR, TI or TI-Gauss; status: ok or failed."""
+    """name: MBAR, BAR, TI or TI-Gauss; of works of switches BAR, Jarzynski forward, Jarzynski backward or Gaussian intersection.
+    status: ok or failed."""
 
     name: str
     status: str
@@ -572,6 +573,33 @@ class Profile:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Switches:
+    """Works of one way, used and left out. effective: uncorrelated works that the mean of exp(-W) rests on."""
+
+    works: int
+    nonfinite: int
+    incomplete: int
+    length: Quantity | None  # files of works do not say it
+    mean: Energy | None
+    deviation: Energy | None
+    dissipated: Energy | None
+    inefficiency: float | None
+    effective: float | None
+    jarzynski_bias: Energy | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Switching:
+    """Works of non-equilibrium switches. slope: of ln(P_forward(W) / P_backward(-W)) by W in kT, 1 by Crooks' relation."""
+
+    forward: Switches
+    backward: Switches
+    hysteresis: Energy | None
+    overlap: float | None
+    slope: Value | None
+
+
+@dataclass(frozen=True, kw_only=True)
 class Results:
     """Of one ensemble. status: ok, partial, failed or averages."""
 
@@ -604,6 +632,7 @@ class Results:
     observables: Rows[Observable] | None  # only where the spec has some
     torsions: Torsions | None  # only where what the alchemy changes has bonds that can turn, and not of live ones
     fold: Fold | None  # only where there is a protein, and not of live ones
+    switching: Switching | None  # only of works of switches
     warnings: tuple[str, ...]
 
     def __str__(self) -> str:

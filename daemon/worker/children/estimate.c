@@ -19,6 +19,7 @@
 #include "daemon/worker/children/earlier.h"
 #include "daemon/worker/children/last_words.h"
 #include "daemon/worker/children/own_limits.h"
+#include "daemon/worker/children/switches.h"
 #include "daemon/worker/command/commands.h"
 #include "daemon/worker/command/line.h"
 #include "daemon/worker/device/memory.h"
@@ -30,12 +31,17 @@
 struct estimate_options {
     const char *directory, *output, *seconds, *mib;
     bool json; /* is what it prints */
+    struct switches_options switches;
 };
 
 static const struct arg rows[] = {
     ARG(TEXT, "ensemble", "DIR", struct estimate_options, directory),
     ARG(TEXT, "output", "FILE", struct estimate_options, output),
     ARG(FLAG, "json", NULL, struct estimate_options, json),
+    ARG(LIST, "forward", "FILE", struct estimate_options, switches.forward),
+    ARG(LIST, "backward", "FILE", struct estimate_options, switches.backward),
+    ARG(TEXT, "temperature", "K", struct estimate_options, switches.temperature),
+    ARG(TEXT, "unit", "UNIT", struct estimate_options, switches.unit),
     ARG(TEXT, "seconds", "N", struct estimate_options, seconds),
     ARG(TEXT, "mib", "N", struct estimate_options, mib),
 };
@@ -43,6 +49,9 @@ static const struct arg rows[] = {
 static const char help[] =
     "Without --ensemble it prints what results.json would say of dhdl.xvg files (.gz too) of GROMACS or Shoal. Exit\n"
     "code: 0; 1 where they give no free energy; 66 a file cannot be read; 65 it cannot be used; 2 usage.\n"
+    "With --forward and --backward it does so of the works of switches: files of works, or dhdl.xvg of slow growth, "
+    "or\n"
+    "patterns of such names; both are repeatable. Files of works are in UNIT (kJ/mol, kcal/mol or kT).\n"
     "\n"
     "With --ensemble, and a DESCRIPTION on stdin, it reads the replicas' dhdl.xvg and energy.xvg below DIR (and, for\n"
     "what restraints hold together, the system in DIR/input) and writes DIR/results.json\n"
@@ -401,12 +410,14 @@ static int ensemble(const char *directory, const char *output, struct err *e)
     return rc;
 }
 
-static int estimate_of_files(int n, char **paths)
+/* Of switches where o asks for them, else of windows. */
+static int estimate_of_files(const struct switches_options *o, int n, char **paths)
 {
     struct buf json = {0};
     struct err e = {0};
     bool answered = false;
-    int rc = estimate_files(paths, n, &json, &answered, &e);
+    int rc =
+        switches_asked(o) ? switches_estimate(o, &json, &answered, &e) : estimate_files(paths, n, &json, &answered, &e);
     if (!rc)
         rc = write_results(NULL, "-", &json, &e);
     buf_free(&json);
@@ -433,10 +444,16 @@ int estimate_main(int argc, char **argv)
     int words, code;
     if (!command_line_read(&line, &o, argc, argv, &words, &code))
         return code;
-    if (!o.directory && !o.output && words)
-        return estimate_of_files(words, argv + 1);
-    if (o.directory && !words)
+    const bool switches = switches_asked(&o.switches);
+    if (!o.directory && !o.output && switches != (words > 0))
+        return estimate_of_files(&o.switches, words, argv + 1);
+    if (o.directory && !words && !switches)
         return estimate_of_ensemble(&o);
-    err_set(&e, ERR_USAGE, "expected FILE... or --ensemble DIR; shoal estimate --help shows how");
+    if (switches && words)
+        err_set(&e, ERR_USAGE,
+                "%s: expected no words beside --forward and --backward; put patterns in quotes, --forward 'A/*.xvg'",
+                argv[1]);
+    else
+        err_set(&e, ERR_USAGE, "expected FILE... or --ensemble DIR; shoal estimate --help shows how");
     return exit_with("estimate", &e);
 }

@@ -14,10 +14,10 @@
 #include "engine/base/units.h"
 #include "engine/base/json/json_writer.h"
 
-static void maybe_energy(struct writer *w, const char *key, const struct ladder *l, const struct range *x)
+void report_energy(struct writer *w, const char *key, double beta, const struct range *x)
 {
     if (x->ok)
-        jw_energy(w, key, l->beta, x->value, x->error);
+        jw_energy(w, key, beta, x->value, x->error);
     else
         jw_null(w, key);
 }
@@ -29,12 +29,12 @@ static void range(struct writer *w, const struct ladder *l, const struct range *
         jw_text(w, "name", name);
     jw_integer(w, "from", (size_t)x->from);
     jw_integer(w, "to", (size_t)x->to);
-    maybe_energy(w, "free_energy", l, x);
+    report_energy(w, "free_energy", l->beta, x);
     jw_text(w, "verdict", verdict_words[x->verdict]);
     jw_end(w, '}');
 }
 
-static void verdict(struct writer *w, const struct verdict *v)
+void report_verdict(struct writer *w, const struct verdict *v)
 {
     jw_begin(w, "verdict", '{');
     jw_text(w, "verdict", verdict_words[v->kind]);
@@ -69,8 +69,8 @@ static void estimator(struct writer *w, const struct result *r, enum estimator w
     jw_text(w, "name", estimator_names[which]);
     jw_text(w, "status", x->total.ok ? "ok" : "failed");
     jw_text(w, "reason", reason.data);
-    maybe_energy(w, "total", l, &x->total);
-    verdict(w, &x->verdict);
+    report_energy(w, "total", l->beta, &x->total);
+    report_verdict(w, &x->verdict);
     quadrature(w, l, &x->total, which);
     jw_begin(w, "legs", '[');
     for (int i = 0; x->legs && i < l->nlegs; i++) {
@@ -221,8 +221,8 @@ static void convergence(struct writer *w, const struct result *r)
         const struct convergence *c = r->convergence + i;
         jw_begin(w, NULL, '{');
         jw_real(w, "data_fraction", (i + 1.0) / ESTIMATE_FRACTIONS);
-        maybe_energy(w, "forward", r->ladder, &c->forward);
-        maybe_energy(w, "backward", r->ladder, &c->backward);
+        report_energy(w, "forward", r->ladder->beta, &c->forward);
+        report_energy(w, "backward", r->ladder->beta, &c->backward);
         jw_text(w, "reason", c->reason);
         jw_end(w, '}');
     }
@@ -297,7 +297,7 @@ static void head(struct writer *w, const struct report *r)
     if (l->nstates == 1)
         jw_null(w, "verdict");
     else
-        verdict(w, &best->verdict);
+        report_verdict(w, &best->verdict);
     if (l->nstates == 1)
         buf_printf(&what, "none: a single window");
     else
@@ -316,7 +316,7 @@ static void head(struct writer *w, const struct report *r)
     buf_free(&what);
 }
 
-static void about(struct writer *w, const struct estimate_about *a)
+void report_about(struct writer *w, const struct estimate_about *a)
 {
     jw_text(w, "version", SHOAL_VERSION);
     jw_begin(w, "ensemble", '{');
@@ -361,8 +361,8 @@ static void repeats(struct writer *w, const struct report *r)
         const struct estimator_result *x = r->repeats[i].estimators + report_headline(r);
         jw_begin(w, NULL, '{');
         jw_integer(w, "repeat", (size_t)i);
-        maybe_energy(w, "free_energy", r->ladder, &x->total);
-        verdict(w, &x->verdict);
+        report_energy(w, "free_energy", r->ladder->beta, &x->total);
+        report_verdict(w, &x->verdict);
         jw_end(w, '}');
     }
     jw_end(w, ']');
@@ -413,7 +413,7 @@ void report_write(struct report *r, struct buf *json)
     struct writer w = {.out = json, .first = true};
     jw_begin(&w, NULL, '{');
     head(&w, r);
-    about(&w, r->about);
+    report_about(&w, r->about);
     if (r->methods) {
         jw_begin(&w, "methods", '[');
         r->methods(r->observables_of, &w);

@@ -205,7 +205,8 @@ static void test_refused(void **state)
     refused(
         "@ subtitle \"T = 300 (K) \"\n", ERR_UNSUPPORTED,
         "dhdl.xvg:1: subtitle \"T = 300 (K) \" names no state, as in files of expanded ensembles, AWH along lambda and "
-        "slow growth, with samples of several states; expected a file for each state");
+        "slow growth, with samples of several states; expected a file for each state, or slow growth with --forward or "
+        "--backward");
     refused("@ subtitle \"state 1: (coul-lambda, vdw-lambda) = (0.5)\"\n", ERR_IO,
             "dhdl.xvg:1: subtitle \"state 1: (coul-lambda, vdw-lambda) = (0.5)\": expected \"state N: (NAMES) = "
             "(VALUES)\" with the names of lambda components (fep, mass, coul, vdw, bonded, restraint) and as many "

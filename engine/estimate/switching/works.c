@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Files of works. pmx (deGrootLab/pmx: src/pmx/scripts/analyze_dhdl.py) writes integA.dat and integB.dat as lines of a
+ * file's name and a work in kJ/mol. Its backward works are integrals of dH/dlambda from 0 to 1, so they have the sign
+ * of the forward direction: here their sign is changed.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "engine/base/gzip.h"
+#include "engine/estimate/switching/switching.h"
+
+static void add_work(struct switch_works *w, double work, double length, double coarse)
+{
+    if (!isfinite(work)) {
+        w->nonfinite++;
+        return;
+    }
+    w->w = xrealloc(w->w, w->n + 1, sizeof *w->w);
+    w->length = xrealloc(w->length, w->n + 1, sizeof *w->length);
+    w->coarse = xrealloc(w->coarse, w->n + 1, sizeof *w->coarse);
+    w->w[w->n] = work;
+    w->length[w->n] = length;
+    w->coarse[w->n++] = coarse;
+}
+
+/* Where one file of works is being read. */
+struct work_lines {
+    const char *path;
+    int line;
+    int columns; /* of the first line; 0: none was read */
+    enum switch_way way;
+    double unit;
+};
+
+static bool is_number(const char *text, double *out)
+{
+    char *after;
+    *out = strtod(text, &after);
+    return after != text && !*after;
+}
+
+static int work_line(struct switch_works *w, struct work_lines *at, char *text, struct err *e)
+{
+    char *rest = NULL, *first = strtok_r(text, " \t\r", &rest), *second = first ? strtok_r(NULL, " \t\r", &rest) : NULL;
+    double work, name;
+    if (!first || strchr("#;", first[0]))
+        return 0;
+    const int columns = !second ? 1 : strtok_r(NULL, " \t\r", &rest) ? 3 : 2;
+    const bool good = columns == 1 ? is_number(first, &work) : is_number(second, &work) && !is_number(first, &name);
+    if (!good || columns > 2 || (at->columns && at->columns != columns))
+        return err_set(
+            e, ERR_UNSUPPORTED,
+            "%s:%d: read \"%s%s%s\", expected the work of one switch in each line, or in each line the name of "
+            "a file and a work as pmx writes them; files with dH/dlambda have names with .xvg",
+            at->path, at->line, first, second ? " " : "", second ? second : "");
+    at->columns = columns;
+    const bool pmx = columns == 2 && at->way == SWITCH_BACKWARD;
+    w->reversed_sign = w->reversed_sign || pmx;
+    add_work(w, (pmx ? -1 : 1) * at->unit * work, 0, 0);
+    return 0;
+}
+
+static int read_works(struct switch_works *w, const char *path, enum switch_way way, double unit, struct err *e)
+{
+    struct work_lines at = {.path = path, .way = way, .unit = unit};
+    struct buf text = {0};
+    int rc = gzip_read_file(&text, path, e);
+    if (!rc && memchr(text.data ? text.data : "", 0, text.len))
+        rc = err_set(e, ERR_UNSUPPORTED, "%s: not a text", path);
+    char *rest = NULL;
+    for (char *s = rc ? NULL : text.data; s && !rc; s = rest) {
+        rest = strchr(s, '\n');
+        if (rest)
+            *rest++ = 0;
+        at.line++;
+        rc = work_line(w, &at, s, e);
+    }
+    buf_free(&text);
+    return rc;
+}
+
+static int take_temperature(struct switch_works *w, double temperature, const char *path, struct err *e)
+{
+    if (!(temperature > 0))
+        return 0;
+    if (w->reported && fabs(w->temperature - temperature) > 1e-6 * temperature)
+        return err_set(e, ERR_UNSUPPORTED,
+                       "%s: temperature %g K, but %s has %g K; expected switches at one temperature", path, temperature,
+                       w->reported, w->temperature);
+    w->temperature = temperature;
+    w->reported = path;
+    return 0;
+}
+
+/* The second part of a run has the length of a switch, perhaps, but not its work. */
+static int take_begin(struct switch_works *w, double begin, const char *path, struct err *e)
+{
+    if (w->slow_growth && fabs(begin - w->begin) > 1e-3)
+        return err_set(e, ERR_UNSUPPORTED,
+                       "%s: begins at %g ps, other switches at %g ps: expected a file of one whole switch each", path,
+                       begin, w->begin);
+    w->begin = begin;
+    return 0;
+}
+
+static int read_slow_growth(struct switch_works *w, const char *path, enum switch_way way, struct err *e)
+{
+    struct slow_growth s = {0};
+    int rc = slow_growth_read(&s, path, way, e);
+    if (rc == SLOW_GROWTH_BEGUN) {
+        w->incomplete++;
+        return 0;
+    }
+    if (!rc)
+        rc = take_temperature(w, s.temperature, path, e);
+    if (!rc)
+        rc = take_begin(w, s.begin, path, e);
+    if (rc)
+        return rc;
+    add_work(w, s.work, s.length, s.coarse);
+    w->slow_growth += isfinite(s.work);
+    return 0;
+}
+
+int works_read(struct switch_works *w, char *const *paths, int n, enum switch_way way, double unit, struct err *e)
+{
+    int rc = 0;
+    for (int i = 0; !rc && i < n; i++) {
+        const char *name = strrchr(paths[i], '/');
+        if (access(paths[i], R_OK))
+            rc = err_set(e, ERR_MISSING_FILE, "%s: %s", paths[i], strerror(errno));
+        else if (strstr(name ? name : paths[i], ".xvg"))
+            rc = read_slow_growth(w, paths[i], way, e);
+        else
+            rc = read_works(w, paths[i], way, unit, e);
+    }
+    return rc;
+}
+
+double works_length(const struct switch_works *w)
+{
+    double longest = 0;
+    for (size_t i = 0; i < w->n; i++)
+        longest = fmax(longest, w->length[i]);
+    return longest;
+}
+
+void works_scale(struct switch_works *w, double beta)
+{
+    const double longest = works_length(w);
+    size_t kept = 0;
+    for (size_t i = 0; i < w->n; i++) {
+        if (w->length[i] > 0 && w->length[i] < longest * (1 - 1e-6))
+            continue;
+        w->w[kept] = beta * w->w[i];
+        w->coarse[kept] = beta * w->coarse[i];
+        w->length[kept++] = w->length[i];
+    }
+    w->incomplete += w->n - kept;
+    w->slow_growth -= w->n - kept;
+    w->n = kept;
+}
+
+void works_close(struct switch_works *w)
+{
+    free(w->w);
+    free(w->length);
+    free(w->coarse);
+    *w = (struct switch_works){0};
+}
