@@ -16,6 +16,7 @@
 #include "client/programs/service.h"
 #include "engine/base/clock.h"
 
+#define SILENT_S 2     /* that a command waits before it says so */
 #define STOPPING_S 150 /* what the service of a killed command may take to make its checkpoints */
 
 struct holder {
@@ -102,9 +103,14 @@ static int wait_for_leftover(int fd, const struct client *c, const struct holder
 /* A command that looks asks the service of whoever has the folder, which may not answer yet, or is about to end. */
 static int wait_for_answer(int fd, const struct client *c, struct holder *h, struct err *e)
 {
-    const double until = clock_now() + STOPPING_S;
+    const double begun = clock_now();
+    bool said = false;
     int rc = 1;
-    while (rc == 1 && !service_answers(h->socket) && clock_now() < until) {
+    while (rc == 1 && !service_answers(h->socket) && clock_now() < begun + STOPPING_S) {
+        if (!said && clock_now() > begun + SILENT_S) {
+            client_say(c, "%s: waits for the service of process %ld to answer, or to end", c->here, h->pid);
+            said = true;
+        }
         here_sleep(0.05);
         rc = try_lock(fd, c->here, e);
         if (rc == 1)

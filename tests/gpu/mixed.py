@@ -87,6 +87,8 @@ def main():
     parser.add_argument("--count", type=float, default=40)
     parser.add_argument("--least", type=float, default=0.95)
     o = parser.parse_args()
+    if os.geteuid():
+        parser.error("started by an ordinary user, expected root, who can be three users")
     devices = o.device.split(",")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

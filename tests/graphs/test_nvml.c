@@ -36,7 +36,7 @@ static long long read_at(const char *place)
     gpu_energy_open(&g, place);
     const long long found = gpu_energy_read(&g, &millijoules) ? (long long)millijoules : -1;
     gpu_energy_close(&g);
-    assert_null(g.library);
+    assert_null(g.handle);
     gpu_energy_close(&g);
     return found;
 }

@@ -161,6 +161,10 @@ static void switches_warnings(struct writer *w, const struct switching *s)
             jw_text(w, NULL, text);
         }
     }
+    if (s->works[SWITCH_FORWARD].slow_growth || s->works[SWITCH_BACKWARD].slow_growth)
+        jw_text(w, NULL,
+                "files with dH/dlambda do not say how far lambda went: it is taken to go from one end to the other, "
+                "which it does where nsteps times delta-lambda is 1 or -1");
     jw_end(w, ']');
 }
 

@@ -16,31 +16,31 @@ typedef int find_fn(const char *place, void **card);
 typedef int mig_fn(void *card, unsigned *now, unsigned *after_reset);
 
 /* Libraries of drivers before MIG, and cards that cannot be divided, do not say that one is. */
-static bool is_divided(void *library, void *card)
+static bool is_divided(void *handle, void *card)
 {
-    mig_fn *mig = (mig_fn *)dlsym(library, "nvmlDeviceGetMigMode");
+    mig_fn *mig = (mig_fn *)dlsym(handle, "nvmlDeviceGetMigMode");
     unsigned now = 0, after_reset;
     return mig && mig(card, &now, &after_reset) == SUCCESS && now == MIG_ENABLED;
 }
 
 static bool find(struct gpu_energy *g, const char *place)
 {
-    find_fn *find_card = (find_fn *)dlsym(g->library, "nvmlDeviceGetHandleByPciBusId_v2");
+    find_fn *find_card = (find_fn *)dlsym(g->handle, "nvmlDeviceGetHandleByPciBusId_v2");
     uint64_t now;
-    g->read = (int (*)(void *, unsigned long long *))dlsym(g->library, "nvmlDeviceGetTotalEnergyConsumption");
-    return find_card && g->read && find_card(place, &g->card) == SUCCESS && !is_divided(g->library, g->card) &&
+    g->read = (int (*)(void *, unsigned long long *))dlsym(g->handle, "nvmlDeviceGetTotalEnergyConsumption");
+    return find_card && g->read && find_card(place, &g->card) == SUCCESS && !is_divided(g->handle, g->card) &&
            gpu_energy_read(g, &now);
 }
 
 void gpu_energy_open(struct gpu_energy *g, const char *place)
 {
-    *g = (struct gpu_energy){.library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL)};
-    if (!g->library)
+    *g = (struct gpu_energy){.handle = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL)};
+    if (!g->handle)
         return;
-    init_fn *init = (init_fn *)dlsym(g->library, "nvmlInit_v2");
-    g->shutdown = (int (*)(void))dlsym(g->library, "nvmlShutdown");
+    init_fn *init = (init_fn *)dlsym(g->handle, "nvmlInit_v2");
+    g->shutdown = (int (*)(void))dlsym(g->handle, "nvmlShutdown");
     if (!init || !g->shutdown || init() != SUCCESS) {
-        dlclose(g->library);
+        dlclose(g->handle);
         *g = (struct gpu_energy){0};
     } else if (!find(g, place)) {
         gpu_energy_close(g);
@@ -50,7 +50,7 @@ void gpu_energy_open(struct gpu_energy *g, const char *place)
 bool gpu_energy_read(const struct gpu_energy *g, uint64_t *millijoules)
 {
     unsigned long long now;
-    if (!g->library || g->read(g->card, &now) != SUCCESS)
+    if (!g->handle || g->read(g->card, &now) != SUCCESS)
         return false;
     *millijoules = now;
     return true;
@@ -58,9 +58,9 @@ bool gpu_energy_read(const struct gpu_energy *g, uint64_t *millijoules)
 
 void gpu_energy_close(struct gpu_energy *g)
 {
-    if (!g->library)
+    if (!g->handle)
         return;
     (void)g->shutdown(); /* nothing depends on it */
-    dlclose(g->library);
+    dlclose(g->handle);
     *g = (struct gpu_energy){0};
 }

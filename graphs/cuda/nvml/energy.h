@@ -12,7 +12,7 @@
 
 /* Zeroed: it has no counter. */
 struct gpu_energy {
-    void *library; /* NULL: no counter */
+    void *handle; /* NULL: no counter */
     void *card;
     int (*read)(void *card, unsigned long long *millijoules);
     int (*shutdown)(void);

@@ -111,6 +111,10 @@ static void test_slow_growth(void **state)
     near(works_number(r, "temperature.magnitude"), WORKS_TEMPERATURE, 1e-9);
     near(works_number(r, "switching.forward.length.magnitude"), 0.05, 1e-9);
     assert_false(works_reason(r, 0, "quadrature"));
+    const json_t *warnings = json_object_get(r, "warnings");
+    const char *last = json_string_value(json_array_get(warnings, json_array_size(warnings) - 1));
+    assert_non_null(strstr(last, "nsteps times delta-lambda is 1"));
+    assert_int_equal(json_array_size(json_object_get(works, "warnings")), json_array_size(warnings) - 1);
     json_decref(r);
     put_slow_growth(f_names[3], 1e4, 1, 250, 25); /* it ended half-way */
     put_slow_growth(f_names[4], 1e4, 1, 2, 0.1);

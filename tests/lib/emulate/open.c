@@ -45,7 +45,7 @@ static bool card_energy(struct dev *dev, uint64_t *millijoules)
 {
     static struct gpu_energy counter;
     (void)dev;
-    if (!counter.library)
+    if (!counter.handle)
         gpu_energy_open(&counter, EMULATED_PLACE);
     return gpu_energy_read(&counter, millijoules);
 }
