@@ -4,6 +4,7 @@ import json
 import os
 import sys
 import time
+import traceback
 
 from service import Gone, Service
 from tiny import tiny
@@ -154,6 +155,8 @@ def as_user(uid, call, groups=()):
             os.setgid(uid)
             os.setuid(uid)
             os.write(write, json.dumps(call()).encode())
+        except BaseException:
+            traceback.print_exc()
         finally:
             os._exit(0)
     os.close(write)

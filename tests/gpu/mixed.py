@@ -33,12 +33,13 @@ class Mix:
     """A service of some devices, full of all loads."""
 
     def __init__(self, o, folder, devices):
-        self.devices = devices
+        self.folder, self.devices = folder, devices
         self.service = Service(o.shoald, o.worker, str(folder), ",".join(devices))
 
     def start(self, bodies):
         self.service.start()
-        os.chmod(self.service.socket, 0o666)  # for the other users
+        os.chmod(self.folder, 0o755)  # for the other users
+        os.chmod(self.service.socket, 0o666)
         for load, (uid, ensembles) in LOADS.items():
             for _ in range(ensembles * len(self.devices)):
                 status, answer = as_user(uid, lambda body=bodies[load]: self.service.call("POST", "/v1/ensembles", body))
