@@ -96,6 +96,47 @@ static void test_gradient(void **state)
     toy_system_free(sys);
 }
 
+static double (*forces_of(struct toy t, int n))[3]
+{
+    double(*f)[3] = xcalloc((size_t)n, sizeof *f), du[1];
+    struct err e = {0};
+    toy_sample(t.sim, du);
+    assert_int_equal(sim_forces(t.sim, f, &e), 0);
+    toy_close(&t);
+    return f;
+}
+
+/* Every soft core with every modifier, within and beyond the points where they begin, gives each atom the force that
+ * the reference has. */
+static void test_soft_cores(void **state)
+{
+    struct system *sys = mixture(2);
+    mixture_of_both_ends(sys);
+    double worst = 0;
+    for (int variant = 0; variant < 48; variant++) {
+        const int core = variant / 4 % 6;
+        struct settings set = variant < 24 ? forces_inside(variant % 4, core % 2) : forces_field(variant % 4 + 4);
+        set.nonbonded.vdw_modifier = variant % 4;
+        set.alchemy.soft_core.coulomb = core % 2;
+        set.alchemy.soft_core.power = core < 2 ? 2 : 1;
+        if (core >= 4)
+            set.alchemy.soft_core = forces_gapsys(variant);
+        forces_lambda[0][LAMBDA_COULOMB] = 0.1 + 0.02 * variant;
+        forces_lambda[0][LAMBDA_VDW] = 0.95 - 0.02 * variant;
+        double(*f)[3] = forces_of(toy_open(sys, &set, 0), sys->natoms),
+        (*exact)[3] = forces_of(toy_open_reference(sys, &set, 0), sys->natoms);
+        double sum = 0;
+        for (int i = 0; i < 3 * sys->natoms; i++)
+            sum += exact[0][i] * exact[0][i] / (3 * sys->natoms);
+        for (int i = 0; i < 3 * sys->natoms; i++)
+            worst = fmax(worst, fabs(f[0][i] - exact[0][i]) / (sqrt(sum) + fabs(exact[0][i])));
+        free(f);
+        free(exact);
+    }
+    near(worst, 0, toy_allowed(1e-12, 4e-6));
+    toy_system_free(sys);
+}
+
 /* The potential where x[row] has gone on by h x[column], the box too; row <= column: the box stays a lower triangle. */
 static double strained(const struct system *sys, const struct settings *set, int row, int column, double h)
 {
@@ -150,6 +191,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_windows),
         cmocka_unit_test(test_gradient),
+        cmocka_unit_test(test_soft_cores),
         cmocka_unit_test(test_virial),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

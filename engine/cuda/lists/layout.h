@@ -36,6 +36,7 @@
 #define SHOAL_ENGINE_CUDA_LISTS_LAYOUT_H
 
 #include "engine/cuda/device/warp.h"
+#include "engine/cuda/kernels.h"
 #include "engine/math/potentials/softcore.h"
 #include "engine/prepare/device_tables.h"
 
@@ -202,6 +203,21 @@ MATH_FN uint32_t list_groups(uint32_t trios, uint32_t group)
     return (trios + group - 1) / group;
 }
 
+/* What forces of perturbed pairs in single precision ask for (engine/cuda/terms/softcore32.cuh); members that the
+ * arguments of pairs' kernels have, too, mean the same there. */
+struct soft_rule32 {
+    float cutoff2, coulomb_cutoff2, vdw_cutoff2; /* nm^2 */
+#define NUMBER(name) float name;
+    LJ_RULE_OF_FORCES(NUMBER)
+#undef NUMBER
+    float ewald_scale, ewald_f[EWALD32_TERMS];
+    uint32_t ewald_long, modifier;
+    int32_t power, coulomb, function; /* as in struct soft_rule */
+    float reach;                      /* factor of sigma^6 in soft_pair.reach */
+    float sigma6, alpha_coulomb, farthest6, field;
+    float start6; /* nm^6: what soft_point_of() has for Lennard-Jones in the place of farthest6 */
+};
+
 struct pair_table {
     int32_t natoms, ntrios, nwaters, nslots, nperturbed, ntypes, nwindows;
     int32_t whole; /* 1: there are no regions */
@@ -221,6 +237,7 @@ struct pair_table {
     struct ewald_fit ewald;
     struct lj_rule lj_rule;
     struct soft_rule soft;
+    struct soft_rule32 soft32;
 
     /* by slots */
     const int32_t *atom;      /* [nslots]; ~(first atom of the trio) where there is none */

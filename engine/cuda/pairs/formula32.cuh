@@ -42,13 +42,19 @@ template <class A> PAIR_FN int force_kind_of(const A &a)
     return VDW_CUTOFF;
 }
 
-/* Force over r, kJ/mol/nm^2, of charges with product qq (kJ nm/mol); ri = 1/r, ri2 = ri ri. */
-template <int OF, class A> PAIR_FN float coulomb32_force(const A &a, float qq, float r2, float ri, float ri2)
+/* ewald_long_f(), 1/nm^3. */
+template <int OF, class A> PAIR_FN float ewald32_force(const A &a, float r2)
 {
     float t = __fmaf_rn(r2, a.ewald_scale, -1.0f), top = a.ewald_f[12];
     if (OF == ANY_FORCE && a.ewald_long)
         top = __fmaf_rn(ewald32_high(a, a.ewald_f, t), t, top);
-    return __fmul_rn(qq, __fmaf_rn(ri, ri2, -horner32<11, 0>(a.ewald_f, t, top)));
+    return horner32<11, 0>(a.ewald_f, t, top);
+}
+
+/* Force over r, kJ/mol/nm^2, of charges with product qq (kJ nm/mol); ri = 1/r, ri2 = ri ri. */
+template <int OF, class A> PAIR_FN float coulomb32_force(const A &a, float qq, float r2, float ri, float ri2)
+{
+    return __fmul_rn(qq, __fmaf_rn(ri, ri2, -ewald32_force<OF>(a, r2)));
 }
 
 /* 1/r^2 with the last bits that ri2 lacks: the twelfth power needs them. */

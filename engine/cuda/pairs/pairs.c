@@ -256,6 +256,39 @@ static void set_reach(struct pairs *p, const struct settings *set, const struct 
     p->lists_box = h->box == TRICLINIC && !rounded ? ANY_IMAGE : h->box;
 }
 
+static double sixth(double a)
+{
+    return a * a * a * a * a * a;
+}
+
+/* Once cut-offs and soft core are known. */
+static void set_soft32(struct pairs *p)
+{
+    struct pair_table *h = &p->host;
+    const struct soft_rule *soft = &h->soft;
+    h->soft32 = (struct soft_rule32){
+        .cutoff2 = (float)(h->cutoff * h->cutoff),
+        .coulomb_cutoff2 = (float)(h->coulomb_cutoff * h->coulomb_cutoff),
+        .vdw_cutoff2 = (float)(h->vdw_cutoff * h->vdw_cutoff),
+        .ewald_scale = (float)h->ewald.scale,
+        .ewald_long = p->ewald_long,
+        .modifier = (uint32_t)h->modifier,
+        .power = soft->power,
+        .coulomb = soft->coulomb,
+        .function = (int32_t)soft->function,
+        .reach = (float)(soft->function == SOFT_GAPSYS ? soft_reach(soft, 1, 1) : soft->alpha),
+        .sigma6 = (float)soft->sigma6,
+        .alpha_coulomb = (float)soft->alpha_coulomb,
+        .farthest6 = (float)soft->farthest6,
+        .field = (float)soft->field,
+        .start6 = (float)sixth(h->lj_rule.start),
+    };
+    memcpy(h->soft32.ewald_f, p->ewald_f, sizeof p->ewald_f);
+#define OF_RULE(number) h->soft32.number = (float)h->lj_rule.number;
+    LJ_RULE_OF_FORCES(OF_RULE)
+#undef OF_RULE
+}
+
 /* What fits. Bits do not depend on any of it. */
 static struct pair_limits limits_on(const struct dev_limits *device)
 {
@@ -280,6 +313,7 @@ int pairs_make(struct pairs *p, const struct dev_limits *device, const struct sy
     h->soft = soft_rule_of(set, true);
     p->density = sys->natoms / box_volume(sys->box);
     set_cutoffs(p, &set->nonbonded);
+    set_soft32(p);
     double shrinks, arm = longest_arm(t, plan, &shrinks);
     bool together = set_images(h, sys, arm, shrinks);
     p->atom = trios_make(sys, t, plan, together, &h->nwaters, &h->ntrios);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Pairs with a perturbed atom, in double precision; at a sample also at every window's lambda.
+ * Pairs with a perturbed atom: forces in single precision, energies and their slopes in double, at a sample also at
+ * every window's lambda.
  */
 #ifndef SHOAL_ENGINE_CUDA_TERMS_PERTURBED_CUH
 #define SHOAL_ENGINE_CUDA_TERMS_PERTURBED_CUH
@@ -9,6 +10,7 @@
 #include "engine/cuda/lists/images.cuh"
 #include "engine/cuda/device/warp_sums.cuh"
 #include "engine/cuda/lists/layout.h"
+#include "engine/cuda/terms/softcore32.cuh"
 
 /* Vector from atom j to atom i, nearest image, nm; returns its squared length. */
 static __device__ double perturbed_separation(const struct ctl *c, const struct pair_table *t, uint4 i, uint4 j,
@@ -21,6 +23,16 @@ static __device__ double perturbed_separation(const struct ctl *c, const struct 
     if (t->box == ANY_IMAGE)
         shortest_of(c->box, u, d);
     return pair_distance2(d[0], d[1], d[2]);
+}
+
+/* The same in single precision. */
+static __device__ struct vec32 perturbed_vector32(const struct ctl *c, const struct pair_table *t, uint4 i, uint4 j)
+{
+    const struct cell32 cell = cell32_of(c);
+    const float x = (float)(int32_t)(i.x - j.x), y = (float)(int32_t)(i.y - j.y), z = (float)(int32_t)(i.z - j.z);
+    if (t->box == ANY_IMAGE)
+        return shortest32_of(&cell, x, y, z).r;
+    return cell32_vector<true>(&cell, x, y, z, {0, 0, 0});
 }
 
 struct both {
@@ -71,6 +83,36 @@ template <bool RARE> static __device__ struct soft_pair states(const struct pair
     return soft_pair_make(&soft, c6, c12, q, o, UNIT_COULOMB);
 }
 
+/* Force on both atoms. Where energies are asked for, too, d gets the vector from j to i and r what depends on its
+ * length: false where that is beyond the cut-off. */
+template <bool RARE>
+static __device__ __forceinline__ bool perturbed_pair(const struct args_terms &a, uint32_t mode, int32_t i, int32_t j,
+                                                      struct accumulate *acc, double d[3], struct distance *r)
+{
+    const struct ctl *c = (const struct ctl *)a.ctl;
+    const struct pair_table *t = (const struct pair_table *)a.table;
+    const uint4 at = ((const uint4 *)a.atom_grid)[i], other = ((const uint4 *)a.atom_grid)[j];
+    const struct vec32 v = perturbed_vector32(c, t, at, other);
+    const float r2 = square32(v);
+    double force[3] = {};
+    if (r2 < t->soft32.cutoff2) {
+        const float fr = soft_force32<RARE>(t, i, j, c->lambda, r2);
+        force[0] = __fmul_rn(fr, v.x), force[1] = __fmul_rn(fr, v.y), force[2] = __fmul_rn(fr, v.z);
+        const double minus[3] = {-force[0], -force[1], -force[2]};
+        int64_t(*f)[3] = (int64_t(*)[3])a.f;
+        acc_force(acc, f[i], force);
+        acc_force(acc, f[j], minus);
+    }
+    if (mode == EVALUATE_STEP)
+        return false;
+    r->r2 = perturbed_separation(c, t, at, other, d);
+    acc_virial(acc, d, force);
+    r->in_coulomb = r->r2 < t->coulomb_cutoff * t->coulomb_cutoff;
+    r->long_v = r->in_coulomb ? ewald_long_v(&t->ewald, EWALD_TERMS, r->r2) : 0;
+    r->long_f = r->in_coulomb ? ewald_long_f(&t->ewald, EWALD_TERMS, r->r2) : 0;
+    return r->r2 < t->cutoff * t->cutoff;
+}
+
 /* One of them for each thread of a warp that has one. */
 template <bool RARE>
 static __device__ __forceinline__ void perturbed_pairs(const struct args_terms &a, uint32_t mode, bool real,
@@ -78,36 +120,23 @@ static __device__ __forceinline__ void perturbed_pairs(const struct args_terms &
 {
     struct ctl *c = (struct ctl *)a.ctl;
     const struct pair_table *t = (const struct pair_table *)a.table;
-    const uint4 *grid = (const uint4 *)a.atom_grid;
-    int64_t(*f)[3] = (int64_t(*)[3])a.f;
     struct accumulate acc = {};
     struct soft_pair s;
     struct distance r;
     double d[3];
-    bool in = false;
-    if (real) {
-        const int32_t i = (int32_t)atoms.x, j = (int32_t)atoms.y;
-        r.r2 = perturbed_separation(c, t, grid[i], grid[j], d);
-        in = r.r2 < t->cutoff * t->cutoff;
-        if (in) {
-            r.in_coulomb = r.r2 < t->coulomb_cutoff * t->coulomb_cutoff;
-            r.long_v = r.in_coulomb ? ewald_long_v(&t->ewald, EWALD_TERMS, r.r2) : 0;
-            r.long_f = r.in_coulomb ? ewald_long_f(&t->ewald, EWALD_TERMS, r.r2) : 0;
-            s = states<RARE>(t, i, j);
-            struct both b = at_lambda<RARE>(t, &s, &r, c->lambda);
-            add_pair(&acc, f, i, j, d, b.lj.fr + b.coulomb.fr, mode);
-            if (mode != EVALUATE_STEP) {
-                acc_energy(&acc, TERM_LJ, b.lj.v);
-                acc_energy(&acc, TERM_COULOMB, b.coulomb.v);
-                acc_dvdl(&acc, LAMBDA_VDW, b.lj.dv);
-                acc_dvdl(&acc, LAMBDA_COULOMB, b.coulomb.dv);
-            }
-        }
+    const bool in = real && perturbed_pair<RARE>(a, mode, (int32_t)atoms.x, (int32_t)atoms.y, &acc, d, &r);
+    if (in) {
+        s = states<RARE>(t, (int32_t)atoms.x, (int32_t)atoms.y);
+        const struct both b = at_lambda<RARE>(t, &s, &r, c->lambda);
+        acc_energy(&acc, TERM_LJ, b.lj.v);
+        acc_energy(&acc, TERM_COULOMB, b.coulomb.v);
+        acc_dvdl(&acc, LAMBDA_VDW, b.lj.dv);
+        acc_dvdl(&acc, LAMBDA_COULOMB, b.coulomb.dv);
     }
     for (int32_t w = 0; mode == EVALUATE_SAMPLE && w < t->nwindows; w++) {
         int64_t u = 0;
         if (in) {
-            struct both b = at_lambda<RARE>(t, &s, &r, t->window[w]);
+            const struct both b = at_lambda<RARE>(t, &s, &r, t->window[w]);
             u = fixed_clamped(b.lj.v + b.coulomb.v, FIXED_ENERGY_LIMIT);
         }
         add_warp(&((struct fixed_sum *)a.energy_at_window)[w], u);
