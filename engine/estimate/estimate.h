@@ -97,9 +97,10 @@ void estimate_ensemble(const struct estimate_ensemble *q, struct buf *json);
 
 /* The same from dhdl.xvg files of one ladder, of GROMACS or our own, gzipped or not: their headers say which windows
  * they are of. Several of one window are parts of one run, in any order; empty files are of windows that have not
- * begun. *answered: there is a free energy. ERR_MISSING_FILE; ERR_UNSUPPORTED for files that cannot be read or do not
- * hold the energy differences to all states. */
-int estimate_files(char *const *paths, int n, struct buf *json, bool *answered, struct err *e);
+ * begun. Or files are the parts of one run in which the state changes, as of an expanded ensemble or AWH along lambda.
+ * Rows before `begin`, in ps, are left out (-INFINITY: none). *answered: there is a free energy. ERR_MISSING_FILE;
+ * ERR_UNSUPPORTED for files that cannot be read or do not hold the energy differences to all states. */
+int estimate_files(char *const *paths, int n, double begin, struct buf *json, bool *answered, struct err *e);
 
 /* Works of non-equilibrium switches, files of forward ones and of backward ones, each in the order of their snapshots.
  */

@@ -14,6 +14,8 @@ void window_read(struct result *r, const char *directory, const char *folder, in
                  const struct estimate_replica *replica, struct sampling *s);
 /* The same from a file that has been read; `name` for messages. */
 void window_take(struct result *r, const char *name, const struct dhdl *d, int index, struct sampling *s);
+/* one_run.c: the rows of a run in which the state changes, each to the window of its state. */
+void run_take(struct result *r, const char *name, const struct dhdl *d, struct sampling *s);
 /* The first n of the rows used are gone from `s` and do not count any more. */
 void window_drop(struct window_result *w, size_t n, const struct sampling *s, int k);
 

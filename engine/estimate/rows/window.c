@@ -126,7 +126,8 @@ void window_drop(struct window_result *w, size_t n, const struct sampling *s, in
     w->discarded_ps += w->sampled_ps / (double)(w->used + w->discarded - 1) * (double)n;
     w->discarded += n;
     w->used -= n;
-    measure_window(w, s, k);
+    if (w->used)
+        measure_window(w, s, k);
 }
 
 static struct average average(const char *name, const char *unit, const double *x, size_t n)
