@@ -132,8 +132,9 @@ const struct command commands[] = {
      "production is handed out by need. Samples of the other windows are reused where frames were stored "
      "(frames-every): each frame is evaluated at all windows. Rows without a frame have no energies at the new "
      "windows and count no longer. results says how many they are, and how far the energies of frames are off because "
-     "coordinates are rounded; the files of before are in revision_1, or that of the revision. Ensembles whose "
-     "windows exchange replicas, or whose production stores no frames, are refused. --dry-run says how many of the "
+     "coordinates are rounded; the files of before are in revision_1, or that of the revision. Windows that exchange "
+     "replicas wait where they are until the new ones have come there. Ensembles whose production stores no frames "
+     "are refused. --dry-run says how many of the "
      "rows would count and changes nothing; a terminal is asked before rows are lost, unless --yes is given.",
      "shoal extend 3f2a --time '2 ns'\nshoal extend --label project=hydration --until '5 ns'\n"
      "shoal extend --label campaign=amines --time '1 ns' --by-need\n"

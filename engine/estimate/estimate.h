@@ -65,12 +65,13 @@ struct estimate_ensemble {
     const char
         *directory; /* repeat 0 alone: DIRECTORY/lambda_KK; else DIRECTORY/repeat_RR/lambda_KK (two digits or more) */
     const struct settings *set;
-    bool npt;                                        /* production holds the pressure of `set` */
-    int repeats;                                     /* replicas of each window, 1 or more */
-    const struct estimate_replica *replicas;         /* [repeats][set->alchemy.nwindows] */
-    const struct estimate_held *held;                /* NULL: nothing is */
-    const struct finite_size *finite_size;           /* NULL: not asked for */
-    struct estimate_production *production;          /* NULL: none is */
+    bool npt;                                /* production holds the pressure of `set` */
+    size_t exchanges_alone;                  /* that windows which were added did not take part in, nor anybody then */
+    int repeats;                             /* replicas of each window, 1 or more */
+    const struct estimate_replica *replicas; /* [repeats][set->alchemy.nwindows] */
+    const struct estimate_held *held;        /* NULL: nothing is */
+    const struct finite_size *finite_size;   /* NULL: not asked for */
+    struct estimate_production *production;  /* NULL: none is */
     void (*methods)(void *of, struct writer *w);     /* writes elements of its list of methods; NULL: not known */
     const char *split;                               /* the text of results.json's object; NULL: there is none */
     const char *remark;                              /* a warning that results.json repeats; NULL: none */

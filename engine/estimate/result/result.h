@@ -164,7 +164,7 @@ struct step_length {
 struct walks {
     enum exchange_scheme scheme;
     int nstates;
-    size_t exchanges;
+    size_t first, exchanges; /* exchanges before all windows took part; since then */
     double *moves; /* [nstates][nstates] how often one went from window i to j at an exchange; i to i: it stayed */
     size_t *round_trips; /* [nstates] of each replica, from the first window to the last and back */
     bool *visited;       /* [nstates][nstates] replica, window */
