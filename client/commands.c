@@ -132,8 +132,9 @@ const struct command commands[] = {
      "production is handed out by need. Samples of the other windows are reused where frames were stored "
      "(frames-every): each frame is evaluated at all windows. Rows without a frame have no energies at the new "
      "windows and count no longer. results says how many they are, and how far the energies of frames are off because "
-     "coordinates are rounded; the files of before are in revision_1, or that of the revision. Ensembles whose "
-     "windows exchange replicas, or whose production stores no frames, are refused. --dry-run says how many of the "
+     "coordinates are rounded; the files of before are in revision_1, or that of the revision. Windows that exchange "
+     "replicas wait where they are until the new ones have come there. Ensembles whose production stores no frames "
+     "are refused. --dry-run says how many of the "
      "rows would count and changes nothing; a terminal is asked before rows are lost, unless --yes is given.",
      "shoal extend 3f2a --time '2 ns'\nshoal extend --label project=hydration --until '5 ns'\n"
      "shoal extend --label campaign=amines --time '1 ns' --by-need\n"
@@ -332,8 +333,9 @@ const struct command commands[] = {
      NEEDS_WORKER, FILES | BIT(LIGAND) | BIT(RECEPTOR), 1, MANY, offline_main},
     {"estimate", "[FILE...]", "free energies from dhdl.xvg files of GROMACS or Shoal, or from work of switches",
      "FILE: one for each window of a ladder, gzipped or not, with the energy differences to all windows; several of "
-     "one "
-     "window are parts of one run. Rows of different windows are taken for independent, which those of replicas that "
+     "one window are parts of one run. Or FILE is the dhdl.xvg of one run in which the state changes (expanded "
+     "ensemble, AWH along lambda), or several are its parts; leave out with --begin the time in which weights were "
+     "still changing. Rows of different windows are taken for independent, which those of replicas that "
      "exchanged windows are not. Reports as results does, and exits 1 where there is no free energy. Without FILE: "
      "--forward and --backward name works of non-equilibrium switches from lambda 0 to 1 and back. Each is a text with "
      "the work of one switch in every line, or with the name of a file and a work, as pmx writes integA.dat and "
@@ -341,9 +343,11 @@ const struct command commands[] = {
      "with delta-lambda from one end to the other (a name with .xvg), which is integrated over lambda. The order of "
      "files, natural within a pattern, and of lines is that of the snapshots from which switches began.",
      "shoal estimate lambda_*/dhdl.xvg\nshoal estimate old/dhdl.*.xvg.gz --json\n"
+     "shoal estimate expanded/dhdl.xvg --begin '500 ps'\n"
      "shoal estimate --forward 'A/dhdl*.xvg' --backward 'B/dhdl*.xvg'\n"
      "shoal estimate --forward integA.dat --backward integB.dat --temperature 298.15\n",
-     NEEDS_WORKER, BIT(JSON) | BIT(FORWARD) | BIT(BACKWARD) | BIT(TEMPERATURE) | BIT(UNIT), 0, MANY, estimate_main},
+     NEEDS_WORKER, BIT(JSON) | BIT(BEGIN) | BIT(FORWARD) | BIT(BACKWARD) | BIT(TEMPERATURE) | BIT(UNIT), 0, MANY,
+     estimate_main},
     {"up", "", "start a service of your own in the background, or say that one runs",
      "The service goes on after the command and the terminal have ended, and takes all usable GPUs, else the CPU, or "
      "what "

@@ -25,6 +25,7 @@ struct extension {
     bool dry;                          /* only what would become of it is asked */
     struct buf asked;                  /* of the reader, as spec/extension.h has it */
     size_t spec_bytes;                 /* of the spec that was read */
+    int64_t made;                      /* the most steps that a replica has made */
     int revision;                      /* of the ensemble in the database when the spec was asked for */
     char *results;                     /* path of its results.json; NULL: it has not ended */
     struct ensemble_estimate estimate; /* what that says */
@@ -153,12 +154,16 @@ static void windows_read(struct extension *x, const json_t *head, const char *sp
         answer_dry(x, windows);
         return;
     }
-    char what[1100];
-    int said = snprintf(what, sizeof what, "windows added: %.900s", x->text);
+    struct buf what = {0};
+    buf_printf(&what, "windows added: %.900s", x->text);
     if (x->kept < x->rows)
-        snprintf(what + said, sizeof what - (size_t)said,
-                 "; %" PRId64 " of the %" PRId64 " rows sampled so far count from here on: those that are frames",
-                 x->kept, x->rows);
+        buf_printf(&what,
+                   "; %" PRId64 " of the %" PRId64 " rows sampled so far count from here on: those that are frames",
+                   x->kept, x->rows);
+    const json_t *after = json_object_get(head, "exchange_after");
+    if (after)
+        buf_printf(&what, "; new windows make %lld steps alone, and the others wait; then all exchange replicas",
+                   (long long)json_integer_value(after));
     if (!x->err.code && x->revision != x->ensemble->revision)
         err_set(&x->err, ERR_BUSY, "ensemble %s was extended meanwhile: try again", x->ensemble->id);
     struct ensemble *en = ensemble_hold(x->ensemble);
@@ -176,8 +181,10 @@ static void windows_read(struct extension *x, const json_t *head, const char *sp
                                     .origin = origin,
                                     .spec = spec,
                                     .replica = first,
-                                    .message = what});
+                                    .step = x->made,
+                                    .message = what.data});
     free(origin);
+    buf_free(&what);
     settle(&g, en, en->nreplicas > before);
     ensemble_free(en);
 }
@@ -226,9 +233,9 @@ static void read_spec(void *arg)
     struct buf spec = {0};
     read_results(x);
     if (!store_read_inputs(x->api->service->store, x->ensemble->number, &spec, NULL, NULL, &x->err)) {
-        json_t *asked =
-            json_pack("{s:s%,s:s,s:s,s:b,s:b}", "spec", spec.data, spec.len, "spec_name", x->ensemble->spec_name,
-                      x->windows ? "windows" : "time", x->text, "nearest", x->nearest, "more", x->more);
+        json_t *asked = json_pack("{s:s%,s:s,s:s,s:b,s:b,s:I}", "spec", spec.data, spec.len, "spec_name",
+                                  x->ensemble->spec_name, x->windows ? "windows" : "time", x->text, "nearest",
+                                  x->nearest, "more", x->more, "made", (json_int_t)x->made);
         char *text = json_dumps(asked, JSON_COMPACT);
         buf_add(&x->asked, text, strlen(text));
         x->spec_bytes = spec.len;
@@ -264,6 +271,7 @@ struct reply api_extend(struct api_call *c)
         .more = by != NULL,
         .nearest = nearest,
         .dry = dry,
+        .made = ensemble_furthest(c->ensemble),
         .revision = c->ensemble->shown.revision,
         .results = ensemble_ended(c->ensemble) ? service_path(c->service, c->ensemble, "results.json") : NULL,
         .estimate.made = c->ensemble->shown.changed};

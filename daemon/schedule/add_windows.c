@@ -8,6 +8,8 @@
  * numbers, by which no two windows of an ensemble have ever had the same noise.
  * 3. What a window has sampled is taken up by its replica when it runs: done ones run once more, though they make no
  * step. Until all have done so no more windows are added: an origin is one revision back, not a chain of them.
+ * 4. Replicas that exchange windows stay one set. They go on from one step, which all have come to, and the spec says
+ * that nobody exchanges before it: until then new windows are alone, and the others wait.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -63,24 +65,25 @@ static void make_new(struct ensemble *e, struct sched_replica *r, int repeat, in
     r->shown.state = state;
 }
 
-/* As ensemble_add_set makes it, with what the set was told before. */
-static void make_set(struct sched_set *set, struct sched_replica *r)
+/* As ensemble_add_set makes it of n replicas, with what the set was told before. */
+static void make_set(struct sched_set *set, struct sched_replica *r, int n)
 {
     if (r->set)
         *set = *r->set;
     else
         *set = (struct sched_set){.number = r->number, .ensemble = r->ensemble, .worker = -1};
     assert(set->worker < 0);
-    set->nreplicas = 1;
+    set->nreplicas = n;
     set->replicas = r;
-    r->set = set;
+    for (int i = 0; i < n; i++)
+        r[i].set = set;
 }
 
 void ensemble_add_windows(struct ensemble *e, int windows, const int *origin, int64_t first)
 {
-    int n = windows * e->repeats, stream = next_stream(e);
+    int n = windows * e->repeats, stream = next_stream(e), together = e->sets[0].nreplicas > 1 ? windows : 1;
     struct sched_replica *replicas = xcalloc((size_t)n, sizeof *replicas);
-    struct sched_set *sets = xcalloc((size_t)n, sizeof *sets);
+    struct sched_set *sets = xcalloc((size_t)(n / together), sizeof *sets);
     for (int i = 0; i < n; i++) {
         int repeat = i / windows, k = i % windows;
         int before = 0; /* new windows that come before this one */
@@ -91,17 +94,35 @@ void ensemble_add_windows(struct ensemble *e, int windows, const int *origin, in
         else
             make_new(e, &replicas[i], repeat, stream + before, first++, target_of_new(e, repeat));
         replicas[i].window = k;
-        make_set(&sets[i], &replicas[i]);
     }
+    for (int i = 0; i < n; i += together)
+        make_set(&sets[i / together], &replicas[i], together);
     free(e->replicas);
     free(e->sets);
     e->replicas = replicas;
     e->sets = sets;
-    e->nreplicas = e->nsets = n;
+    e->nreplicas = n;
+    e->nsets = n / together;
     e->windows = windows;
     ensemble_count_waiting(e);
     e->live_steps = 0;
     e->stop_held = 0;
+}
+
+/* Replicas that exchange windows and are not at one step have not met yet, or their worker died while they made a
+ * checkpoint. */
+static int check_steps(const struct ensemble *e, struct err *err)
+{
+    for (int i = 0; i < e->nsets; i++)
+        for (int k = 1; k < e->sets[i].nreplicas; k++) {
+            const struct sched_replica *r = e->sets[i].replicas;
+            if (r[k].saved_step != r[0].saved_step)
+                return err_set(err, ERR_CONFLICT,
+                               "ensemble %s: windows %d and %d, which exchange replicas, are at steps %lld and %lld: "
+                               "go on with it until all have come to their next exchange, then pause it",
+                               e->id, r[0].window, r[k].window, (long long)r[0].saved_step, (long long)r[k].saved_step);
+        }
+    return 0;
 }
 
 static int check(const struct ensemble *e, struct err *err)
@@ -123,7 +144,7 @@ static int check(const struct ensemble *e, struct err *err)
                            "ensemble %s: window %d has not taken up yet what it had sampled before revision %d: go on "
                            "with it first",
                            e->id, e->replicas[i].window, e->ladder);
-    return 0;
+    return check_steps(e, err);
 }
 
 int on_add_windows(struct step *st, const struct sched_event *ev, struct err *err)
@@ -131,6 +152,8 @@ int on_add_windows(struct step *st, const struct sched_event *ev, struct err *er
     struct ensemble *e = ev->ensemble;
     if (check(e, err) || ev->dry)
         return -(int)err->code;
+    if (e->sets[0].nreplicas > 1 && ev->step != ensemble_furthest(e))
+        return err_set(err, ERR_BUSY, "ensemble %s went on meanwhile: try again", e->id);
     if (e->allocation.share)
         e->allocation.share = allocation_share(e);
     e->ladder = ++e->revision;

@@ -304,6 +304,14 @@ int64_t set_furthest(const struct sched_set *set)
     return most;
 }
 
+int64_t ensemble_furthest(const struct ensemble *e)
+{
+    int64_t most = 0;
+    for (int i = 0; i < e->nsets; i++)
+        most = set_furthest(&e->sets[i]) > most ? set_furthest(&e->sets[i]) : most;
+    return most;
+}
+
 int64_t set_moved(const struct sched_set *set)
 {
     int64_t last = INT64_MIN;

@@ -281,6 +281,8 @@ int64_t set_saved(const struct sched_set *set);
 int64_t set_left(const struct sched_set *set);
 /* Steps of the checkpoint that is furthest on. */
 int64_t set_furthest(const struct sched_set *set);
+/* The same of all its sets. */
+int64_t ensemble_furthest(const struct ensemble *e);
 /* When the last of its replicas that a worker has got on: others may wait for it. */
 int64_t set_moved(const struct sched_set *set);
 

@@ -264,8 +264,6 @@ static int check_windows(const struct spec *s, struct err *e)
     const char *why = NULL;
     if (s->settings.alchemy.nwindows < 2)
         why = "it has one window, which is no ladder";
-    else if (s->settings.exchange != EXCHANGE_NONE)
-        why = "its windows exchange replicas, and new ones have none to take part with";
     else if (s->nstarts)
         why = "each window has start coordinates of its own (system.window-coordinates)";
     for (int i = 0; i < s->nstages && !why; i++)
@@ -276,6 +274,52 @@ static int check_windows(const struct spec *s, struct err *e)
                : 0;
 }
 
+/* Bytes of the number at `from`. */
+static size_t digits(const struct buf *text, size_t from)
+{
+    size_t n = 0;
+    while (from + n < text->len && text->data[from + n] >= '0' && text->data[from + n] <= '9')
+        n++;
+    return n;
+}
+
+/* New windows begin at the beginning, and the others wait for them where they are: exchange.after, in place of the
+ * number that is there, or before the first key. */
+static int put_after(struct buf *text, const char *file, uint64_t made, struct err *e)
+{
+    struct node *root;
+    struct buf out = {0};
+    if (node_parse(&root, file, text->data, text->len, e))
+        return -(int)e->code;
+    const struct node *exchange = node_get(root, "exchange"), *after = node_get(exchange, "after");
+    size_t from = spec_byte_of(text->data, text->len, after ? after->at : exchange->at), line = from;
+    const bool flow = text->data[from] == '{';
+    from += flow;
+    while (line > 0 && text->data[line - 1] != '\n')
+        line--;
+    buf_add(&out, text->data, from);
+    buf_printf(&out, after ? "%llu" : flow ? "after: %llu, " : "after: %llu\n", (unsigned long long)made);
+    if (!after && !flow)
+        buf_add(&out, text->data + line, from - line);
+    from += after ? digits(text, from) : 0;
+    buf_add(&out, text->data + from, text->len - from);
+    node_free(root);
+    buf_free(text);
+    *text = out;
+    return 0;
+}
+
+/* A spec that says what is wanted, in whatever form its mapping was. */
+static int check_after(const struct spec *s, uint64_t made, struct err *e)
+{
+    return s->settings.exchange == EXCHANGE_NONE || s->exchange_after >= made
+               ? 0
+               : err_set(e, ERR_CONFLICT,
+                         "%s: exchange.after could not be set to %llu; expected exchange as one mapping, as in "
+                         "\"exchange: {every: 1 ps}\"",
+                         s->file, (unsigned long long)made);
+}
+
 static void say_origins(const struct rungs *r, struct added_windows *x)
 {
     *x = (struct added_windows){.windows = r->n, .origin = xcalloc((size_t)r->n, sizeof *x->origin)};
@@ -283,7 +327,8 @@ static void say_origins(const struct rungs *r, struct added_windows *x)
         x->origin[i] = r->items[i].origin;
 }
 
-int spec_add_windows(struct buf *text, const char *file, const char *windows, struct added_windows *x, struct err *e)
+int spec_add_windows(struct buf *text, const char *file, const char *windows, uint64_t made, struct added_windows *x,
+                     struct err *e)
 {
     struct spec *s = NULL, *wide = NULL;
     struct rungs r = {0};
@@ -306,8 +351,12 @@ int spec_add_windows(struct buf *text, const char *file, const char *windows, st
     }
     if (!rc)
         rc = put_windows(&r, text->data, text->len, &out, e);
+    if (!rc && s->settings.exchange != EXCHANGE_NONE && made > s->exchange_after)
+        rc = put_after(&out, file, made, e);
     if (!rc)
         rc = spec_parse(&wide, file, out.data, out.len, e);
+    if (!rc)
+        rc = check_after(wide, made, e);
     if (!rc) {
         say_origins(&r, x);
         buf_free(text);

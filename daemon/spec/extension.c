@@ -34,15 +34,17 @@ static void add_rhythm(json_t *answer, const char *file, const struct buf *spec,
                             json_integer((json_int_t)(spec_steps(s, s->nstages) - spec_produce_steps(s))));
         json_object_set_new(answer, "sample_every", json_integer((json_int_t)last->sample_every));
         json_object_set_new(answer, "frames_every", json_integer((json_int_t)last->frames_every));
+        if (s->settings.exchange != EXCHANGE_NONE)
+            json_object_set_new(answer, "exchange_after", json_integer((json_int_t)s->exchange_after));
     }
     spec_free(s);
 }
 
-static json_t *wider(const char *windows, const char *file, struct buf *spec, struct err *e)
+static json_t *wider(const char *windows, const char *file, uint64_t made, struct buf *spec, struct err *e)
 {
     struct added_windows x;
     json_t *origin = json_array();
-    int rc = spec_add_windows(spec, file, windows, &x, e);
+    int rc = spec_add_windows(spec, file, windows, made, &x, e);
     for (int i = 0; i < x.windows; i++)
         json_array_append_new(origin, json_integer(x.origin[i]));
     free(x.origin);
@@ -66,7 +68,9 @@ void extension_check(const char *body, size_t len, struct buf *out)
     else if (windows)
         buf_add(&spec, text, strlen(text));
     if (!e.code)
-        answer = windows ? wider(windows, file, &spec, &e) : longer(request, file, text, &e);
+        answer = windows
+                     ? wider(windows, file, (uint64_t)json_integer_value(json_object_get(request, "made")), &spec, &e)
+                     : longer(request, file, text, &e);
     answer = answer ? answer : err_json(&e);
     char *line = json_dumps(answer, JSON_COMPACT);
     buf_printf(out, "%s\n", line);

@@ -223,6 +223,7 @@ static int read_exchange(struct reader *r, struct spec *s, struct view v)
         return 0;
     int rc = check_exchange_section(r, s, v);
     s->settings.exchange = EXCHANGE_NEIGHBOURS + (enum exchange_scheme)view_choice(view_key(v, "scheme"));
+    s->exchange_after = (uint64_t)view_integer(view_key(v, "after"));
     for (int i = 0; i < s->nstages && !rc; i++) {
         struct stage *stage = &s->stages[i];
         if (stage->kind != STAGE_PRODUCE)

@@ -104,6 +104,7 @@ struct spec {
     struct nonbonded_settings asked; /* those of the spec but for its split */
     struct stage *stages;            /* none for a spec that is only evaluated */
     int nstages;
+    uint64_t exchange_after; /* steps over all stages, before which replicas exchange no windows */
     struct stop_when stop;
     struct allocate_rule allocate;
     int repeats;               /* replicas of every window */
@@ -136,6 +137,8 @@ static inline int spec_phase(const struct spec *s, uint64_t stage)
 struct settings spec_settings(const struct spec *s, int phase);
 /* Of its first `stages` stages, summed: steps of minimization and timesteps. */
 uint64_t spec_steps(const struct spec *s, int stages);
+/* How many times it is time to exchange windows before replicas do (exchange.after). */
+uint64_t spec_exchanges_alone(const struct spec *s);
 
 /* ---- target.c ---- */
 /* Of its stages that produce, summed. */

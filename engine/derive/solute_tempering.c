@@ -112,6 +112,9 @@ static void temper_terms(struct system *sys, const bool *in, double s)
     for (int i = 0; i < sys->nrb_dihedrals; i++)
         for (int n = 0; n < 6 && all_in(in, sys->rb_dihedrals[i].atom, 4); n++)
             sys->rb_dihedrals[i].c[1][n] = s * sys->rb_dihedrals[i].c[0][n];
+    for (int i = 0; i < sys->ncmaps; i++)
+        if (all_in(in, sys->cmaps[i].atom, 5))
+            sys->cmaps[i].share[1] = s * sys->cmaps[i].share[0];
 }
 
 int temper_make(struct system *sys, const struct tempered *set, double temperature, struct err *e)
@@ -132,8 +135,6 @@ struct temper_left temper_left_of(const struct system *sys, const struct tempere
 {
     struct temper_left left = {0};
     bool *in = find_solute(sys, set);
-    for (int i = 0; i < sys->ncmaps; i++)
-        left.cmaps += all_in(in, sys->cmaps[i].atom, 5);
     for (int i = 0; i < sys->nrare; i++) {
         const struct rare_term *r = &sys->rare[i];
         bool dihedral = rare_kinds[r->kind].part == RARE_PART_DIHEDRAL;

@@ -11,14 +11,14 @@
 
 /* What the solute has that stays as it is in state B: the formulas of these terms have no lambda. */
 struct temper_left {
-    int cmaps, dihedrals, pairs; /* dihedrals: functions 10 and 11; pairs: of function 2, and [ pairs_nb ] */
+    int dihedrals, pairs; /* dihedrals: functions 10 and 11; pairs: of function 2, and [ pairs_nb ] */
 };
 
 struct temper_left temper_left_of(const struct system *sys, const struct tempered *set);
 
 /* Makes the B states of a system that has none, with s = temperature / set->to: charges times the root of s,
  * Lennard-Jones within the solute and 1-4 pairs times s, with other molecules times the root, proper and improper
- * dihedrals times s. Bonds, angles and restraints stay. ERR_UNSUPPORTED: too many atom types. */
+ * dihedrals and CMAP times s. Bonds, angles and restraints stay. ERR_UNSUPPORTED: too many atom types. */
 int temper_make(struct system *sys, const struct tempered *set, double temperature, struct err *e);
 
 #endif

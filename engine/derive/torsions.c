@@ -204,6 +204,8 @@ static void mark_b_states(const struct system *sys, bool *marked)
         mark_where(DIFFER(sys->dihedrals[i].k) || DIFFER(sys->dihedrals[i].phi0), marked, sys->dihedrals[i].atom, 4);
     for (int i = 0; i < sys->nrb_dihedrals; i++)
         mark_where(DIFFER(sys->rb_dihedrals[i].c), marked, sys->rb_dihedrals[i].atom, 4);
+    for (int i = 0; i < sys->ncmaps; i++)
+        mark_where(DIFFER(sys->cmaps[i].share), marked, sys->cmaps[i].atom, 5);
 }
 
 bool *changed_residues(const struct system *sys, const struct alchemy_settings *set)

@@ -99,7 +99,7 @@ static bool run_mbar(struct result *r, const struct sampling *s, struct mbar *m,
     fill(r->ladder, r->estimators + ESTIMATOR_MBAR, &m->solution);
     result_foreign(r, s, m);
     find_neighbours(r, s, m);
-    if (!s->together)
+    if (!s->together && !s->place)
         find_parts(r, s, m);
     profiles_find(r, s, m->solution.g);
     for (int i = 0; i + 1 < ESTIMATE_FRACTIONS; i++)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Free energies from files alone: their headers say of which state of which ladder they are.
+ * Free energies from files alone: their headers say of which state of which ladder they are, or of a run in which the
+ * state changes their rows do.
  */
 #include <errno.h>
 #include <math.h>
@@ -32,15 +33,16 @@ static int compare(const void *a, const void *b)
     return (x->time[0] > y->time[0]) - (x->time[0] < y->time[0]);
 }
 
-/* A file must hold the energy differences to every state, in order, its own among them. */
+/* A file must hold the energy differences to every state, in order, its own among them (rows of a run in which the
+ * state changes have been looked at one by one). */
 static int check(const struct file *f, struct err *e)
 {
     const struct dhdl *d = &f->d;
     size_t nc = (size_t)d->ncomponents;
     if (!(d->temperature > 0))
         return err_set(e, ERR_UNSUPPORTED, "%s: the subtitle says no temperature, expected \"T = ... (K)\"", f->path);
-    bool own = d->state >= 0 && d->state < d->nstates;
-    for (size_t c = 0; own && c < nc; c++)
+    bool own = d->at || (d->state >= 0 && d->state < d->nstates);
+    for (size_t c = 0; own && !d->at && c < nc; c++)
         own = d->states[(size_t)d->state * nc + c] == d->lambda[c];
     if (d->nstates < 2 || !own)
         return err_set(e, ERR_UNSUPPORTED,
@@ -69,16 +71,25 @@ static int append(struct dhdl *to, const struct file *before, const struct file 
 {
     const struct dhdl *d = &f->d;
     size_t ns = (size_t)d->nstates, nc = (size_t)d->ncomponents, first = 0;
-    if (!alike(d, to))
+    char which[64] = "all states";
+    if (!d->at)
+        snprintf(which, sizeof which, "state %d", d->state);
+    if (!alike(d, to) || !d->at != !to->at)
         return err_set(e, ERR_UNSUPPORTED, "%s: not of the same ladder and temperature as %s", f->path, before->path);
     while (first < d->n && to->n && d->time[first] <= to->time[to->n - 1])
         first++;
     if (first > 1)
         return err_set(e, ERR_UNSUPPORTED,
-                       "%s and %s: both of state %d and of the same time; parts of one run must follow each other, and "
+                       "%s and %s: both of %s and of the same time; parts of one run must follow each other, and "
                        "repeats are estimated one by one",
-                       before->path, f->path, d->state);
+                       before->path, f->path, which);
     size_t n = d->n - first;
+    if (d->at) {
+        to->at = xrealloc(to->at, to->n + n, sizeof *to->at);
+        memcpy(to->at + to->n, d->at + first, n * sizeof *to->at);
+        for (size_t k = 0; k < ns; k++)
+            to->dropped[k] += d->dropped[k];
+    }
     to->time = xrealloc(to->time, to->n + n, sizeof *to->time);
     to->dhdl = xrealloc(to->dhdl, (to->n + n) * nc, sizeof *to->dhdl);
     to->dh = xrealloc(to->dh, (to->n + n) * ns, sizeof *to->dh);
@@ -128,6 +139,11 @@ static void take_windows(struct result *r, const struct file *files, int n, stru
             snprintf(w->reason, sizeof w->reason, "no file of this window was given");
         }
     }
+}
+
+/* A window without rows whose lambdas another has. */
+static void take_twins(struct result *r)
+{
     for (int k = 0; k < r->ladder->nstates; k++)
         for (int j = 0; j < r->ladder->nstates && !r->windows[k].used; j++)
             if (r->windows[j].used && states_equal(r->ladder->lambda, r->ladder->ncomponents, j, k)) {
@@ -148,7 +164,11 @@ static bool analyse(const struct file *files, int n, const struct buf *empty, st
     if (empty->len)
         result_warn(&one, "%s: empty, as of windows that have not begun", empty->data);
     sampling_init(&s, &l);
-    take_windows(&one, files, n, &s);
+    if (files[0].d.at)
+        run_take(&one, files[0].path, &files[0].d, &s);
+    else
+        take_windows(&one, files, n, &s);
+    take_twins(&one);
     result_analyse(&one, &s);
     report_write(&r, json);
     bool answered = one.estimators[report_headline(&r)].total.ok;
@@ -158,11 +178,29 @@ static bool analyse(const struct file *files, int n, const struct buf *empty, st
     return answered;
 }
 
-static int read_one(struct file *f, int n, struct err *e)
+/* Leaves out rows before a time, in ps. */
+static void begin_at(struct dhdl *d, double begin)
+{
+    const size_t ns = (size_t)d->nstates, nc = (size_t)d->ncomponents;
+    size_t first = 0;
+    while (first < d->n && d->time[first] < begin)
+        first++;
+    d->n -= first;
+    d->seen -= first * d->stride < d->seen ? first * d->stride : d->seen;
+    memmove(d->time, d->time + first, d->n * sizeof *d->time);
+    memmove(d->dhdl, d->dhdl + first * nc, d->n * nc * sizeof *d->dhdl);
+    memmove(d->dh, d->dh + first * ns, d->n * ns * sizeof *d->dh);
+    if (d->at)
+        memmove(d->at, d->at + first, d->n * sizeof *d->at);
+}
+
+static int read_one(struct file *f, int n, double begin, struct err *e)
 {
     int rc = dhdl_read_file(&f->d, f->path, f->path, XVG_ALL, ESTIMATE_NUMBERS / (size_t)n, e);
     if (rc)
         e->code = ERR_UNSUPPORTED; /* it is there, but is no such file */
+    if (!rc && begin > -INFINITY)
+        begin_at(&f->d, begin);
     return rc ? -(int)e->code : check(f, e);
 }
 
@@ -181,13 +219,27 @@ static int choose_files(struct file *files, char *const *paths, int n, int *chos
     return *chosen ? 0 : err_set(e, ERR_UNSUPPORTED, "%s: empty, expected samples in one file or more", empty->data);
 }
 
-int estimate_files(char *const *paths, int n, struct buf *json, bool *answered, struct err *e)
+/* A run in which the state changes is alone. */
+static int check_kinds(const struct file *files, int n, struct err *e)
+{
+    for (int i = 1; i < n; i++)
+        if (!files[i].d.at != !files[0].d.at)
+            return err_set(e, ERR_UNSUPPORTED,
+                           "%s: samples of one state, but %s is of a run in which the state changes; expected files of "
+                           "one kind",
+                           files[files[0].d.at ? i : 0].path, files[files[0].d.at ? 0 : i].path);
+    return 0;
+}
+
+int estimate_files(char *const *paths, int n, double begin, struct buf *json, bool *answered, struct err *e)
 {
     struct file *files = xcalloc((size_t)n, sizeof *files);
     struct buf empty = {0};
     int chosen = 0, rc = choose_files(files, paths, n, &chosen, &empty, e);
     for (int i = 0; !rc && i < chosen; i++)
-        rc = read_one(files + i, chosen, e);
+        rc = read_one(files + i, chosen, begin, e);
+    if (!rc)
+        rc = check_kinds(files, chosen, e);
     if (!rc) {
         qsort(files, (size_t)chosen, sizeof *files, compare);
         rc = join(files, &chosen, e);

@@ -11,15 +11,13 @@
 #include "engine/estimate/profiles/profiles.h"
 #include "engine/estimate/rows/rows.h"
 
-/* Windows that exchange replicas are used from one time on. */
+/* Of windows that exchange replicas rows of the same times are used. */
 static void align(struct result *r, struct sampling *s)
 {
     sampling_align(s);
-    for (int k = 0; k < s->nstates; k++) {
-        struct window_result *w = r->windows + k;
-        if (w->used)
-            window_drop(w, w->used - sampling_count(s, k), s, k);
-    }
+    for (int k = 0; k < s->nstates; k++)
+        if (r->windows[k].used)
+            window_align(r->windows + k, s, k);
 }
 
 /* One repeat: its replicas' folders. */
@@ -47,7 +45,7 @@ static void repeat(const struct estimate_ensemble *q, struct result *r, const st
         snprintf(w->reason, sizeof w->reason, "%s", replicas[k].reason ? replicas[k].reason : "");
         window_read(r, q->directory, folder, k, replicas + k, &s);
     }
-    walks_count(r, q->set->exchange);
+    walks_count(r, q->set->exchange, q->exchanges_alone);
     if (q->walks)
         walks_write(r, q->walks + index);
     if (q->set->exchange)

@@ -65,12 +65,13 @@ struct estimate_ensemble {
     const char
         *directory; /* repeat 0 alone: DIRECTORY/lambda_KK; else DIRECTORY/repeat_RR/lambda_KK (two digits or more) */
     const struct settings *set;
-    bool npt;                                        /* production holds the pressure of `set` */
-    int repeats;                                     /* replicas of each window, 1 or more */
-    const struct estimate_replica *replicas;         /* [repeats][set->alchemy.nwindows] */
-    const struct estimate_held *held;                /* NULL: nothing is */
-    const struct finite_size *finite_size;           /* NULL: not asked for */
-    struct estimate_production *production;          /* NULL: none is */
+    bool npt;                                /* production holds the pressure of `set` */
+    size_t exchanges_alone;                  /* that windows which were added did not take part in, nor anybody then */
+    int repeats;                             /* replicas of each window, 1 or more */
+    const struct estimate_replica *replicas; /* [repeats][set->alchemy.nwindows] */
+    const struct estimate_held *held;        /* NULL: nothing is */
+    const struct finite_size *finite_size;   /* NULL: not asked for */
+    struct estimate_production *production;  /* NULL: none is */
     void (*methods)(void *of, struct writer *w);     /* writes elements of its list of methods; NULL: not known */
     const char *split;                               /* the text of results.json's object; NULL: there is none */
     const char *remark;                              /* a warning that results.json repeats; NULL: none */
@@ -97,9 +98,10 @@ void estimate_ensemble(const struct estimate_ensemble *q, struct buf *json);
 
 /* The same from dhdl.xvg files of one ladder, of GROMACS or our own, gzipped or not: their headers say which windows
  * they are of. Several of one window are parts of one run, in any order; empty files are of windows that have not
- * begun. *answered: there is a free energy. ERR_MISSING_FILE; ERR_UNSUPPORTED for files that cannot be read or do not
- * hold the energy differences to all states. */
-int estimate_files(char *const *paths, int n, struct buf *json, bool *answered, struct err *e);
+ * begun. Or files are the parts of one run in which the state changes, as of an expanded ensemble or AWH along lambda.
+ * Rows before `begin`, in ps, are left out (-INFINITY: none). *answered: there is a free energy. ERR_MISSING_FILE;
+ * ERR_UNSUPPORTED for files that cannot be read or do not hold the energy differences to all states. */
+int estimate_files(char *const *paths, int n, double begin, struct buf *json, bool *answered, struct err *e);
 
 /* Works of non-equilibrium switches, files of forward ones and of backward ones, each in the order of their snapshots.
  */

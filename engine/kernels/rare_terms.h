@@ -219,7 +219,13 @@ MATH_FN void bonded_rare(struct bonded_pass *p, uint32_t i)
     }
 }
 
-/* A function of the dihedrals of the first and of the last four of five atoms; the same in all states. */
+/* What there is of a map at a lambda. */
+MATH_FN double cmap_share(const struct cmap *m, double lambda)
+{
+    return m->share[0] + lambda * (m->share[1] - m->share[0]);
+}
+
+/* A function of the dihedrals of the first and of the last four of five atoms. */
 MATH_FN void bonded_cmap(struct bonded_pass *p, uint32_t i)
 {
     const struct cmap *m = &p->t->cmaps[i];
@@ -228,10 +234,14 @@ MATH_FN void bonded_cmap(struct bonded_pass *p, uint32_t i)
     torsion_of(p, m->atom + 1, &second);
     struct cmap_value at =
         cmap_at(p->t->cmap_points + m->first, m->side, turn_angle(first.phi), turn_angle(second.phi));
-    struct bonded_value v = {at.u, 0, 0};
-    add_forces(p, m->atom, 4, at.du_dphi, first.grad, first.rel);
-    add_forces(p, m->atom + 1, 4, at.du_dpsi, second.grad, second.rel);
+    const double share = cmap_share(m, p->lambda);
+    struct bonded_value v = {share * at.u, 0, at.u * (m->share[1] - m->share[0])};
+    add_forces(p, m->atom, 4, share * at.du_dphi, first.grad, first.rel);
+    add_forces(p, m->atom + 1, 4, share * at.du_dpsi, second.grad, second.rel);
     add_value(p, TERM_CMAP, &v);
+    if (wants_windows(p, &p->t->ncmaps, i))
+        for (uint32_t w = 0; w < p->t->nwindows; w++)
+            pass_window(p, w, cmap_share(m, p->t->lambda[w][LAMBDA_BONDED]) * at.u);
 }
 
 /* A restraint between centers is the work of `lanes`, each of which has the atoms lane, lane + lanes, .. of both

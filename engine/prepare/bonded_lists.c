@@ -61,15 +61,17 @@ static bool centers_perturbed(const void *p)
     return memcmp(r->c[0], r->c[1], sizeof r->c[0]) != 0;
 }
 
-static bool never_perturbed(const void *p)
+static bool cmap_perturbed(const void *p)
 {
-    return false;
+    const struct cmap *m = p;
+    return m->share[0] != m->share[1];
 }
 
 uint32_t topology_changing(const struct topology *t, enum lambda component)
 {
     const bool restraints = component == LAMBDA_RESTRAINT;
-    const struct term_list *bonded[] = {&t->nbonds, &t->nangles, &t->ndihedrals, &t->nrb_dihedrals, &t->nimpropers},
+    const struct term_list *bonded[] = {&t->nbonds,        &t->nangles,    &t->ndihedrals,
+                                        &t->nrb_dihedrals, &t->nimpropers, &t->ncmaps},
                            *held[] = {&t->nposition_restraints, &t->ncenters};
     uint32_t n = 0;
     for (size_t i = 0; i < sizeof bonded / sizeof *bonded && !restraints; i++)
@@ -208,7 +210,7 @@ void topology_terms(struct topology *t, const struct system *sys, const struct s
     free(bonds);
     free(rare);
     t->centers = sorted_copy(sys->centers, sys->ncenters, sizeof *t->centers, centers_perturbed, &t->ncenters);
-    t->cmaps = sorted_copy(sys->cmaps, sys->ncmaps, sizeof *t->cmaps, never_perturbed, &t->ncmaps);
+    t->cmaps = sorted_copy(sys->cmaps, sys->ncmaps, sizeof *t->cmaps, cmap_perturbed, &t->ncmaps);
     t->ncmap_points = (uint32_t)sys->ncmap_points;
     t->cmap_points = xcalloc(t->ncmap_points, sizeof *t->cmap_points);
     if (sys->ncmap_points)

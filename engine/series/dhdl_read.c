@@ -18,6 +18,7 @@ struct columns {
     const char *name;                  /* of the file */
     int derivative[LAMBDA_FILE_COUNT]; /* column of dH/dlambda, 0: absent */
     int *difference;                   /* [nstates] */
+    size_t state;                      /* column of the state of each row, 0: absent */
 };
 
 /* "(0.5000, 1.0000)" or "0.5000" into out. Returns the number of values, -1 when it is neither. */
@@ -67,41 +68,63 @@ static int names(struct dhdl *d, const char *s, const char *end)
     }
 }
 
-/* GROMACS names no state in the subtitle of a file that has samples of several. */
-static int several_states(const char *name, const struct xvg *x, struct err *e)
+static void read_temperature(struct dhdl *d, const char *subtitle, const char *state)
 {
-    for (int i = 0; i < x->nlegends; i++)
-        if (!strcmp(x->legend[i], "Thermodynamic state"))
-            return err_set(
-                e, ERR_UNSUPPORTED,
-                "%s:%d: an expanded-ensemble file: samples of several states in one file; expected a file for each "
-                "state, of which the subtitle says \"state N: ...\"",
-                name, x->legend_line[i]);
+    const char *t = strstr(subtitle, "T = ");
+    if (t && t < (state ? state : t + 1))
+        d->temperature = strtod(t + 4, NULL);
+}
+
+/* Of a run in which the state changes the subtitle says the temperature only, and the legends of dH/dlambda say what
+ * the numbers of lambda vectors are. */
+static int changing_state(struct dhdl *d, const char *name, const struct xvg *x, struct err *e)
+{
+    d->state = -1;
+    if (x->subtitle)
+        read_temperature(d, x->subtitle, NULL);
+    for (int i = 0; i < x->nlegends; i++) {
+        const char *s = x->legend[i] + strlen(DHDL_DERIVATIVE);
+        if (strncmp(x->legend[i], DHDL_DERIVATIVE, strlen(DHDL_DERIVATIVE)) != 0)
+            continue;
+        const int c = component_named(s, strcspn(s, " "));
+        if (c >= 0 && d->ncomponents < LAMBDA_FILE_COUNT)
+            d->component[d->ncomponents++] = (enum lambda)c;
+    }
+    return d->ncomponents ? 0
+                          : err_set(e, ERR_UNSUPPORTED,
+                                    "%s: no column of dH/dlambda, which would name the components of lambda; expected "
+                                    "dhdl-derivatives = yes of a run in which the state changes",
+                                    name);
+}
+
+/* GROMACS names no state in the subtitle of slow growth either. */
+static int slow_growth(const char *name, const struct xvg *x, struct err *e)
+{
     if (x->subtitle && !strncmp(x->subtitle, "T = ", 4) && !strstr(x->subtitle, "state "))
-        return err_set(
-            e, ERR_UNSUPPORTED,
-            "%s:%d: subtitle \"%s\" names no state, as in files of expanded ensembles, AWH along lambda and "
-            "slow growth, "
-            "with samples of several states; expected a file for each state, or slow growth with --forward or "
-            "--backward",
-            name, x->subtitle_line, x->subtitle);
+        return err_set(e, ERR_UNSUPPORTED,
+                       "%s:%d: subtitle \"%s\" names no state and no column is called \"" DHDL_STATE
+                       "\", as in files of slow growth; "
+                       "expected a file for each state, an expanded ensemble or AWH along lambda, or slow growth with "
+                       "--forward or --backward",
+                       name, x->subtitle_line, x->subtitle);
     return 0;
 }
 
 static int subtitle(struct dhdl *d, const char *name, const struct xvg *x, struct err *e)
 {
-    if (several_states(name, x, e))
+    if (xvg_column(x, DHDL_STATE))
+        return changing_state(d, name, x, e);
+    if (slow_growth(name, x, e))
         return -(int)e->code;
     if (!x->subtitle)
         return err_set(e, ERR_IO, "%s: no subtitle, expected one with \"T = ... (K)\" and \"state N: ... = ...\"",
                        name);
-    const char *t = strstr(x->subtitle, "T = "), *state = strstr(x->subtitle, "state ");
+    const char *state = strstr(x->subtitle, "state ");
     const char *equals = NULL;
     for (const char *s = state; s && (s = strstr(s, " = ")); s += 3)
         equals = s;
     const char *colon = state ? strchr(state, ':') : NULL;
-    if (t && t < (state ? state : t + 1))
-        d->temperature = strtod(t + 4, NULL);
+    read_temperature(d, x->subtitle, state);
     if (!colon || !equals || colon > equals || names(d, colon + 1, equals) || !d->ncomponents ||
         vector(equals + 3, d->lambda, LAMBDA_FILE_COUNT) != d->ncomponents)
         return err_set(e, ERR_IO,
@@ -152,37 +175,70 @@ static bool known(double energy, bool own)
     return isfinite(energy) || (energy == INFINITY && !own);
 }
 
+/* The state of a row. In it the energy is the row's own, so that the difference is 0 to the last digit. */
+static int state_of(const struct dhdl *d, const struct columns *c, const double *v, int *state, struct err *e)
+{
+    *state = d->state;
+    if (!c->state)
+        return 0;
+    const double told = v[c->state];
+    if (!(told >= 0 && told < d->nstates) || told != floor(told))
+        return err_set(e, ERR_UNSUPPORTED,
+                       "%s: state %g at %g ps, expected 0 to %d: one with a column of energy differences", c->name,
+                       told, v[0], d->nstates - 1);
+    *state = (int)told;
+    const double own = v[c->difference[*state]];
+    if (isfinite(own) && fabs(own) > 1e-6)
+        return err_set(e, ERR_UNSUPPORTED,
+                       "%s: energy difference %g kJ/mol to state %d at %g ps, the row's own, expected 0", c->name, own,
+                       *state, v[0]);
+    return 0;
+}
+
 /* Copies row by row what has known energies. Without a finite dH/dlambda in one of them there are no derivatives. */
-static void take_rows(struct dhdl *d, const struct columns *c)
+static int take_rows(struct dhdl *d, const struct columns *c, struct err *e)
 {
     const struct xvg *x = c->x;
     size_t width = (size_t)x->nlegends + 1, nc = (size_t)d->ncomponents, ns = (size_t)d->nstates;
     d->time = xcalloc(x->nrows, sizeof *d->time);
     d->dhdl = xcalloc(x->nrows * nc, sizeof *d->dhdl);
     d->dh = xcalloc(x->nrows * ns, sizeof *d->dh);
+    if (c->state) {
+        d->at = xcalloc(x->nrows, sizeof *d->at);
+        d->dropped = xcalloc(ns, sizeof *d->dropped);
+    }
     bool derivatives = d->derivatives;
+    int state;
     for (size_t row = 0; row < x->nrows; row++) {
         const double *v = x->v + row * width;
         bool complete = true, slopes = true;
+        if (state_of(d, c, v, &state, e))
+            return -(int)e->code;
         for (size_t i = 0; i < nc && derivatives; i++) {
             d->dhdl[d->n * nc + i] = derivative(d->component[i], v[c->derivative[d->component[i]]]);
             slopes = slopes && isfinite(d->dhdl[d->n * nc + i]);
         }
         for (size_t k = 0; k < ns; k++) {
             d->dh[d->n * ns + k] = v[c->difference[k]];
-            complete = complete && known(d->dh[d->n * ns + k], (int)k == d->state);
+            complete = complete && known(d->dh[d->n * ns + k], (int)k == state);
         }
         d->time[d->n] = v[0];
+        if (d->at) {
+            d->at[d->n] = state;
+            d->dropped[state] += !complete;
+        }
         d->n += complete;
         d->nonfinite += !complete;
         d->slopeless += complete && !slopes;
     }
     d->derivatives = derivatives && !d->slopeless;
+    return 0;
 }
 
 static int columns(struct dhdl *d, struct columns *c, struct err *e)
 {
     int rc = subtitle(d, c->name, c->x, e);
+    c->state = xvg_column(c->x, DHDL_STATE);
     for (int column = 1; !rc && column <= c->x->nlegends; column++)
         rc = legend(d, c, column, e);
     if (rc)
@@ -204,7 +260,7 @@ static int understand(struct dhdl *d, const char *name, struct xvg *x, int rc, s
     if (!rc)
         rc = columns(d, &c, e);
     if (!rc)
-        take_rows(d, &c);
+        rc = take_rows(d, &c, e);
     free(c.difference);
     xvg_close(x);
     return rc;
@@ -225,6 +281,8 @@ int dhdl_read_file(struct dhdl *d, const char *name, const char *path, uint64_t 
 void dhdl_close(struct dhdl *d)
 {
     free(d->states);
+    free(d->at);
+    free(d->dropped);
     free(d->time);
     free(d->dhdl);
     free(d->dh);

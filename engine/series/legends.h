@@ -9,6 +9,9 @@
 #define DHDL_DERIVATIVE "dH/d\\xl\\f{} "
 #define DHDL_DIFFERENCE "\\xD\\f{}H \\xl\\f{} to "
 
+/* Of a run in which the state changes: that of the row. */
+#define DHDL_STATE "Thermodynamic state"
+
 /* energy.xvg, as gmx energy has them, so that columns can be compared by eye. */
 #define ENERGY_POTENTIAL "Potential"
 #define ENERGY_KINETIC "Kinetic En."

@@ -150,10 +150,13 @@ struct center_atom {
     double weight;
 };
 
-/* cmap (funct 1): points first .. first + side^2 of system.cmap_points, phi by psi */
+/* cmap (funct 1): points first .. first + side^2 of system.cmap_points, phi by psi, times `share` of each state.
+ * Topologies have one map for both; it is a tempered solute that has less of it in B. */
 struct cmap {
     int atom[5];
     int first, side;
+    int pad_;
+    double share[2];
 };
 
 /* An atom without mass that others place: count of them from system.site_atoms[first] on, by weights (which add up to

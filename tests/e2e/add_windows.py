@@ -155,7 +155,7 @@ def as_whole(s, added):
 def killed(s, expected, more=""):
     """kill -9 of the service or its worker at random moments after the request; it is asked for again until it is there."""
     rng = random.Random(5)
-    ident = submit(s, "killed" + more.replace(": ", "-").strip(), more=more)
+    ident = submit(s, "killed-" + more.split(":")[0], more=more)
     s.wait_done(ident)
     for k in range(14):
         if s.get(ident)["revision"] == 1:
@@ -208,6 +208,60 @@ def assert_handed_out(before, ensemble):
     assert min(given[1:3]) < max(given[1:3]) and max(given[1:3]) > STEPS // 4, given
     for old, new in zip(before["replicas"], (ensemble["replicas"][0], ensemble["replicas"][3])):
         assert new["steps"] >= old["steps"], (old, new)
+
+
+SWAPS = "exchange: {every: 100 steps}\n"
+
+
+def exchanging(program, s):
+    """New windows come alone to where the others stand. From there on all exchange replicas, which the walks show."""
+    ident = submit(s, "swaps", more=SWAPS)
+    s.wait_done(ident)
+    s.shoal(program, "extend", "swaps", "--add-window", "bonded: 0.3", "--add-window", "bonded: 0.65")
+    ensemble = s.wait_done(ident)
+    total = BEFORE + STEPS
+    assert f"; new windows make {total} steps alone, and the others wait" in events(s, ident, "extend")[0], events(s, ident, "extend")
+    assert {r["step"] for r in ensemble["replicas"]} == {total}, ensemble
+    alone = results(s, ident)
+    assert_known(alone)
+    assert not beyond_chance(alone["verdict"]), alone["verdict"]
+    assert {w["samples"]["used"] for w in alone["windows"]} == {STEPS // FRAMES + 1}, alone["windows"]
+    assert alone["exchange"] == [], alone["exchange"]
+    killed(s, s.outputs(ident), SWAPS)
+    s.shoal(program, "extend", "swaps", "--time", f"{STEPS} steps")
+    s.wait_done(ident)
+    result = results(s, ident)
+    assert_known(result)
+    assert error(result) < error(alone), (result["uncertainty"], alone["uncertainty"])
+    walks = result["exchange"][0]
+    assert walks["exchanges"] == STEPS // 100 - 1, walks  # all but the first, after which they are where they show
+    assert {r["windows"] for r in walks["replicas"]} == {4} and walks["round_trips"] > 0, walks
+    assert all(0.02 < pair["acceptance"] < 0.9 for pair in walks["pairs"]), walks
+
+
+def exchanging_paused(s):
+    """In the middle, in two repeats, which are at steps of their own."""
+    ident = submit(s, "swaps-paused", steps=100000, more=SWAPS + "repeats: 2\n")
+    until(lambda: min(r["time_ps"] or 0 for r in s.get(ident)["replicas"]) >= 4)
+    s.call("POST", f"/v1/ensembles/{ident}/pause")
+    until(lambda: {r["state"] for r in s.get(ident)["replicas"]} == {"paused"})
+    steps = [r["step"] for r in s.get(ident)["replicas"]]
+    assert steps[0] == steps[1] and steps[2] == steps[3], steps
+    path = f"/v1/ensembles/{ident}/extend?windows=bonded%3A+0.3;bonded%3A+0.65"
+    status, ensemble = until(lambda: (said := s.call("POST", path))[0] != 503 and said)
+    assert status == 200, ensemble
+    assert f"; new windows make {max(steps)} steps alone" in events(s, ident, "extend")[0], (steps, events(s, ident, "extend"))
+    s.call("POST", f"/v1/ensembles/{ident}/resume")
+    for _ in range(3):
+        time.sleep(0.3)
+        s.kill()
+        s.start()
+    s.wait_done(ident)
+    result = results(s, ident)
+    assert_known(result)
+    assert len(result["exchange"]) == 2
+    for walks in result["exchange"]:
+        assert walks["exchanges"] == (BEFORE + 100000 - max(steps)) // 100 - 1, (walks, steps)
 
 
 def longer(program, s, ident, whole):
@@ -317,12 +371,10 @@ def refused(program, s):
         message = add_windows(s, ident, windows, 422 if "four decimals" in said else 400)
         assert said in message, (windows, message)
     assert s.get(ident)["revision"] == 1 and s.get(ident)["windows"] == 2
-    for key, frames, more, said in (("none", "no", "", "stores no frames"),
-                                    ("swaps", "100 steps", "exchange: {every: 50 steps}\n", "exchange")):
-        ident = submit(s, key, steps=200, frames=frames, more=more)
-        s.wait_done(ident)
-        message = add_windows(s, ident, "bonded: 0.5", 409)
-        assert said in message and "submit it anew with all windows" in message, message
+    ident = submit(s, "none", steps=200, frames="no")
+    s.wait_done(ident)
+    message = add_windows(s, ident, "bonded: 0.5", 409)
+    assert "stores no frames" in message and "submit it anew with all windows" in message, message
     run = subprocess.run([program, "extend", "short", "--add-window", "bonded: 0.5", "--time", "1 ps"],
                          env={**os.environ, "SHOAL_SOCKET": s.socket}, capture_output=True, text=True, check=False)
     assert run.returncode == 2 and "one of --time TIME" in run.stderr, run
@@ -339,6 +391,8 @@ def main():
     whole = as_whole(s, result)
     killed(s, expected)
     by_need(program, s)
+    exchanging(program, s)
+    exchanging_paused(s)
     longer(program, s, ident, whole)
     again(s, ident)
     paused_repeats(s)

@@ -478,6 +478,8 @@ def check_switches(folder):
         (hot, 2, "expected --forward and --backward"),
         (["--forward", a, "--temperature", "warm"], 2, "--temperature warm: expected a temperature in K"),
         (["--forward", a, *hot, "--unit", "J"], 2, "--unit J: expected kJ/mol, kcal/mol or kT"),
+        (["--forward", a, *hot, "--begin", "20 ps"], 2, "--begin is for dhdl.xvg files of windows"),
+        ([f"{folder}/lambda_00/dhdl.xvg", "--begin", "soon"], 2, "--begin soon: expected a time"),
         (["--forward", f"{folder}/none*.dat", *hot], 66, "no file that this pattern matches"),
         (["--forward", a, "--backward", a, *hot], 65, "given as forward and as backward"),
         (["--forward", f"{folder}/lambda_00/dhdl.xvg"], 65, "names one state: lambda stays there"),

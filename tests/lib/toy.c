@@ -165,7 +165,7 @@ void toy_add_cmap(struct system *s, int first)
     s->ncmap_points = SIDE * SIDE;
     s->cmap_points = xcalloc(SIDE * SIDE, sizeof *s->cmap_points);
     cmap_points_make(values, SIDE, s->cmap_points);
-    toy_add(s, cmaps, ncmaps, (struct cmap){{first, first + 1, first + 2, first + 3, first + 4}, 0, SIDE});
+    toy_add(s, cmaps, ncmaps, (struct cmap){{first, first + 1, first + 2, first + 3, first + 4}, 0, SIDE, 0, {1, 0.6}});
 }
 
 /* ---- running ---- */

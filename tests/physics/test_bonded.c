@@ -111,7 +111,7 @@ static enum term term_of(int kind)
 static bool changes(int kind)
 {
     if (kind < RARE)
-        return kind != PAIR14 && kind != CMAP;
+        return kind != PAIR14;
     return memcmp(rare[kind - RARE].c[0], rare[kind - RARE].c[1], sizeof rare->c[0]) != 0;
 }
 
@@ -269,6 +269,37 @@ static void test_lambda(void **state)
             assert_true(fabs(du[w] - (energy_at(s, &set, w) - a.potential)) < 1e-8 + of_window(du[w]));
         assert_true((fabs(expected) > 1e-3) == changes(kind));
         toy_system_free(s);
+    }
+}
+
+/* A map at lambda is one whose points are what is left of it there, and of which all states have the same. */
+static void test_map_share(void **state)
+{
+    struct settings set = perturbed_settings();
+    for (int window = 0; window < WINDOWS; window++) {
+        struct system *ours = molecule(CMAP), *theirs = molecule(CMAP);
+        const double lambda = set.alchemy.lambda[window][LAMBDA_BONDED], share = 1 + lambda * (0.6 - 1);
+        theirs->cmaps[0].share[1] = 1;
+        for (int i = 0; i < theirs->ncmap_points; i++)
+            for (int n = 0; n < CMAP_NUMBERS; n++)
+                theirs->cmap_points[i][n] *= share;
+        struct toy a = toy_open(ours, &set, window), b = toy_open(theirs, &set, window);
+        double du[WINDOWS], none[WINDOWS], f[ATOMS][3], g[ATOMS][3];
+        struct err e = {0};
+        const double u = toy_sample(a.sim, du).potential, expected = toy_sample(b.sim, none).potential;
+        assert_int_equal(sim_forces(a.sim, f, &e), 0);
+        assert_int_equal(sim_forces(b.sim, g, &e), 0);
+        assert_true(fabs(u) > 0.1 && fabs(u - expected) < 1e-9 + of_energy(u));
+        for (int i = 0; i < 3 * ATOMS; i++)
+            assert_true(fabs(f[i / 3][i % 3] - g[i / 3][i % 3]) < 1e-8 + of_force(g));
+        for (int w = 0; w < WINDOWS; w++) {
+            const double other = 1 + set.alchemy.lambda[w][LAMBDA_BONDED] * (0.6 - 1);
+            assert_true(fabs(du[w] - u * (other / share - 1)) < 1e-8 + of_window(du[w]) && none[w] == 0);
+        }
+        toy_close(&a);
+        toy_close(&b);
+        toy_system_free(ours);
+        toy_system_free(theirs);
     }
 }
 
@@ -464,9 +495,13 @@ static void test_images(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_forces),        cmocka_unit_test(test_lambda),
-        cmocka_unit_test(test_pair14_lambda), cmocka_unit_test(test_pair14_of_unchanged_atoms),
-        cmocka_unit_test(test_virial),        cmocka_unit_test(test_by_hand),
+        cmocka_unit_test(test_forces),
+        cmocka_unit_test(test_lambda),
+        cmocka_unit_test(test_map_share),
+        cmocka_unit_test(test_pair14_lambda),
+        cmocka_unit_test(test_pair14_of_unchanged_atoms),
+        cmocka_unit_test(test_virial),
+        cmocka_unit_test(test_by_hand),
         cmocka_unit_test(test_images),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -21,6 +21,8 @@
     HEAD "alchemy:\n  decouple: A # \xc3\xa4, \xe2\x82\xac\n  windows: {coulomb: [" coulomb "], vdw: [" vdw            \
          "]}\n" PROTOCOL
 
+static uint64_t made; /* steps, by whoever has made most */
+
 /* What comes of it, and which windows are new. */
 static void added(const char *text, const char *windows, const char *expected, int n, const int *origin)
 {
@@ -28,7 +30,7 @@ static void added(const char *text, const char *windows, const char *expected, i
     struct added_windows x;
     struct err e = {0};
     buf_printf(&spec, "%s", text);
-    if (spec_add_windows(&spec, "s.yaml", windows, &x, &e))
+    if (spec_add_windows(&spec, "s.yaml", windows, made, &x, &e))
         fail_msg("%s", e.msg);
     assert_string_equal(spec.data, expected);
     assert_int_equal(x.windows, n);
@@ -46,7 +48,7 @@ static void not_added(const char *text, const char *windows, enum err_code code,
     struct added_windows x;
     struct err e = {0};
     buf_printf(&spec, "%s", text);
-    assert_int_equal(spec_add_windows(&spec, "s.yaml", windows, &x, &e), -(int)code);
+    assert_int_equal(spec_add_windows(&spec, "s.yaml", windows, made, &x, &e), -(int)code);
     if (!strstr(e.msg, said))
         fail_msg("\"%s\" does not say \"%s\"", e.msg, said);
     free(x.origin);
@@ -137,16 +139,43 @@ static void refuses(void **state)
     not_added(ladder, "vdw: 0.50001", ERR_SPEC, "one state to four decimals");
     added(FLOW("0, 1", "0, 1") "allocate: adaptive\n", "vdw: 0.3, coulomb: 0.25",
           FLOW("0, 0.25, 1", "0, 0.3, 1") "allocate: adaptive\n", 3, (const int[]){0, -1, 1});
-    struct buf text = {0};
-    buf_printf(&text, "%sexchange: {every: 10 ps}\n", ladder);
-    not_added(text.data, "vdw: 0.6", ERR_CONFLICT, "submit it anew with all windows");
-    buf_free(&text);
     not_added(HEAD "alchemy: {decouple: A, windows: {vdw: [0, 1]}}\nprotocol: [{produce: {time: 1 ns}}]\n", "vdw: 0.6",
               ERR_CONFLICT, "stores no frames (frames-every)");
     not_added(
         "name: x\nsystem: {topology: a.top, coordinates: a.gro, window-coordinates: [a.gro, b.gro]}\n"
         "alchemy: {decouple: A, windows: {vdw: [0, 1]}}\n" PROTOCOL,
         "vdw: 0.6", ERR_CONFLICT, "start coordinates of its own");
+}
+
+/* Windows that exchange replicas wait for new ones where they are. */
+#define SAMPLED "protocol: [{produce: {time: 1 ns, sample-every: 1 ps, frames-every: 1 ps}}]\n"
+
+static void those_that_exchange(void **state)
+{
+    (void)state;
+    static const int origin[] = {0, -1, 1};
+    static const struct {
+        uint64_t made;
+        const char *before, *after;
+    } texts[] = {{0, "{every: 10 ps}", "{every: 10 ps}"},
+                 {5200, "{every: 10 ps}", "{after: 5200, every: 10 ps}"},
+                 {5200, "{every: 10 ps, after: 17, scheme: gibbs}", "{every: 10 ps, after: 5200, scheme: gibbs}"},
+                 {5200, "{after: 9000, every: 10 ps}", "{after: 9000, every: 10 ps}"},
+                 {5200, "\n  # \xe2\x82\xac\n  every: 10 ps\n  scheme: gibbs",
+                  "\n  # \xe2\x82\xac\n  after: 5200\n  every: 10 ps\n  scheme: gibbs"},
+                 {123456789012, "\n    every: 10 ps\n    after: 1", "\n    every: 10 ps\n    after: 123456789012"}};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct buf text = {0}, expected = {0};
+        buf_printf(&text, HEAD "exchange: %s\nalchemy: {decouple: A, windows: {vdw: [0, 1]}}\n" SAMPLED,
+                   texts[i].before);
+        buf_printf(&expected, HEAD "exchange: %s\nalchemy: {decouple: A, windows: {vdw: [0, 0.5, 1]}}\n" SAMPLED,
+                   texts[i].after);
+        made = texts[i].made;
+        added(text.data, "vdw: 0.5", expected.data, 3, origin);
+        buf_free(&text);
+        buf_free(&expected);
+    }
+    made = 0;
 }
 
 int main(void)
@@ -156,6 +185,7 @@ int main(void)
         cmocka_unit_test(in_lines),
         cmocka_unit_test(many),
         cmocka_unit_test(refuses),
+        cmocka_unit_test(those_that_exchange),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -172,10 +172,18 @@ static void mark_done(int window)
     fclose(f);
 }
 
+/* What replicas are told of their windows. */
+struct member {
+    uint32_t key;
+    const char *origin;
+};
+static const struct member plain[WINDOWS] = {{0, NULL}, {1, NULL}, {2, NULL}};
+static const struct member *members = plain;
+
 static unsigned not_done(void)
 {
     unsigned mask = 0;
-    for (int w = 0; w < WINDOWS; w++) {
+    for (int w = 0; w < fake.spec.settings.alchemy.nwindows; w++) {
         char path[128];
         snprintf(path, sizeof path, "%s/done_%d", fake.directory, w);
         mask |= (unsigned)(access(path, F_OK) != 0) << w;
@@ -210,6 +218,7 @@ static void hear(void *ctx, const struct replica *r, const struct replica_report
 /* Some of the set's windows, the last one first; stopped after so many calls into simulations, 0: never. */
 static void run_some(struct told told[WINDOWS], unsigned windows, int stop_after, uint64_t target, uint32_t salt)
 {
+    static const char *const folders[WINDOWS] = {"lambda_00", "lambda_01", "lambda_02"};
     struct models models = {.dev = &fake_dev};
     struct runner runner = {.dev = &fake_dev};
     struct err e = {0};
@@ -224,7 +233,10 @@ static void run_some(struct told told[WINDOWS], unsigned windows, int stop_after
                                                               .jobs = runner.jobs,
                                                               .directory = fake.directory,
                                                               .window = w,
-                                                              .replica = (uint32_t)w,
+                                                              .replica = members[w].key,
+                                                              .folder = folders[w],
+                                                              .origin = members[w].origin,
+                                                              .ladder = members == plain ? 1 : 2,
                                                               .steps = target,
                                                               .salt = salt,
                                                               .exchange = exchange,
@@ -421,6 +433,130 @@ static void test_extended(void **state)
     free_files(wanted);
 }
 
+/* ---- windows added between two that have exchanged ---- */
+
+static const struct member wide[WINDOWS] = {{0, "old/lambda_00"}, {2, NULL}, {1, "old/lambda_01"}};
+
+/* Two windows come to their end or, after so many calls, to a meeting; then there is one between them. Where they
+ * stood.
+ */
+static uint64_t sample_two(int calls)
+{
+    struct told told[WINDOWS];
+    char command[256];
+    fake.spec.settings.alchemy.nwindows = 2;
+    fake.spec.exchange_after = 0;
+    members = plain;
+    run_some(told, 3, calls, 0, 0);
+    assert_int_equal(told[0].step, told[1].step);
+    snprintf(command, sizeof command, "cd %s && mkdir old && mv lambda_00 lambda_01 old && rm -f done_*",
+             fake.directory);
+    assert_int_equal(system(command), 0);
+    fake.spec.settings.alchemy.nwindows = 3;
+    fake.spec.exchange_after = told[0].step;
+    members = wide;
+    return told[0].step;
+}
+
+/* The same step again: calls and jobs of the disk come in any order. */
+static void sample_two_until(int calls, uint64_t at)
+{
+    for (int i = 0; sample_two(calls) != at; i++) {
+        assert_true(i < 100);
+        fake_folder_empty();
+    }
+}
+
+/* Of every row of energy.xvg whose simulation is in a window, and how many exchanges came before it. */
+static void expect_walks(struct buf files[WINDOWS * FILES], double after)
+{
+    char *line[WINDOWS];
+    int beyond = 0, moved = 0;
+    for (int w = 0; w < WINDOWS; w++)
+        line[w] = strchr(files[w * FILES + 1].data, '\n') + 1;
+    while (*line[0]) {
+        unsigned seen = 0;
+        unsigned long before = 0;
+        double time = 0;
+        for (int w = 0; w < WINDOWS; w++) {
+            double potential;
+            int walker;
+            unsigned long exchanges;
+            assert_int_equal(sscanf(line[w], "%lf %lf %d %lu", &time, &potential, &walker, &exchanges), 4);
+            assert_true(w == 0 || exchanges == before);
+            before = exchanges;
+            seen |= 1u << walker;
+            moved += walker != w && time > after + 0.02 + 1e-9;
+            assert_true(w != 1 || walker == 1 || time > after + 0.02 + 1e-9); /* the new one is alone until they meet */
+            line[w] = strchr(line[w], '\n') + 1;
+        }
+        if (time > after + 1e-9)
+            assert_int_equal(seen, 7);
+        beyond += time > after + 1e-9;
+    }
+    assert_true(beyond < 5 || moved > 0);
+}
+
+static void test_added(void **state)
+{
+    (void)state;
+    struct buf wanted[WINDOWS * FILES] = {0};
+    fake.slowness = 1;
+    static const int stops[] = {60, 150, 0}; /* after so many calls; 0: at the end */
+    uint64_t last = 30;
+    for (size_t i = 0; i < sizeof stops / sizeof *stops; i++) {
+        const int calls = stops[i];
+        const uint64_t at = sample_two(calls);
+        assert_true(at >= last && (at == 140) == !calls);
+        last = at;
+        run(0);
+        read_files(wanted);
+        expect_walks(wanted, 0.002 * ((double)at - 30));
+        fake_folder_empty();
+        bool alive = at == 140; /* some are done soon then, and who kills leaves half rows in the files of all */
+        for (int k = 1; !alive; k += 41) {
+            sample_two_until(calls, at);
+            alive = survives(k, 0);
+            run(0);
+            expect_files(wanted);
+        }
+        for (int stop = 5; stop < 200; stop += 90) {
+            struct told told[WINDOWS];
+            sample_two_until(calls, at);
+            for (unsigned windows; (windows = not_done()); stop += 20)
+                run_some(told, windows, stop, 0, 0);
+            expect_files(wanted);
+        }
+        free_files(wanted);
+        memset(wanted, 0, sizeof wanted);
+    }
+    members = plain;
+}
+
+/* Of one that had come to its end the windows exchange when it is extended. */
+static void test_added_and_extended(void **state)
+{
+    (void)state;
+    struct buf wanted[WINDOWS * FILES] = {0};
+    const uint64_t later = 140 + 60;
+    bool alive = false;
+    sample_two(0);
+    run(later);
+    read_files(wanted);
+    expect_walks(wanted, 0.002 * (140 - 30));
+    fake_folder_empty();
+    for (int k = 1; !alive; k += 67) {
+        sample_two(0);
+        run(0);
+        reopen();
+        alive = survives(k, later);
+        run(later);
+        expect_files(wanted);
+    }
+    free_files(wanted);
+    members = plain;
+}
+
 /* Who fails says why, the others end at their checkpoints; with another noise the set gets by. */
 static void test_one_fails(void **state)
 {
@@ -470,6 +606,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_killed_over_and_over, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_stopped, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_extended, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_added, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_added_and_extended, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_one_fails, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_company, set_up, tear_down),
     };

@@ -24,6 +24,7 @@ static int add_windows(struct play *p, struct ensemble *e, int windows, const in
                                              .window = windows,
                                              .origin = from,
                                              .replica = first,
+                                             .step = ensemble_furthest(e),
                                              .spec = "text",
                                              .message = "more"});
 }
@@ -307,6 +308,48 @@ static void not_of_one_that_is_removed(void **state)
     play_end(&p);
 }
 
+/* They stay one set, which goes on from one step. */
+static void those_that_exchange(void **state)
+{
+    static const int middle[] = {0, -1, 1};
+    struct play p;
+    struct ensemble *e = play_ensemble(1, 2, 0);
+    e->nsets = 0;
+    ensemble_add_set(e, 2);
+    play_begin(&p, 1);
+    play_up(&p, 0, 3, "m");
+    play_add(&p, e);
+    const int64_t first = e->replicas[0].number;
+    play_about(&p, SCHED_SEGMENT, &e->replicas[0]);
+    assert_int_equal(play_wish(&p, SCHED_PAUSE, e), 0);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(play_about(&p, SCHED_STOPPED, &e->replicas[i]), 0);
+    assert_int_equal(add_windows(&p, e, 3, middle, FIRST), -ERR_CONFLICT);
+    assert_non_null(strstr(p.err.msg, "windows 0 and 1, which exchange replicas, are at steps 10 and 0"));
+    assert_int_equal(play_wish(&p, SCHED_RESUME, e), 0);
+    assert_int_equal(prepared(&p, e), 0);
+    play_about(&p, SCHED_SEGMENT, &e->replicas[1]);
+    assert_int_equal(play_wish(&p, SCHED_PAUSE, e), 0);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(play_about(&p, SCHED_STOPPED, &e->replicas[i]), 0);
+    struct sched_event before = {.kind = SCHED_ADD_WINDOWS, .ensemble = e, .window = 3, .origin = middle, .step = 9};
+    assert_int_equal(play_feed(&p, before), -ERR_BUSY); /* it was further when it came to this */
+    assert_int_equal(add_windows(&p, e, 3, middle, FIRST), 0);
+    assert_int_equal(e->nsets, 1);
+    assert_int_equal(e->sets[0].nreplicas, 3);
+    assert_int_equal(e->sets[0].number, first);
+    for (int i = 0; i < 3; i++) {
+        assert_ptr_equal(e->replicas[i].set, e->sets);
+        assert_int_equal(e->replicas[i].origin, middle[i]);
+        assert_int_equal(e->replicas[i].number, i == 1 ? FIRST : first + i / 2);
+    }
+    assert_int_equal(prepared(&p, e), 0);
+    assert_int_equal(play_wish(&p, SCHED_RESUME, e), 0);
+    assert_int_equal(prepared(&p, e), 0);
+    assert_int_equal(ensemble_count(e, REPLICA_RUNNING), 3);
+    play_end(&p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -317,6 +360,7 @@ int main(void)
         cmocka_unit_test(production_by_need),
         cmocka_unit_test(by_need_after_it_was_good_enough),
         cmocka_unit_test(not_of_one_that_is_removed),
+        cmocka_unit_test(those_that_exchange),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

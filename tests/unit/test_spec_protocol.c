@@ -28,7 +28,31 @@ static void test_exchange(void **state)
     assert_int_equal(s->stages[0].exchange_every, 0);
     assert_int_equal(s->stages[1].exchange_every, 500);
     assert_int_equal(s->stages[2].exchange_every, 500);
+    assert_int_equal(s->exchange_after, 0);
     spec_free(s);
+}
+
+/* Windows that were added: how many exchanges nobody takes part in. Stages have 500, 500 and 750 steps, of which the
+ * last may have become more. */
+static void test_exchange_after(void **state)
+{
+    static const struct {
+        unsigned after, alone;
+    } cases[] = {{0, 0}, {500, 0}, {999, 0}, {1000, 1}, {1499, 1}, {1500, 2}, {2500, 4}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct buf text = {0};
+        buf_printf(&text,
+                   HEAD
+                   "alchemy: {decouple: A, windows: {vdw: [0, 1]}}\nexchange: {every: 1 ps, after: %u}\n"
+                   "protocol:\n  - equilibrate: {time: 1 ps}\n  - produce: {time: 1 ps, sample-every: 0.2 ps}\n"
+                   "  - produce: {time: 1.5 ps, sample-every: 0.5 ps}\n",
+                   cases[i].after);
+        struct spec *s = parsed(text.data);
+        assert_int_equal(s->exchange_after, cases[i].after);
+        assert_int_equal(spec_exchanges_alone(s), cases[i].alone);
+        spec_free(s);
+        buf_free(&text);
+    }
 }
 
 /* What production does every so many steps comes after multiples of the stride. */
@@ -413,17 +437,12 @@ static void test_run_errors(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_exchange),
-        cmocka_unit_test(test_cross_errors),
-        cmocka_unit_test(test_run_errors),
-        cmocka_unit_test(test_phases),
-        cmocka_unit_test(test_scaled_phases),
-        cmocka_unit_test(test_phase_errors),
-        cmocka_unit_test(test_targets),
-        cmocka_unit_test(test_mesh_every),
-        cmocka_unit_test(test_mesh_every_refused),
-        cmocka_unit_test(test_stop_when),
-        cmocka_unit_test(test_stride),
+        cmocka_unit_test(test_exchange),     cmocka_unit_test(test_exchange_after),
+        cmocka_unit_test(test_cross_errors), cmocka_unit_test(test_run_errors),
+        cmocka_unit_test(test_phases),       cmocka_unit_test(test_scaled_phases),
+        cmocka_unit_test(test_phase_errors), cmocka_unit_test(test_targets),
+        cmocka_unit_test(test_mesh_every),   cmocka_unit_test(test_mesh_every_refused),
+        cmocka_unit_test(test_stop_when),    cmocka_unit_test(test_stride),
         cmocka_unit_test(test_allocate),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -55,9 +55,10 @@ def observe(spec: StrPath, trajectory: StrPath, *, output: StrPath = ".", begin:
     return Program(program).ask("observe", spec, *words, *included(includes))
 
 
-def estimate(*files: StrPath, program: StrPath = "shoal") -> Results:
-    """Free energies from the dhdl.xvg files of one ladder, of GROMACS or Shoal."""
-    return decode(Results, Program(program).ask("estimate", *files, fine=(OK, FAILED)), "Results")
+def estimate(*files: StrPath, begin: str | None = None, program: StrPath = "shoal") -> Results:
+    """Free energies from the dhdl.xvg files of one ladder, of GROMACS or Shoal, or of one run in which the state changes (expanded ensemble, AWH
+    along lambda). Rows before `begin`, as in "500 ps", are left out."""
+    return decode(Results, Program(program).ask("estimate", *files, *options(begin=begin), fine=(OK, FAILED)), "Results")
 
 
 def estimate_switches(forward: StrPath | None = None, backward: StrPath | None = None, *, temperature: float | None = None,

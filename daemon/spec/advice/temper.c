@@ -45,6 +45,8 @@ static unsigned what_changes(const struct system *sys)
         set |= (unsigned)(memcmp(sys->rb_dihedrals[i].c[0], sys->rb_dihedrals[i].c[1],
                                  sizeof sys->rb_dihedrals[i].c[0]) != 0)
                << LAMBDA_BONDED;
+    for (int i = 0; i < sys->ncmaps; i++)
+        set |= (unsigned)(sys->cmaps[i].share[0] != sys->cmaps[i].share[1]) << LAMBDA_BONDED;
     return set;
 }
 
@@ -81,8 +83,7 @@ static void advise_left(const struct advising *a)
     const struct {
         int n;
         const char *one, *several;
-    } kinds[] = {{left.cmaps, "CMAP term", "CMAP terms"},
-                 {left.dihedrals, "dihedral of function 10 or 11", "dihedrals of functions 10 and 11"},
+    } kinds[] = {{left.dihedrals, "dihedral of function 10 or 11", "dihedrals of functions 10 and 11"},
                  {left.pairs, "pair of function 2 or of [ pairs_nb ]", "pairs of function 2 or of [ pairs_nb ]"}};
     struct buf text = {0};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)

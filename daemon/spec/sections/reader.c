@@ -87,6 +87,19 @@ void spec_phase_close(struct phase *p)
     free(p->defines);
 }
 
+uint64_t spec_exchanges_alone(const struct spec *s)
+{
+    uint64_t n = 0, begin = 0;
+    for (int i = 0; i < s->nstages && begin < s->exchange_after; i++) {
+        const struct stage *stage = &s->stages[i];
+        uint64_t span = s->exchange_after - begin;
+        span = i + 1 < s->nstages && span > stage->steps ? stage->steps : span; /* the last may have become longer */
+        n += stage->exchange_every ? span / stage->exchange_every : 0;
+        begin += stage->steps;
+    }
+    return n;
+}
+
 uint64_t spec_steps(const struct spec *s, int stages)
 {
     uint64_t steps = 0;

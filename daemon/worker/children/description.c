@@ -156,6 +156,7 @@ int description_read(struct estimate_request *q, const struct buf *text, struct 
     if (rc)
         return rc;
     q->ensemble.set = &q->spec->settings;
+    q->ensemble.exchanges_alone = (size_t)spec_exchanges_alone(q->spec);
     q->ensemble.npt = produces_npt(q->spec);
     rc = read_replicas(q, e);
     if (!rc)

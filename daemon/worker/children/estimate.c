@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,7 @@
 #include <unistd.h>
 
 #include "daemon/host/folder.h"
+#include "daemon/spec/document/value.h"
 #include "daemon/spec/split.h"
 #include "daemon/worker/children/confine.h"
 #include "daemon/worker/children/description.h"
@@ -30,9 +32,21 @@
 
 struct estimate_options {
     const char *directory, *output, *seconds, *mib;
-    bool json; /* is what it prints */
+    bool json;    /* is what it prints */
+    double begin; /* ps */
     struct switches_options switches;
 };
+
+static int take_begin(void *request, const char *value, struct err *e)
+{
+    struct estimate_options *o = request;
+    struct quantity q;
+    if (value_quantity(value, "ps", false, &q) != QUANTITY_OK)
+        return err_set(e, ERR_USAGE, "--begin %s: expected a time (units: %s), such as '20 ps'", value,
+                       value_units("ps"));
+    o->begin = q.value;
+    return 0;
+}
 
 static const struct arg rows[] = {
     ARG(TEXT, "ensemble", "DIR", struct estimate_options, directory),
@@ -40,6 +54,7 @@ static const struct arg rows[] = {
     ARG(FLAG, "json", NULL, struct estimate_options, json),
     ARG(LIST, "forward", "FILE", struct estimate_options, switches.forward),
     ARG(LIST, "backward", "FILE", struct estimate_options, switches.backward),
+    ARG_CALL("begin", "TIME", .take = take_begin),
     ARG(TEXT, "temperature", "K", struct estimate_options, switches.temperature),
     ARG(TEXT, "unit", "UNIT", struct estimate_options, switches.unit),
     ARG(TEXT, "seconds", "N", struct estimate_options, seconds),
@@ -47,7 +62,9 @@ static const struct arg rows[] = {
 };
 
 static const char help[] =
-    "Without --ensemble it prints what results.json would say of dhdl.xvg files (.gz too) of GROMACS or Shoal. Exit\n"
+    "Without --ensemble it prints what results.json would say of dhdl.xvg files (.gz too) of GROMACS or Shoal, "
+    "without\n"
+    "rows before --begin. Exit\n"
     "code: 0; 1 where they give no free energy; 66 a file cannot be read; 65 it cannot be used; 2 usage.\n"
     "With --forward and --backward it does so of the works of switches: files of works, or dhdl.xvg of slow growth, "
     "or\n"
@@ -411,13 +428,13 @@ static int ensemble(const char *directory, const char *output, struct err *e)
 }
 
 /* Of switches where o asks for them, else of windows. */
-static int estimate_of_files(const struct switches_options *o, int n, char **paths)
+static int estimate_of_files(const struct estimate_options *o, int n, char **paths)
 {
     struct buf json = {0};
     struct err e = {0};
     bool answered = false;
-    int rc =
-        switches_asked(o) ? switches_estimate(o, &json, &answered, &e) : estimate_files(paths, n, &json, &answered, &e);
+    int rc = switches_asked(&o->switches) ? switches_estimate(&o->switches, &json, &answered, &e)
+                                          : estimate_files(paths, n, o->begin, &json, &answered, &e);
     if (!rc)
         rc = write_results(NULL, "-", &json, &e);
     buf_free(&json);
@@ -439,17 +456,20 @@ int estimate_main(int argc, char **argv)
 {
     static const struct command_line line = {"estimate", "[FILE...]", 0, INT_MAX, rows, sizeof rows / sizeof *rows,
                                              help};
-    struct estimate_options o = {.json = true};
+    struct estimate_options o = {.json = true, .begin = -INFINITY};
     struct err e = {0};
     int words, code;
     if (!command_line_read(&line, &o, argc, argv, &words, &code))
         return code;
     const bool switches = switches_asked(&o.switches);
-    if (!o.directory && !o.output && switches != (words > 0))
-        return estimate_of_files(&o.switches, words, argv + 1);
-    if (o.directory && !words && !switches)
+    const bool begins = isfinite(o.begin);
+    if (!o.directory && !o.output && switches != (words > 0) && !(switches && begins))
+        return estimate_of_files(&o, words, argv + 1);
+    if (o.directory && !words && !switches && !begins)
         return estimate_of_ensemble(&o);
-    if (switches && words)
+    if (begins && (switches || o.directory))
+        err_set(&e, ERR_USAGE, "--begin is for dhdl.xvg files of windows, or of a run in which the state changes");
+    else if (switches && words)
         err_set(&e, ERR_USAGE,
                 "%s: expected no words beside --forward and --backward; put patterns in quotes, --forward 'A/*.xvg'",
                 argv[1]);

@@ -93,7 +93,7 @@ int CO_FN replica_save_together(struct replica *r, struct err *e)
 
 int CO_FN replica_save_or_stop(struct replica *r, struct err *e)
 {
-    bool together = replica_exchanging(r), stop = together ? r->agreed.stop : r->stop;
+    bool together = replica_exchanging(r, r->stage_step), stop = together ? r->agreed.stop : r->stop;
     r->agreed = (struct agreed){0};
     int rc = together ? replica_save_together(r, e) : replica_save(r, e);
     return !rc && (together ? stop : r->stop) ? REPLICA_STOPPED : rc;

@@ -57,7 +57,7 @@ static uint64_t steps_queued(const struct dynamics *d)
 /* Replicas that exchange windows decide that together. */
 static bool to_be_kept(const struct dynamics *d, uint64_t step)
 {
-    if (step < d->stage->steps && replica_exchanging(d->r))
+    if (step < d->stage->steps && replica_exchanging(d->r, step))
         return d->r->agreed.keep;
     return step >= d->stage->steps || (step > 0 && (d->r->stop || replica_save_due(d->r, step)));
 }
@@ -143,8 +143,7 @@ static int take_sample(struct dynamics *d, struct err *e)
     sim_sample(r->sim, &d->sample);
     d->sample.time = timeline_time(r->spec, r->stage, r->stage_step);
     d->sample.walker = (int)r->walker;
-    d->sample.exchanges =
-        timeline_exchanges(r->spec, r->stage, r->stage_step) - timeline_exchange(r->spec, r->stage, r->stage_step);
+    d->sample.exchanges = timeline_exchanges(r->spec, r->stage, r->stage_step, false);
     if (!isfinite(d->sample.potential))
         return err_set(e, ERR_NONFINITE, "the potential energy is %g at step %" PRIu64, d->sample.potential,
                        sim_step_number(r->sim));

@@ -15,6 +15,11 @@ struct exchange {
     int arrived, left;       /* at the meeting; for good */
     uint64_t meetings;       /* that are over */
     struct replica **member; /* [members], by window once all have joined; NULL: has left */
+    struct seat {
+        uint32_t window, key;
+        int origin;  /* the window that it was before windows were added; -1: it was none */
+        bool before; /* it has an origin */
+    } * seat;        /* [members], of each, also when it has left */
     /* of one exchange: */
     double *delta_u;  /* [members][members] */
     int *from;        /* [members] window that the replica which comes into this one was in */
@@ -28,6 +33,7 @@ struct exchange *exchange_new(int members)
     const size_t n = (size_t)members;
     x->members = members;
     x->member = xcalloc(n, sizeof *x->member);
+    x->seat = xcalloc(n, sizeof *x->seat);
     x->delta_u = xcalloc(n * n, sizeof *x->delta_u);
     x->from = xcalloc(n, sizeof *x->from);
     x->sim = xcalloc(n, sizeof *x->sim);
@@ -39,9 +45,12 @@ struct exchange *exchange_new(int members)
 void exchange_join(struct exchange *x, struct replica *r)
 {
     int at = x->joined++;
-    for (; at > 0 && x->member[at - 1]->setup.window > r->setup.window; at--)
+    for (; at > 0 && x->member[at - 1]->setup.window > r->setup.window; at--) {
         x->member[at] = x->member[at - 1];
+        x->seat[at] = x->seat[at - 1];
+    }
     x->member[at] = r;
+    x->seat[at] = (struct seat){(uint32_t)r->setup.window, r->setup.replica, -1, r->origin != NULL};
 }
 
 void exchange_leave(struct exchange *x, const struct replica *r)
@@ -52,6 +61,7 @@ void exchange_leave(struct exchange *x, const struct replica *r)
     if (++x->left < x->members)
         return;
     free(x->member);
+    free(x->seat);
     free(x->delta_u);
     free(x->from);
     free(x->sim);
@@ -64,14 +74,48 @@ bool exchange_on(const struct replica *r)
     return r->setup.exchange && r->spec && r->spec->settings.exchange;
 }
 
-bool replica_exchanging(const struct replica *r)
+bool replica_exchanging(const struct replica *r, uint64_t step)
 {
-    return exchange_on(r) && r->stage < (uint64_t)r->spec->nstages && r->spec->stages[r->stage].exchange_every;
+    return exchange_on(r) && r->stage < (uint64_t)r->spec->nstages && r->spec->stages[r->stage].exchange_every &&
+           timeline_together(r->spec, r->stage, step);
 }
 
 int exchange_members(const struct replica *r)
 {
     return r->setup.exchange->members;
+}
+
+/* Of one that is not in the set the keys follow each other. */
+uint32_t replica_random_key(const struct replica *r)
+{
+    const struct exchange *x = r->setup.exchange;
+    for (int i = 0; x && i < x->members; i++)
+        if (x->seat[i].window == r->walker)
+            return x->seat[i].key;
+    return r->setup.replica - (uint32_t)r->setup.window + r->walker;
+}
+
+void replica_place(struct replica *r)
+{
+    sim_place(r->sim, r->setup.window, replica_random_key(r));
+}
+
+int exchange_moved(const struct replica *r, uint64_t before)
+{
+    const struct exchange *x = r->setup.exchange;
+    for (int i = 0; i < x->members; i++)
+        if (x->seat[i].origin >= 0 && (uint64_t)x->seat[i].origin == before)
+            return (int)x->seat[i].window;
+    return -1;
+}
+
+bool exchange_has_origins(const struct replica *r)
+{
+    const struct exchange *x = r->setup.exchange;
+    for (int i = 0; i < x->members; i++)
+        if (x->seat[i].before)
+            return true;
+    return false;
 }
 
 bool exchange_waits(const struct replica *r)
@@ -158,7 +202,7 @@ static int exchange(struct exchange *x, struct err *e)
         stop |= x->member[w]->stop;
         keep |= is_due(x->member[w]);
     }
-    swaps_draw(&s, timeline_exchanges(first->spec, first->stage, first->stage_step) - 1, x->delta_u, x->from);
+    swaps_draw(&s, timeline_exchanges(first->spec, first->stage, first->stage_step, true) - 1, x->delta_u, x->from);
     rc = hand_out(x, e);
     for (size_t w = 0; w < n; w++)
         x->member[w]->agreed = (struct agreed){.keep = keep || stop, .stop = stop};
@@ -202,12 +246,49 @@ static int find_common(struct exchange *x, struct err *e)
     return 0;
 }
 
-int CO_FN exchange_common(struct replica *r, const uint64_t *offered, int n, struct err *e)
+/* The latest step that all with an origin offer. */
+static int find_origin(struct exchange *x, struct err *e)
+{
+    uint64_t at = 0;
+    bool any = false, found = false;
+    for (int w = 0; w < x->members; w++)
+        for (int k = 0; k < x->member[w]->noffered; k++) {
+            const uint64_t step = x->member[w]->offered[k];
+            bool all = true;
+            any = true;
+            for (int v = 0; v < x->members; v++)
+                all = all && (!x->member[v]->noffered || offers(x->member[v], step));
+            found |= all;
+            at = all && step > at ? step : at;
+        }
+    if (any && !found)
+        return err_set(e, ERR_CHECKPOINT,
+                       "replicas exchange windows, but there is no step at which every window has a checkpoint from "
+                       "before windows were added: submit the ensemble anew with all windows");
+    for (int w = 0; w < x->members; w++) {
+        x->member[w]->origin_at = at;
+        x->seat[w].origin = x->member[w]->origin_window;
+    }
+    return 0;
+}
+
+static int CO_FN meet_with(struct replica *r, const uint64_t *offered, int n,
+                           int (*act)(struct exchange *x, struct err *e), struct err *e)
 {
     r->offered = offered;
     r->noffered = n;
-    int rc = meet(r, find_common, e);
+    int rc = meet(r, act, e);
     r->offered = NULL;
     r->noffered = 0;
     return rc;
+}
+
+int CO_FN exchange_common(struct replica *r, const uint64_t *offered, int n, struct err *e)
+{
+    return meet_with(r, offered, n, find_common, e);
+}
+
+int CO_FN exchange_origin(struct replica *r, const uint64_t *offered, int n, struct err *e)
+{
+    return meet_with(r, offered, n, find_origin, e);
 }

@@ -11,7 +11,9 @@
  * all have made it; so at the end of a stage in which they exchange, too. So there is always a meeting after which all
  * have one, be it the newest or the previous: from there they start again (exchange_common). Before their first
  * exchange each has its own.
- * 3. When one leaves, the others leave at their next meeting: they are where their newest checkpoints are. Who has
+ * 3. Windows that were added to a ladder begin at the beginning. Until the step at which the others stood then
+ * (spec->exchange_after) nobody meets; each has checkpoints of its own, and the others wait at the next meeting.
+ * 4. When one leaves, the others leave at their next meeting: they are where their newest checkpoints are. Who has
  * failed says why.
  */
 #ifndef SHOAL_DAEMON_WORKER_REPLICA_EXCHANGE_H
@@ -36,6 +38,8 @@ bool exchange_waits(const struct replica *r);
 bool exchange_on(const struct replica *r);
 
 int exchange_members(const struct replica *r);
+/* The window that was window `before` of the ladder of their origins; -1: none of those that are here. */
+int exchange_moved(const struct replica *r, uint64_t before);
 
 /* Meetings. REPLICA_STOPPED: somebody has left. */
 
@@ -47,5 +51,10 @@ int CO_FN exchange_kept(struct replica *r, struct err *e);
 /* The meeting that all go on from: r->common. offered: how many (timeline_meetings) came before each checkpoint that it
  * has; before the beginning, which all have, there was none. */
 int CO_FN exchange_common(struct replica *r, const uint64_t *offered, int n, struct err *e);
+/* Where replicas with an origin take up what it sampled: r->origin_at. offered: steps of the checkpoints there; none:
+ * the replica has no origin, or that is gone. ERR_CHECKPOINT: there is no step of which all have one. */
+int CO_FN exchange_origin(struct replica *r, const uint64_t *offered, int n, struct err *e);
+/* Whether one of them has an origin. */
+bool exchange_has_origins(const struct replica *r);
 
 #endif

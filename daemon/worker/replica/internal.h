@@ -42,6 +42,8 @@ struct replica {
     const uint64_t *offered; /* [noffered] meetings before its checkpoints */
     int noffered;
     uint64_t common;                 /* meetings before the checkpoint that all go on from */
+    int origin_window;               /* what its origin was of; -1: it has none, or it is not known */
+    uint64_t origin_at;              /* steps of the checkpoint there that it goes on from; UINT64_MAX: the newest */
     bool narrow_told;                /* that its box is too narrow, in this stage */
     bool stop, at_gate, lets_others; /* lets_others: it goes on whatever its work does */
     unsigned load_period;            /* the last in which it was counted */
@@ -94,18 +96,15 @@ int64_t replica_clock_steps(const struct replica *r);
 /* Takes r->shared's spec, with the replica's own target. ERR_CONFLICT. */
 int replica_take_spec(struct replica *r, struct err *e);
 
-/* What its simulation's random streams are keyed by. */
-static inline uint32_t replica_random_key(const struct replica *r)
-{
-    return r->setup.replica - (uint32_t)r->setup.window + r->walker;
-}
+/* What its simulation's random streams are keyed by: that of the replica of the window in which it began. */
+uint32_t replica_random_key(const struct replica *r);
 /* Whose checkpoints are its own. */
 static inline struct checkpoint_owner replica_owner(const struct replica *r)
 {
     return (struct checkpoint_owner){r->setup.ensemble, r->spec->settings.integrator.seed, r->setup.replica};
 }
-/* Whether it is in a stage in which it exchanges windows with others. */
-bool replica_exchanging(const struct replica *r);
+/* Whether it exchanges windows with others after `step` steps of its stage: checkpoints are made together. */
+bool replica_exchanging(const struct replica *r, uint64_t step);
 /* Its simulation is told that it is in the replica's window now, and whose it is. */
 void replica_place(struct replica *r);
 
@@ -139,6 +138,8 @@ int CO_FN replica_open_files(struct replica *r, struct err *e);
 /* Goes on from where the samples in r->origin end, with rows of their frames; a checkpoint is made. *found false: there
  * are none. REPLICA_STOPPED: nothing is kept yet. */
 int CO_FN replica_take_over(struct replica *r, bool *found, struct err *e);
+/* Before that, of a set that exchanges windows: from where all of it go on, and what their windows were. */
+int CO_FN replica_agree_on_origin(struct replica *r, struct err *e);
 /* Goes on from the checkpoint just made with the model of the stage that begins. */
 int CO_FN replica_next_phase(struct replica *r, struct err *e);
 /* Makes a checkpoint here. */

@@ -15,6 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "daemon/worker/replica/exchange.h"
 #include "daemon/worker/replica/internal.h"
 #include "daemon/worker/replica/timeline.h"
 #include "engine/base/number.h"
@@ -39,6 +40,22 @@ struct origin_reading {
 
 /* ---- reading; jobs ---- */
 
+/* Steps over all stages of a checkpoint, which is made at the end without the steps of the last stage where that is
+ * old. */
+static uint64_t steps_of(const struct replica *r, const struct checkpoint *c)
+{
+    const uint64_t last = (uint64_t)r->spec->nstages - 1;
+    const bool over = c->stage > last;
+    const uint64_t step = over && !c->stage_step ? r->shared->spec->stages[last].steps : c->stage_step;
+    return timeline_steps(r->spec, over ? last : c->stage, step);
+}
+
+/* Where replicas exchange windows, the one that all of them have. */
+static bool is_meant(const struct replica *r, const struct checkpoint *c)
+{
+    return r->origin_at == UINT64_MAX || steps_of(r, c) == r->origin_at;
+}
+
 static int find_job(void *arg, struct err *e)
 {
     struct origin_reading *o = arg;
@@ -48,12 +65,12 @@ static int find_job(void *arg, struct err *e)
         int rc = checkpoint_read(o->r->origin, which, &o->c, &why);
         if (!rc)
             rc = checkpoint_check_owner(&o->c, &owner, &why);
-        o->found = rc == 0;
+        o->found = rc == 0 && is_meant(o->r, &o->c);
         if (o->found)
             return 0;
         checkpoint_close(&o->c);
         o->c = (struct checkpoint){0};
-        if (rc != CHECKPOINT_NONE && why.code != ERR_CHECKPOINT) {
+        if (rc && rc != CHECKPOINT_NONE && why.code != ERR_CHECKPOINT) {
             *e = why;
             return rc;
         }
@@ -212,6 +229,21 @@ static int CO_FN take_frames(struct origin_reading *o, uint64_t *n, struct err *
 
 /* ---- all of it ---- */
 
+/* The simulation that the checkpoint is of, in the window that it was in, as the ladder has it now. */
+static int place_walker(struct origin_reading *o, struct err *e)
+{
+    struct replica *r = o->r;
+    if (!o->c.exchanged || !exchange_on(r))
+        return 0;
+    const int walker = exchange_moved(r, o->c.walker);
+    if (walker < 0)
+        return err_set(e, ERR_CHECKPOINT, "%s: a replica that began in window %" PRIu64 ", which is not here",
+                       r->origin, o->c.walker);
+    r->walker = (uint32_t)walker;
+    replica_place(r);
+    return 0;
+}
+
 static void tell_taken_up(const struct replica *r, uint64_t frames)
 {
     struct err what = {0};
@@ -240,9 +272,13 @@ static int CO_FN take(struct origin_reading *o, struct err *e)
     if (!rc)
         rc = sim_load(r->sim, o->c.state.data, o->c.state.len, e);
     if (!rc)
+        rc = place_walker(o, e);
+    if (!rc)
         rc = take_frames(o, &frames, e);
     if (!rc)
         rc = sim_load(r->sim, o->c.state.data, o->c.state.len, e);
+    if (!rc)
+        rc = place_walker(o, e);
     if (rc)
         return rc;
     replica_go_on_from(r, &o->c);
@@ -261,4 +297,43 @@ int CO_FN replica_take_over(struct replica *r, bool *found, struct err *e)
     buf_free(&o.bytes);
     checkpoint_close(&o.c);
     return rc;
+}
+
+/* ---- together ---- */
+
+struct origin_offer {
+    struct replica *r;
+    uint64_t steps[CHECKPOINT_FILES];
+    int n;
+};
+
+/* What is wrong with checkpoints is said by who takes one up. */
+static int offer_steps_job(void *arg, struct err *e)
+{
+    struct origin_offer *o = arg;
+    const struct checkpoint_owner owner = replica_owner(o->r);
+    for (int which = 0; which < CHECKPOINT_FILES && o->r->origin; which++) {
+        struct checkpoint c = {0};
+        struct err why = {0};
+        int rc = checkpoint_read(o->r->origin, which, &c, &why);
+        if (!rc)
+            rc = checkpoint_check_owner(&c, &owner, &why);
+        if (!rc) {
+            o->steps[o->n++] = steps_of(o->r, &c);
+            o->r->origin_window = (int)c.window;
+        }
+        checkpoint_close(&c);
+        if (rc && rc != CHECKPOINT_NONE && why.code != ERR_CHECKPOINT) {
+            *e = why;
+            return rc;
+        }
+    }
+    return 0;
+}
+
+int CO_FN replica_agree_on_origin(struct replica *r, struct err *e)
+{
+    struct origin_offer o = {.r = r};
+    int rc = replica_on_disk(r, offer_steps_job, &o, e);
+    return rc ? rc : exchange_origin(r, o.steps, o.n, e);
 }

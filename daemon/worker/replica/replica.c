@@ -104,7 +104,8 @@ static int CO_FN run_stages(struct replica *r, struct err *e)
         r->stage_step = 0;
         /* The checkpoint that says that all is done comes after the final coordinates. */
         if (!rc && r->stage < (uint64_t)r->spec->nstages)
-            rc = stage->exchange_every ? replica_save_together(r, e) : replica_save(r, e);
+            rc = stage->exchange_every && timeline_together(r->spec, r->stage, 0) ? replica_save_together(r, e)
+                                                                                  : replica_save(r, e);
         if (!rc && parts)
             rc = replica_next_phase(r, e);
         if (rc)
@@ -143,7 +144,9 @@ static int CO_FN story(struct replica *r, struct err *e)
         rc = run_stages(r, e);
     if (!rc)
         rc = replica_write_final(r, e);
-    return rc || finished ? rc : replica_save_together(r, e);
+    if (rc || finished)
+        return rc;
+    return timeline_together(r->spec, r->stage, 0) ? replica_save_together(r, e) : replica_save(r, e);
 }
 
 void CO_FN replica_run(void *replica)
@@ -211,6 +214,8 @@ struct replica *replica_new(const struct replica_setup *setup)
     }
     r->setup.folder = r->setup.origin = NULL;
     r->walker = (uint32_t)setup->window;
+    r->origin_window = -1;
+    r->origin_at = UINT64_MAX;
     if (setup->exchange)
         exchange_join(setup->exchange, r);
     return r;

@@ -193,11 +193,12 @@ static int offer_job(void *arg, struct err *e)
     return rc < 0 ? rc : 0;
 }
 
-/* Whether all that exchange windows are here, or there is nothing left to do. */
+/* Whether all that exchange windows are here, or they do not meet any more. */
 static int check_company(const struct replica *r, struct err *e)
 {
     int here = exchange_members(r), windows = r->spec->settings.alchemy.nwindows;
-    if (here == windows || r->stage == (uint64_t)r->spec->nstages)
+    const uint64_t last = (uint64_t)r->spec->nstages;
+    if (here == windows || r->stage == last || !timeline_together(r->spec, last, 0))
         return 0;
     return err_set(e, ERR_CHECKPOINT,
                    "it is to go on, but of the %d windows that exchange replicas only %d %s: the others have come to "
@@ -208,11 +209,15 @@ static int check_company(const struct replica *r, struct err *e)
 static int CO_FN restore_together(struct replica *r, struct err *e)
 {
     struct offering o = {.r = r};
-    int rc = replica_on_disk(r, offer_job, &o, e);
+    int rc = exchange_has_origins(r) ? replica_agree_on_origin(r, e) : 0;
+    if (!rc)
+        rc = replica_on_disk(r, offer_job, &o, e);
     if (!rc)
         rc = exchange_common(r, o.meetings, o.n, e);
     if (!rc)
         rc = restore_any(r, e);
+    if (!rc && exchange_has_origins(r)) /* what one takes up the windows of the others say: none is done before */
+        rc = exchange_kept(r, e);
     return rc ? rc : check_company(r, e);
 }
 

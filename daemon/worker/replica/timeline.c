@@ -135,14 +135,29 @@ bool timeline_samples(const struct spec *spec, uint64_t stage, uint64_t step)
     return rows.dhdl || rows.energy || observes(spec, stage, step, true);
 }
 
-bool timeline_exchange(const struct spec *spec, uint64_t stage, uint64_t step)
+uint64_t timeline_steps(const struct spec *spec, uint64_t stage, uint64_t step)
+{
+    return spec_steps(spec, (int)stage) + step;
+}
+
+bool timeline_together(const struct spec *spec, uint64_t stage, uint64_t step)
+{
+    return timeline_steps(spec, stage, step) > spec->exchange_after;
+}
+
+static bool is_time(const struct spec *spec, uint64_t stage, uint64_t step)
 {
     return step && timeline_due(spec->stages[stage].exchange_every, step);
 }
 
-uint64_t timeline_exchanges(const struct spec *spec, uint64_t stage, uint64_t step)
+bool timeline_exchange(const struct spec *spec, uint64_t stage, uint64_t step)
 {
-    uint64_t n = 0;
+    return is_time(spec, stage, step) && timeline_together(spec, stage, step);
+}
+
+uint64_t timeline_exchanges(const struct spec *spec, uint64_t stage, uint64_t step, bool now)
+{
+    uint64_t n = 0 - (uint64_t)(!now && is_time(spec, stage, step));
     for (uint64_t i = 0; i <= stage && i < (uint64_t)spec->nstages; i++) {
         const struct stage *s = &spec->stages[i];
         n += s->exchange_every ? (i < stage ? s->steps : step) / s->exchange_every : 0;
@@ -152,7 +167,9 @@ uint64_t timeline_exchanges(const struct spec *spec, uint64_t stage, uint64_t st
 
 uint64_t timeline_meetings(const struct spec *spec, uint64_t stage, uint64_t step)
 {
-    uint64_t n = timeline_exchanges(spec, stage, step);
+    if (!timeline_together(spec, stage, step))
+        return 0;
+    uint64_t n = timeline_exchanges(spec, stage, step, true);
     for (uint64_t i = 0; i < stage; i++)
         n += spec->stages[i].exchange_every != 0;
     return n;

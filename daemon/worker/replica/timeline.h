@@ -38,10 +38,16 @@ bool timeline_volume_move(const struct spec *spec, uint64_t stage, uint64_t step
 bool timeline_observes(const struct spec *spec, uint64_t stage, uint64_t step);
 /* Whether the state is sampled there: for rows, or for an observable that needs it. */
 bool timeline_samples(const struct spec *spec, uint64_t stage, uint64_t step);
-/* Whether replicas exchange windows after `step` steps of a stage; how many times they have, that one included. */
+/* Steps over all stages until there. */
+uint64_t timeline_steps(const struct spec *spec, uint64_t stage, uint64_t step);
+/* Whether replicas are beyond the step before which they exchange no windows (spec->exchange_after). */
+bool timeline_together(const struct spec *spec, uint64_t stage, uint64_t step);
+/* Whether replicas exchange windows after `step` steps of a stage. */
 bool timeline_exchange(const struct spec *spec, uint64_t stage, uint64_t step);
-uint64_t timeline_exchanges(const struct spec *spec, uint64_t stage, uint64_t step);
-/* How many times they have met: to exchange, and at the ends of stages in which they do. */
+/* How many times it has been time to: whether they were together then does not count. `now`: that after `step` steps
+ * counts, too. */
+uint64_t timeline_exchanges(const struct spec *spec, uint64_t stage, uint64_t step, bool now);
+/* How many times they have met, to exchange and at the ends of stages in which they do; 0 until they are together. */
 uint64_t timeline_meetings(const struct spec *spec, uint64_t stage, uint64_t step);
 /* The next step of a stage, after `step`, at which something other than a step happens. */
 uint64_t timeline_next_event(const struct spec *spec, uint64_t stage, uint64_t step);

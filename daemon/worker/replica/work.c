@@ -89,11 +89,6 @@ void replica_timed(struct replica *r, double seconds, uint32_t n, double time)
         load_add(r->setup.load, &r->load_period, n, time, r->shared->system.natoms);
 }
 
-void replica_place(struct replica *r)
-{
-    sim_place(r->sim, r->setup.window, replica_random_key(r));
-}
-
 bool replica_save_due(const struct replica *r, uint64_t step)
 {
     if (r->spec->checkpoint_every)

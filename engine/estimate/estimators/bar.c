@@ -155,7 +155,7 @@ static int pair(struct bar *b, const struct sampling *s, int p, double **shared,
         err_prefix(e, "windows %d and %d", i, j);
     else
         b->overlap[p] = overlap_of(wf, nf, wr, nr, b->df[p]);
-    solution_begin(&b->solution, i, nf);
+    solution_begin(&b->solution, i, s->start[i], nf);
     for (size_t n = 0; !rc && n < nf; n++)
         solution_add_chain(&b->solution, i, n, *shared ? (*shared)[n] / (double)nf : 0, -phi_f[n] / (double)nf);
     free(wf);
@@ -203,7 +203,8 @@ int bar_solve(struct bar *b, const struct sampling *s, struct err *e)
     for (int p = 0; !rc && p < b->npairs; p++)
         rc = pair(b, s, p, &shared, e);
     if (!rc) {
-        solution_begin(&b->solution, b->state[b->npairs], sampling_count(s, b->state[b->npairs]));
+        solution_begin(&b->solution, b->state[b->npairs], s->start[b->state[b->npairs]],
+                       sampling_count(s, b->state[b->npairs]));
         last_window(b, shared);
         sum_pairs(b);
         solution_twins(&b->solution, s);

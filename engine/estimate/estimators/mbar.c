@@ -290,7 +290,7 @@ static void mbar_influences(const struct mbar_problem *p, const double *ratio, c
     size_t n = (size_t)p->nstates, m = (size_t)x->nstates;
     double *w = xcalloc(n * MBAR_ROWS + m, sizeof *w), *value = w + n * MBAR_ROWS;
     for (int i = 0; i < p->n; i++) {
-        solution_begin(x, p->state[i], p->last[i] - p->first[i]);
+        solution_begin(x, p->state[i], p->first[i], p->last[i] - p->first[i]);
         for (size_t row = p->first[i]; row < p->last[i]; row++) {
             size_t r = (row - p->first[i]) % MBAR_ROWS;
             if (r == 0)
@@ -329,6 +329,7 @@ static int finish(struct mbar *m, const struct mbar_problem *p, const struct mba
     double *ratio = m->ratio = xcalloc(n, sizeof *m->ratio);
     m->overlap = xcalloc(n * n, sizeof *m->overlap);
     solution_init(&m->solution, ends ? 2 : p->nstates, p->table->s);
+    solution_part(&m->solution, p->place, p->run);
     if (p->n == p->nstates) {
         from_sweep(p, x, ratio, products);
     } else {

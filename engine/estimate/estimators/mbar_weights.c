@@ -44,6 +44,34 @@ void mbar_table_free(struct mbar_table *t)
     free(t);
 }
 
+/* Rows of a state from one fraction of its rows, or of the one run, to another. */
+static void part_of_state(const struct sampling *s, int k, size_t head, double from, double to, size_t *a, size_t *b)
+{
+    size_t start = s->start[k] + head;
+    double count = (double)(s->start[k + 1] - start), run = (double)s->run;
+    *a = start + (size_t)llround(from * count);
+    *b = start + (size_t)llround(to * count);
+    if (!s->place)
+        return;
+    *a = s->start[k] + sampling_before(s, k, (size_t)llround(from * run));
+    *b = s->start[k] + sampling_before(s, k, (size_t)llround(to * run));
+    *a = *a > start ? *a : start;
+    *b = *b > *a ? *b : *a;
+}
+
+/* Where in the one run the rows taken are. */
+static void find_run(struct mbar_problem *p, const struct sampling *s)
+{
+    size_t end = 0;
+    p->place = s->run;
+    for (int i = 0; s->place && i < p->n; i++) {
+        const size_t first = s->place[p->first[i]], last = s->place[p->last[i] - 1] + 1;
+        p->place = first < p->place ? first : p->place;
+        end = last > end ? last : end;
+    }
+    p->run = end > p->place ? end - p->place : 0;
+}
+
 void mbar_problem_init(struct mbar_problem *p, const struct mbar_table *t, const size_t *head, double from, double to)
 {
     const struct sampling *s = t->s;
@@ -59,9 +87,8 @@ void mbar_problem_init(struct mbar_problem *p, const struct mbar_table *t, const
                                .p = xcalloc(k * MBAR_ROWS, sizeof *p->p),
                                .mixture = xcalloc(MBAR_ROWS, sizeof *p->mixture)};
     for (int i = 0; i < s->nstates; i++) {
-        size_t start = s->start[i] + (head ? head[i] : 0);
-        double count = (double)(s->start[i + 1] - start);
-        size_t a = start + (size_t)llround(from * count), b = start + (size_t)llround(to * count);
+        size_t a, b;
+        part_of_state(s, i, head ? head[i] : 0, from, to, &a, &b);
         if (a == b)
             continue;
         p->state[p->n] = i;
@@ -71,6 +98,7 @@ void mbar_problem_init(struct mbar_problem *p, const struct mbar_table *t, const
         p->log_n[p->n] = log((double)(b - a));
         p->n++;
     }
+    find_run(p, s);
 }
 
 void mbar_problem_close(struct mbar_problem *p)

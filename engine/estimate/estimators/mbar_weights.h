@@ -23,6 +23,7 @@ struct mbar_problem {
     int nstates, n;        /* all and sampled */
     int *state;            /* [n] */
     size_t *first, *last;  /* [n] rows taken: first .. last */
+    size_t place, run;     /* of one run: the first of its rows taken, and how many from it on to the last */
     double *count, *log_n; /* [n] N_k and its logarithm */
     double *scale;         /* [n] N_k exp(f_k - base_k), set_f */
     double *p;             /* [n][MBAR_ROWS] p_nk of the rows last looked at */
@@ -35,7 +36,8 @@ struct mbar_table *mbar_table_new(const struct sampling *s, const double *guess)
 void mbar_table_fill(struct mbar_table *t);
 void mbar_table_free(struct mbar_table *t);
 
-/* from and to: fractions of every window's rows, of those after the first head[window] where there is a head. */
+/* from and to: fractions of every window's rows, of those after the first head[window] where there is a head; of one
+ * run they are fractions of the run. */
 void mbar_problem_init(struct mbar_problem *p, const struct mbar_table *t, const size_t *head, double from, double to);
 void mbar_problem_close(struct mbar_problem *p);
 /* f of the sampled states, for the rows to come. */

@@ -16,6 +16,9 @@ struct sampling {
     double *dhdl;  /* [total][ncomponents], kT; NULL when some window has no derivatives */
     int nalong;    /* 0: of no coordinations; -1: of some that are not known of all rows */
     double *along; /* [total][nalong]: coordinations, and last the energy of the biases, kT */
+    double *time;  /* [total] ps; NULL: not known */
+    size_t *place; /* [total] where all rows are of one run in which the state changes: number of the row in it; NULL */
+    size_t run;    /* and its rows */
     bool together; /* replicas exchange windows: rows of all sampled states are of the same times, and correlated */
 };
 
@@ -31,11 +34,13 @@ static inline bool states_equal(const double *lambda, int ncomponents, int a, in
             return false;
     return true;
 }
-/* Leaves out the first head[state] rows of every state. */
+/* Leaves out the first head[state] rows of every state. Of one run, those of all states before a row of it. */
 void sampling_cut(struct sampling *s, const size_t *head);
-/* Leaves out first rows, so that every sampled state has as many as the one with the fewest: those of the last
- * times. */
+/* Leaves rows of the times that every sampled state has, all of one number. Where times are not known, or there are no
+ * common ones, first rows are left out, so that every sampled state has as many as the one with the fewest. */
 void sampling_align(struct sampling *s);
+/* How many of the first rows of state k come before row `place` of the one run. */
+size_t sampling_before(const struct sampling *s, int k, size_t place);
 void sampling_close(struct sampling *s);
 
 #endif

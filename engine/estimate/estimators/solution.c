@@ -12,6 +12,8 @@ void solution_init(struct solution *x, int nstates, const struct sampling *s)
     size_t n = (size_t)nstates;
     *x = (struct solution){.nstates = nstates,
                            .together = s->together,
+                           .place = s->place,
+                           .run = s->run,
                            .g = xcalloc(n, sizeof *x->g),
                            .influence = xcalloc((size_t)s->nstates + 1, sizeof *x->influence),
                            .bend = xcalloc(n, sizeof *x->bend),
@@ -19,21 +21,34 @@ void solution_init(struct solution *x, int nstates, const struct sampling *s)
     x->influence[s->nstates].rows = SIZE_MAX; /* the end, for solution_close */
 }
 
-void solution_begin(struct solution *x, int window, size_t rows)
+void solution_part(struct solution *x, size_t first, size_t run)
+{
+    x->first = first;
+    x->run = run;
+}
+
+void solution_begin(struct solution *x, int window, size_t first, size_t rows)
 {
     struct influence *i = x->influence + window;
+    const size_t n = x->place ? x->run : rows;
     i->rows = rows;
-    i->block = stats_block(rows);
-    i->nblocks = rows / i->block;
+    i->from = first;
+    i->block = stats_block(n);
+    i->nblocks = n / i->block;
     i->mean = xcalloc(i->nblocks * (size_t)x->nstates, sizeof *i->mean);
+    i->within = x->place ? xcalloc(i->nblocks, sizeof *i->within) : NULL;
 }
 
 /* The block of a row; NULL for the few rows after the last whole one. */
 static double *block_of(const struct solution *x, int window, size_t row)
 {
     const struct influence *i = x->influence + window;
-    size_t block = row / i->block;
-    return block < i->nblocks ? i->mean + block * (size_t)x->nstates : NULL;
+    size_t block = (x->place ? x->place[i->from + row] - x->first : row) / i->block;
+    if (block >= i->nblocks)
+        return NULL;
+    if (i->within)
+        i->within[block]++;
+    return i->mean + block * (size_t)x->nstates;
 }
 
 void solution_add(struct solution *x, int window, size_t row, const double *value)
@@ -50,17 +65,31 @@ void solution_add_chain(struct solution *x, int window, size_t row, double left,
         mean[k] += scale * (left + (k > window ? right : 0));
 }
 
+/* Of one run what each row of a window brings into g(to) - g(from) on average; else 0. */
+static double mean_influence(const struct influence *i, size_t nstates, int from, int to)
+{
+    double sum = 0, rows = 0;
+    for (size_t j = 0; i->within && j < i->nblocks; j++) {
+        sum += i->mean[j * nstates + (size_t)to] - i->mean[j * nstates + (size_t)from];
+        rows += (double)i->within[j];
+    }
+    return rows > 0 ? sum / rows : 0;
+}
+
 /* Adds what the rows of one window bring into g(to) - g(from), block by block. */
 static void add_influence(const struct solution *x, int window, int from, int to, double sign, double *series)
 {
     const struct influence *i = x->influence + window;
-    size_t n = (size_t)x->nstates;
-    for (size_t j = 0; j < i->nblocks; j++)
-        series[j] += sign * (i->mean[j * n + (size_t)to] - i->mean[j * n + (size_t)from]);
+    const size_t n = (size_t)x->nstates;
+    const double mean = mean_influence(i, n, from, to);
+    for (size_t j = 0; j < i->nblocks; j++) {
+        const double off = i->within ? mean * (double)i->within[j] : 0;
+        series[j] += sign * (i->mean[j * n + (size_t)to] - i->mean[j * n + (size_t)from] - off);
+    }
 }
 
-/* Of all windows, or of all together where replicas exchange them: what their rows add to a difference of a, less that
- * of b where there is one. The members are for series_close. */
+/* Of all windows, or of all together where replicas exchange them or rows are of one run: what their rows add to a
+ * difference of a, less that of b where there is one. The members are for series_close. */
 static int series_of(const struct solution *a, const struct solution *b, int from, int to, struct series **out)
 {
     int n = 0;
@@ -69,11 +98,12 @@ static int series_of(const struct solution *a, const struct solution *b, int fro
         const struct influence *i = a->influence + w;
         if (!i->nblocks)
             continue;
-        if (!n || !a->together) {
+        if (!n || !(a->together || a->place)) {
             *out = xrealloc(*out, (size_t)n + 1, sizeof **out);
             (*out)[n++] = (struct series){i->nblocks, xcalloc(i->nblocks, sizeof(double))};
         }
-        double scale = sqrt((double)i->rows * (double)i->block / (double)i->nblocks), *x = (*out)[n - 1].x;
+        const double rows = (double)(a->place ? a->run : i->rows);
+        double scale = sqrt(rows * (double)i->block / (double)i->nblocks), *x = (*out)[n - 1].x;
         add_influence(a, w, from, to, scale, x);
         if (b)
             add_influence(b, w, from, to, -scale, x);
@@ -155,8 +185,10 @@ void solution_parts(const struct solution *x, int from, int to, struct longrun *
 
 void solution_close(struct solution *x)
 {
-    for (int w = 0; x->influence && x->influence[w].rows != SIZE_MAX; w++)
+    for (int w = 0; x->influence && x->influence[w].rows != SIZE_MAX; w++) {
         free(x->influence[w].mean);
+        free(x->influence[w].within);
+    }
     free(x->influence);
     free(x->g);
     free(x->bend);

@@ -43,7 +43,7 @@ static void ti_influences(struct ti *t, const struct sampling *s, int k)
 {
     int nc = s->ncomponents, before = neighbour(s, k, -1), after = neighbour(s, k, 1);
     size_t n = sampling_count(s, k);
-    solution_begin(&t->solution, k, n);
+    solution_begin(&t->solution, k, s->start[k], n);
     for (size_t i = 0; i < n; i++) {
         const double *row = s->dhdl + (s->start[k] + i) * (size_t)nc;
         double left = 0, right = 0;
@@ -217,7 +217,7 @@ void ti_gauss(const struct ti *t, const struct sampling *s, struct range *r)
         if (c < 0 || !rows || fabs(s->lambda[(size_t)k * nc + (size_t)c] - node) > 0.51e-4)
             break;
         x.g[1] += weight * t->mean[(size_t)k * nc + (size_t)c];
-        solution_begin(&x, k, rows);
+        solution_begin(&x, k, s->start[k], rows);
         for (size_t i = 0; i < rows; i++) {
             double value = weight * s->dhdl[(s->start[k] + i) * nc + (size_t)c] / (double)rows;
             solution_add(&x, k, i, (double[]){0, value});

@@ -25,6 +25,7 @@
 #define ESTIMATE_QUADRATURE 0.5   /* kT: what TI's integral may be off where that is most of its error */
 #define ESTIMATE_NONFINITE 0.01   /* share of a window's rows; without them a free energy may be off by as many kT */
 #define ESTIMATE_DRIFT_LEVEL 0.01 /* chance that a drift is found in a stationary window */
+#define ESTIMATE_CROSSINGS 10     /* from end to end that a run in which the state changes needs */
 #define ESTIMATE_FEWEST_ROWS 4    /* a window with fewer has no samples */
 #define ESTIMATE_NUMBERS                                                                                               \
     (16 << 20) /* energies kept of all windows together, 8 bytes each; denser files are thinned                        \
@@ -163,7 +164,7 @@ struct step_length {
 struct walks {
     enum exchange_scheme scheme;
     int nstates;
-    size_t exchanges;
+    size_t first, exchanges; /* exchanges before all windows took part; since then */
     double *moves; /* [nstates][nstates] how often one went from window i to j at an exchange; i to i: it stayed */
     size_t *round_trips; /* [nstates] of each replica, from the first window to the last and back */
     bool *visited;       /* [nstates][nstates] replica, window */
@@ -194,8 +195,10 @@ struct result {
     struct window_result *windows; /* [nstates]; NULL in the result of several repeats */
     int nestimators;               /* 0, 3, or 4 with Gauss */
     struct estimator_result estimators[ESTIMATORS];
-    double *overlap; /* [nstates][nstates], NULL when MBAR failed */
-    bool *changes;   /* [nstates - 1] whether some row tells window k from the next */
+    double *overlap;  /* [nstates][nstates], NULL when MBAR failed */
+    bool one_run;     /* in which the state changes */
+    size_t crossings; /* of it from one end of the ladder to the other */
+    bool *changes;    /* [nstates - 1] whether some row tells window k from the next */
     int nneighbours;
     struct neighbours *neighbours;
     int nlengths; /* 0 without dH/dlambda of every component */

@@ -14,8 +14,13 @@ void window_read(struct result *r, const char *directory, const char *folder, in
                  const struct estimate_replica *replica, struct sampling *s);
 /* The same from a file that has been read; `name` for messages. */
 void window_take(struct result *r, const char *name, const struct dhdl *d, int index, struct sampling *s);
+/* one_run.c: the rows of a run in which the state changes, each to the window of its state. */
+void run_take(struct result *r, const char *name, const struct dhdl *d, struct sampling *s);
 /* The first n of the rows used are gone from `s` and do not count any more. */
 void window_drop(struct window_result *w, size_t n, const struct sampling *s, int k);
+
+/* Of windows that exchange replicas, whose rows of other times than all have are gone from `s`. */
+void window_align(struct window_result *w, const struct sampling *s, int k);
 
 /* changed_ladder.c: of a replica with an origin, what is known of its rows `d`, of which those that come too densely
  * after frames go. Its part of results.json. Errors as of dhdl_read_file. */
@@ -31,10 +36,10 @@ void fluctuations_find(struct window_result *w, const struct ladder *l, const st
 
 /* walks.c: visits of one window from its energy.xvg; whether a column is about them alone; of all windows of a repeat,
  * once they have been read, what became of replicas; how often a pair of neighbours could have been exchanged (0: not
- * known by scheme). */
+ * known by scheme). alone: exchanges at the beginning that none took part in. */
 void walks_take(struct window_result *w, const struct xvg *x);
 bool walks_column(const char *legend);
-void walks_count(struct result *r, enum exchange_scheme scheme);
+void walks_count(struct result *r, enum exchange_scheme scheme, size_t alone);
 /* walks.xvg: a line for each interval between exchanges, with its time and the window of every replica. Nothing where
  * none exchanged. */
 void walks_write(const struct result *r, struct buf *out);

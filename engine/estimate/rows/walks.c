@@ -36,26 +36,34 @@ void walks_take(struct window_result *w, const struct xvg *x)
     }
 }
 
-/* Intervals between exchanges of which every window is known, and every replica of it. */
-static size_t common(const struct result *r)
+/* Whether every replica is in a window of an interval between exchanges. */
+static bool is_whole(const struct result *r, size_t row, bool *seen)
 {
-    int n = r->ladder->nstates;
-    size_t least = SIZE_MAX, row = 0;
-    bool whole = true;
+    const int n = r->ladder->nstates;
+    memset(seen, 0, (size_t)n * sizeof *seen);
+    for (int k = 0; k < n; k++) {
+        const int replica = r->windows[k].visits[row];
+        if (replica < 0 || replica >= n || seen[replica])
+            return false;
+        seen[replica] = true;
+    }
+    return true;
+}
+
+/* Intervals between exchanges of which every window is known, and every replica of it: first .. end. Windows that were
+ * added to a ladder say who is there from their beginning on, and the others with the numbers of another ladder: it is
+ * the last intervals that all are in, not before the first `alone` exchanges. */
+static size_t common(const struct result *r, size_t alone, size_t *first)
+{
+    const int n = r->ladder->nstates;
+    size_t end = SIZE_MAX;
     bool *seen = xcalloc((size_t)n, sizeof *seen);
     for (int k = 0; k < n; k++)
-        least = r->windows[k].nvisits < least ? r->windows[k].nvisits : least;
-    for (; row < least && whole; row += whole) {
-        memset(seen, 0, (size_t)n * sizeof *seen);
-        for (int k = 0; k < n && whole; k++) {
-            int replica = r->windows[k].visits[row];
-            whole = replica >= 0 && replica < n && !seen[replica];
-            if (whole)
-                seen[replica] = true;
-        }
-    }
+        end = r->windows[k].nvisits < end ? r->windows[k].nvisits : end;
+    for (*first = end; *first > alone && is_whole(r, *first - 1, seen); --*first)
+        ;
     free(seen);
-    return row;
+    return end;
 }
 
 /* From the first window to the last and back, in the windows `at` that a replica is in one after the other. */
@@ -73,15 +81,15 @@ static void step_trip(struct trip *t, struct walks *w, int replica, int window)
     t->last |= window == w->nstates - 1;
 }
 
-static void count(struct walks *w, const struct result *r, size_t rows)
+static void count(struct walks *w, const struct result *r, size_t end)
 {
     size_t n = (size_t)w->nstates;
     int *before = xcalloc(n, sizeof *before); /* window of each replica */
     struct trip *trips = xcalloc(n, sizeof *trips);
-    for (size_t row = 0; row < rows; row++)
+    for (size_t row = w->first; row < end; row++)
         for (int k = 0; k < w->nstates; k++) {
             int replica = r->windows[k].visits[row];
-            if (row)
+            if (row > w->first)
                 w->moves[(size_t)before[replica] * n + (size_t)k]++;
             before[replica] = k;
             step_trip(&trips[replica], w, replica, k);
@@ -127,19 +135,20 @@ static void warn_of_walls(struct result *r)
             result_warn(r, "replicas never exchanged windows %zu and %zu: they are too far apart for it", k, k + 1);
 }
 
-void walks_count(struct result *r, enum exchange_scheme scheme)
+void walks_count(struct result *r, enum exchange_scheme scheme, size_t alone)
 {
-    size_t n = (size_t)r->ladder->nstates, rows = scheme ? common(r) : 0;
+    size_t n = (size_t)r->ladder->nstates, first = 0, end = scheme ? common(r, alone, &first) : 0;
     struct walks *w = &r->walks;
-    if (rows < 2)
+    if (end - first < 2)
         return;
     *w = (struct walks){.scheme = scheme,
                         .nstates = (int)n,
-                        .exchanges = rows - 1,
+                        .first = first,
+                        .exchanges = end - first - 1,
                         .moves = xcalloc(n * n, sizeof *w->moves),
                         .round_trips = xcalloc(n, sizeof *w->round_trips),
                         .visited = xcalloc(n * n, sizeof *w->visited)};
-    count(w, r, rows);
+    count(w, r, end);
     w->eigenvalue = eigenvalue(w);
     warn_of_walls(r);
 }
@@ -155,7 +164,7 @@ void walks_write(const struct result *r, struct buf *out)
             "@    yaxis  label \"Window\"\n@TYPE xy\n");
     for (size_t k = 0; k < n; k++)
         buf_printf(out, "@ s%zu legend \"replica %zu\"\n", k, k);
-    for (size_t row = 0; n && row <= r->walks.exchanges; row++) {
+    for (size_t row = r->walks.first; n && row <= r->walks.first + r->walks.exchanges; row++) {
         for (size_t k = 0; k < n; k++)
             window[r->windows[k].visits[row]] = (int)k;
         buf_printf(out, "%.4f", r->windows[0].visit_times[row]);
@@ -168,5 +177,6 @@ void walks_write(const struct result *r, struct buf *out)
 
 size_t walks_attempts(const struct walks *w, int pair)
 {
-    return w->scheme == EXCHANGE_NEIGHBOURS ? (w->exchanges + !(pair % 2)) / 2 : 0;
+    const size_t even = !(pair % 2);
+    return w->scheme == EXCHANGE_NEIGHBOURS ? (w->first + w->exchanges + even) / 2 - (w->first + even) / 2 : 0;
 }

@@ -121,12 +121,24 @@ static void measure_window(struct window_result *w, const struct sampling *s, in
     w->uncorrelated = (double)w->used / w->inefficiency;
 }
 
+void window_align(struct window_result *w, const struct sampling *s, int k)
+{
+    const size_t n = w->used - sampling_count(s, k);
+    if (!n)
+        return;
+    window_drop(w, n, s, k);
+    w->drift = w->left_out = 0;
+    find_drift(w, s, k);
+    w->drift += w->drift ? w->discarded : 0;
+}
+
 void window_drop(struct window_result *w, size_t n, const struct sampling *s, int k)
 {
     w->discarded_ps += w->sampled_ps / (double)(w->used + w->discarded - 1) * (double)n;
     w->discarded += n;
     w->used -= n;
-    measure_window(w, s, k);
+    if (w->used)
+        measure_window(w, s, k);
 }
 
 static struct average average(const char *name, const char *unit, const double *x, size_t n)
@@ -154,6 +166,8 @@ static void add_rows(const struct ladder *l, struct sampling *s, int k, const st
     size_t ns = (size_t)s->nstates, nc = (size_t)s->ncomponents, first = s->start[k], n = d->n;
     s->start[k + 1] = first + n;
     s->u = xrealloc(s->u, (first + n) * ns, sizeof *s->u);
+    s->time = xrealloc(s->time, first + n, sizeof *s->time);
+    memcpy(s->time + first, d->time, n * sizeof *s->time);
     if (!d->derivatives) {
         free(s->dhdl);
         s->dhdl = NULL;

@@ -11,6 +11,17 @@
 #include "engine/estimate/rows/rows.h"
 #include "engine/estimate/trust/trust.h"
 
+/* Of one run those of all windows that come before the last of them. */
+static void heads_of_run(const struct sampling *s, size_t *head)
+{
+    size_t place = 0;
+    for (int k = 0; k < s->nstates; k++)
+        if (head[k] && s->place[s->start[k] + head[k] - 1] + 1 > place)
+            place = s->place[s->start[k] + head[k] - 1] + 1;
+    for (int k = 0; k < s->nstates; k++)
+        head[k] = sampling_before(s, k, place);
+}
+
 /* Rows to leave out of each window, which are as many in all windows that exchange replicas; false: none. */
 static bool heads(const struct result *r, const struct sampling *s, size_t *head)
 {
@@ -23,6 +34,8 @@ static bool heads(const struct result *r, const struct sampling *s, size_t *head
     for (int k = 0; k < s->nstates; k++)
         if (s->together && sampling_count(s, k))
             head[k] = most;
+    if (s->place)
+        heads_of_run(s, head);
     return most > 0;
 }
 

@@ -76,7 +76,7 @@ static void find_influences(const struct test *t, const struct sampling *s, cons
     for (int own = 0; own < n; own++) {
         size_t first = s->start[own], rows = sampling_count(s, own);
         if (rows)
-            solution_begin(x, own, rows);
+            solution_begin(x, own, first, rows);
         for (size_t row = first; row < first + rows; row++) {
             mbar_row_weights(m, row, w);
             for (int k = 0; k < n; k++) {

@@ -119,10 +119,11 @@ static void judge_samples(const struct result *r, const struct range *x, struct 
         return;
     if (few || x->freedom < ESTIMATE_FREEDOM)
         verdict_add(v, VERDICT_UNCONVERGED, "few_samples",
-                    "windows %d to %d have %.0f uncorrelated samples each on average, "
+                    "windows %d to %d have %.0f uncorrelated samples %s, "
                     "and the error is known to %.0f degrees of freedom: "
                     "%d of the first, with their standard error, and %d of the second are needed; they need longer",
-                    x->from, x->to, floor(x->uncorrelated), floor(x->freedom), ESTIMATE_UNCORRELATED, ESTIMATE_FREEDOM);
+                    x->from, x->to, floor(x->uncorrelated), r->one_run ? "together" : "each on average",
+                    floor(x->freedom), ESTIMATE_UNCORRELATED, ESTIMATE_FREEDOM);
 }
 
 static void judge_windows(const struct result *r, const struct range *x, struct verdict *v)
@@ -175,6 +176,16 @@ static void judge_quadrature(const struct range *x, struct verdict *v)
                     "dH/dlambda bends so much between windows that its integral is off by about %.2g kT, more than %g: "
                     "put windows where it is steep",
                     x->quadrature, ESTIMATE_QUADRATURE);
+}
+
+/* What is slow to change wherever the run is in the ladder is seen once on each way through it. */
+static void judge_crossings(const struct result *r, const struct range *x, struct verdict *v)
+{
+    if (r->one_run && x->to - x->from == r->ladder->nstates - 1 && r->crossings < ESTIMATE_CROSSINGS)
+        verdict_add(v, VERDICT_UNCONVERGED, "slow",
+                    "the run went from one end of the ladder to the other %zu %s, and %d are needed: it needs longer, "
+                    "or windows that are easier to leave",
+                    r->crossings, number_word((int64_t)r->crossings, "time", "times"), ESTIMATE_CROSSINGS);
 }
 
 /* What windows add to the number, seen together. */
@@ -260,6 +271,7 @@ static void judge_alone(const struct result *r, const struct solutions *s, enum 
     judge_samples(r, x, v);
     judge_windows(r, x, v);
     judge_motions(x, v);
+    judge_crossings(r, x, v);
     judge_quadrature(x, v);
     if (result_no_change(r, x->from, x->to))
         verdict_add(

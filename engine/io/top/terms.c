@@ -176,6 +176,7 @@ static void put_cmap(struct system *s, const struct top_term *t, int first)
     struct cmap *c = &s->cmaps[s->ncmaps++];
     place(c->atom, t, 5, first);
     c->first = t->cmap;
+    c->share[0] = c->share[1] = 1;
 }
 
 static void put(const struct top *top, struct system *s, enum top_kind kind, const struct top_term *t, int first)

@@ -207,6 +207,8 @@ static void test_states(void **state)
         SAME(atoms, natoms, charge[k]);
         SAME(atoms, natoms, mass[k]);
         compare_terms(ours, theirs);
+        assert_int_equal(ours->ncmaps, 1); /* which no line of a topology can scale */
+        assert_true(ours->cmaps[0].share[0] == 1 && ours->cmaps[0].share[1] == SCALE);
         system_close(ours);
         system_close(theirs);
     }
@@ -218,11 +220,13 @@ static void test_left(void **state)
     struct system s = {0};
     read_system(&s, 2, false);
     struct temper_left left = temper_left_of(&s, &solute);
-    assert_int_equal(left.cmaps, 1);
     assert_int_equal(left.dihedrals, 2);
     assert_int_equal(left.pairs, 2);
     left = temper_left_of(&s, &(struct tempered){.molecule = {"SOL"}, .nmolecules = 1, .to = 600});
-    assert_int_equal(left.cmaps + left.dihedrals + left.pairs, 0);
+    assert_int_equal(left.dihedrals + left.pairs, 0);
+    struct err e = {0};
+    assert_int_equal(temper_make(&s, &(struct tempered){.molecule = {"SOL"}, .nmolecules = 1, .to = 600}, 300, &e), 0);
+    assert_true(s.cmaps[0].share[0] == 1 && s.cmaps[0].share[1] == 1); /* of PEP */
     system_close(&s);
 }
 

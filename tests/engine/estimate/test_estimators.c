@@ -130,6 +130,37 @@ static void sample_together(struct sampling *s, uint64_t seed)
     }
 }
 
+/* Rows of times that all sampled states have; where there are none, as many of each. */
+static void test_common_times(void **state)
+{
+    static const double lambda[3] = {0, 0.5, 1}, apart[3] = {1, 2, 2.00001};
+    static const size_t rows[3] = {10, 0, 5};
+    for (int some = 0; some < 2; some++) {
+        struct sampling s = {.nstates = 3, .ncomponents = 1, .lambda = lambda, .start = xcalloc(4, sizeof *s.start)};
+        s.u = xcalloc(15 * 3, sizeof *s.u);
+        s.dhdl = xcalloc(15, sizeof *s.dhdl);
+        s.time = xcalloc(15, sizeof *s.time);
+        for (size_t k = 0, row = 0; k < 3; k++) {
+            for (size_t i = 0; i < rows[k]; i++, row++) {
+                s.time[row] = some ? apart[k] * (double)i : (double)i + (double)(100 * k);
+                s.u[3 * row + 1] = s.dhdl[row] = 100. * (double)k + (double)i;
+            }
+            s.start[k + 1] = row;
+        }
+        sampling_align(&s);
+        assert_true(s.together);
+        assert_int_equal(sampling_count(&s, 0), 5);
+        assert_int_equal(sampling_count(&s, 1), 0);
+        assert_int_equal(sampling_count(&s, 2), 5);
+        for (size_t i = 0; i < 5; i++) { /* times 0, 2, 4 .. that all have, or the last of each */
+            const double expected = some ? 2. * (double)i : (double)i + 5;
+            assert_true(s.u[3 * i + 1] == expected && s.dhdl[i] == expected);
+            assert_true(s.u[3 * (5 + i) + 1] == 200. + (double)i && s.dhdl[5 + i] == 200. + (double)i);
+        }
+        sampling_close(&s);
+    }
+}
+
 /* Errors that take the windows for independent are told too small; those that know are those seen. */
 static void test_together(void **state)
 {
@@ -429,17 +460,12 @@ static void test_ti_quadrature(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_together),
-        cmocka_unit_test(test_error_bars),
-        cmocka_unit_test(test_wall),
-        cmocka_unit_test(test_twins),
-        cmocka_unit_test(test_ti_steep),
-        cmocka_unit_test(test_two_states),
-        cmocka_unit_test(test_mbar_robust),
-        cmocka_unit_test(test_no_overlap),
-        cmocka_unit_test(test_bar_gaussian_work),
-        cmocka_unit_test(test_ti_gauss),
-        cmocka_unit_test(test_ti_quadrature),
+        cmocka_unit_test(test_common_times), cmocka_unit_test(test_together),
+        cmocka_unit_test(test_error_bars),   cmocka_unit_test(test_wall),
+        cmocka_unit_test(test_twins),        cmocka_unit_test(test_ti_steep),
+        cmocka_unit_test(test_two_states),   cmocka_unit_test(test_mbar_robust),
+        cmocka_unit_test(test_no_overlap),   cmocka_unit_test(test_bar_gaussian_work),
+        cmocka_unit_test(test_ti_gauss),     cmocka_unit_test(test_ti_quadrature),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

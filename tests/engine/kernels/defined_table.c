@@ -65,7 +65,7 @@ static const struct center_atom center_atoms[] = {{0, 0, 0.3}, {1, 0, 0.7}, {4, 
 static const struct center_restraint centers = {{0, 2}, {2, 3}, {{0.1, 0.25, 0.29, 900}, {0.1, 0.22, 0.3, 700}}};
 
 enum { MAP_SIDE = 5 };
-static const struct cmap map = {{0, 1, 2, 3, 4}, 0, MAP_SIDE};
+static const struct cmap map = {{0, 1, 2, 3, 4}, 0, MAP_SIDE, 0, {1, 0.6}};
 
 /* Whatever: a map of values and slopes that do not follow from each other is as good. */
 static const double (*map_points(void))[CMAP_NUMBERS]

@@ -183,7 +183,8 @@ static long double of_map(const struct bonded_table *t, uint32_t i, const long d
             }
             along[what][end] = cubic(at[1] - cell[1], value, slope);
         }
-    return cubic(at[0] - cell[0], along[0], along[1]);
+    const double *share = t->cmaps[i].share;
+    return (share[0] + l * (share[1] - share[0])) * cubic(at[0] - cell[0], along[0], along[1]);
 }
 
 /* ---- all of them ---- */
@@ -242,6 +243,6 @@ const struct defined_term defined_terms[] = {
     {"out of a cylinder along z", bonded_rare, FLAT + 7, 1, TERM_RESTRAINT, 0, true, of_flat},
     {"joint distances", bonded_rare, JOINT, NJOINT, TERM_RESTRAINT, RESTRAINED, false, of_joint},
     {"centers", centers_kernel, 0, 1, TERM_RESTRAINT, RESTRAINED, false, of_centers},
-    {"map", bonded_cmap, 0, 1, TERM_CMAP, 0, false, of_map},
+    {"map", bonded_cmap, 0, 1, TERM_CMAP, BONDED, false, of_map},
 };
 const size_t defined_count = sizeof defined_terms / sizeof *defined_terms;

@@ -32,6 +32,14 @@ static const struct ladder_of_oscillators square = {.nstates = 4,
     "@ s1 legend \"\\xD\\f{}H \\xl\\f{} to 0.0000\"\n"                                                                 \
     "@ s2 legend \"\\xD\\f{}H \\xl\\f{} to 1.0000\"\n"
 
+/* As GROMACS writes it of expanded ensembles and of AWH along lambda. */
+#define CHANGES                                                                                                        \
+    "@ subtitle \"T = 300 (K) \"\n"                                                                                    \
+    "@ s0 legend \"Thermodynamic state\"\n"                                                                            \
+    "@ s1 legend \"dH/d\\xl\\f{} coul-lambda = 0.0000\"\n"                                                             \
+    "@ s2 legend \"\\xD\\f{}H \\xl\\f{} to 0.0000\"\n"                                                                 \
+    "@ s3 legend \"\\xD\\f{}H \\xl\\f{} to 1.0000\"\n"
+
 static int read_text(struct dhdl *d, const char *text, struct err *e)
 {
     *d = (struct dhdl){0};
@@ -80,6 +88,26 @@ static void test_motion(void **state)
     assert_true(d.derivatives && d.n == 2);
     assert_true(d.dhdl[0] == 0 && d.dhdl[1] == 2 && d.dhdl[2] == 0 && d.dhdl[3] == 3);
     assert_string_equal(d.stretched, "atoms 1 and 2");
+    dhdl_close(&d);
+}
+
+/* A run in which the state changes: every row has its own. */
+static void test_changing_state(void **state)
+{
+    struct dhdl d;
+    struct err e;
+    assert_int_equal(
+        read_text(&d, CHANGES "0 0 5 0 1\n1 1 6 -2 0\n2 1 7 -3 0\n3 0 8 0 inf\n4 0 8 0 nan\n5 1 8 1 inf\n", &e), 0);
+    assert_true(d.temperature == 300 && d.state == -1 && d.nstates == 2 && d.ncomponents == 1);
+    assert_int_equal(d.component[0], LAMBDA_COULOMB);
+    assert_int_equal(d.n, 4);
+    assert_memory_equal(d.at, ((int[]){0, 1, 1, 0}), 4 * sizeof *d.at);
+    assert_true(d.dh[2] == -2 && d.dh[3] == 0 && d.dh[5] == 0 && d.dhdl[2] == 7);
+    assert_int_equal(d.nonfinite, 2);
+    assert_memory_equal(d.dropped, ((size_t[]){1, 1}), 2 * sizeof *d.dropped);
+    dhdl_close(&d);
+    assert_int_equal(read_text(&d, HEAD "0 1 2 0\n", &e), 0);
+    assert_null(d.at);
     dhdl_close(&d);
 }
 
@@ -199,14 +227,19 @@ static void test_refused(void **state)
 {
     refused("", ERR_IO, "dhdl.xvg: no subtitle, expected one with \"T = ... (K)\" and \"state N: ... = ...\"");
     refused("@ subtitle \"T = 300 (K) \"\n@ s0 legend \"Thermodynamic state\"\n", ERR_UNSUPPORTED,
-            "dhdl.xvg:2: an expanded-ensemble file: samples of several states in one file; expected a file for each "
-            "state, of "
-            "which the subtitle says \"state N: ...\"");
+            "dhdl.xvg: no column of dH/dlambda, which would name the components of lambda; expected dhdl-derivatives = "
+            "yes of a run in which the state changes");
+    refused(CHANGES "0 2 1 0 1\n1 1 1 0 1\n", ERR_UNSUPPORTED,
+            "dhdl.xvg: state 2 at 0 ps, expected 0 to 1: one with a column of energy differences");
+    refused(CHANGES "0 0 1 0 1\n1 0.5 1 0 1\n", ERR_UNSUPPORTED,
+            "dhdl.xvg: state 0.5 at 1 ps, expected 0 to 1: one with a column of energy differences");
+    refused(CHANGES "0 0 1 0 1\n1 1 1 0 1\n2 1 1 0 0\n", ERR_UNSUPPORTED,
+            "dhdl.xvg: energy difference 1 kJ/mol to state 1 at 1 ps, the row's own, expected 0");
     refused(
         "@ subtitle \"T = 300 (K) \"\n", ERR_UNSUPPORTED,
-        "dhdl.xvg:1: subtitle \"T = 300 (K) \" names no state, as in files of expanded ensembles, AWH along lambda and "
-        "slow growth, with samples of several states; expected a file for each state, or slow growth with --forward or "
-        "--backward");
+        "dhdl.xvg:1: subtitle \"T = 300 (K) \" names no state and no column is called \"Thermodynamic state\", as in "
+        "files of slow growth; expected a file for each state, an expanded ensemble or AWH along lambda, or slow "
+        "growth with --forward or --backward");
     refused("@ subtitle \"state 1: (coul-lambda, vdw-lambda) = (0.5)\"\n", ERR_IO,
             "dhdl.xvg:1: subtitle \"state 1: (coul-lambda, vdw-lambda) = (0.5)\": expected \"state N: (NAMES) = "
             "(VALUES)\" with the names of lambda components (fep, mass, coul, vdw, bonded, restraint) and as many "
@@ -225,17 +258,14 @@ static void test_refused(void **state)
             "dhdl.xvg:5: derivative by \"spin-lambda = 0.0000\", which is no known lambda component");
     refused(HEAD "@ s3 legend \"\\xD\\f{}H \\xl\\f{} to (0.0000, 1.0000)\"\n", ERR_IO,
             "dhdl.xvg:5: foreign state \"(0.0000, 1.0000)\": expected 1 lambda value");
-    refused(HEAD "@ s3 legend \"Thermodynamic state\"\n", ERR_UNSUPPORTED,
-            "dhdl.xvg:5: an expanded-ensemble file: samples of several states in one file; expected a file for each "
-            "state, of "
-            "which the subtitle says \"state N: ...\"");
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_whole_file), cmocka_unit_test(test_cut_short), cmocka_unit_test(test_long_file),
-        cmocka_unit_test(test_tolerated),  cmocka_unit_test(test_motion),    cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_changing_state), cmocka_unit_test(test_whole_file), cmocka_unit_test(test_cut_short),
+        cmocka_unit_test(test_long_file),      cmocka_unit_test(test_tolerated),  cmocka_unit_test(test_motion),
+        cmocka_unit_test(test_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
