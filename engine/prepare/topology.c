@@ -276,14 +276,15 @@ const struct fixed_distance *topology_stretched(const struct topology *t, const 
 static int check_exchange(const struct topology *t, const struct system *sys, const struct settings *set, struct err *e)
 {
     const struct fixed_distance *d = topology_stretched(t, set);
-    if (!set->exchange || !d)
+    const bool switches = set->switching.changes > 0;
+    if (!(set->exchange || switches) || !d)
         return 0;
     struct buf text = {0};
     fixed_distance_describe(d, sys, &text);
     err_set(e, ERR_UNSUPPORTED,
-            "%s: a constraint whose length depends on lambda; replicas that exchange windows need one length: expected "
-            "a bond there, or no exchange",
-            text.data);
+            "%s: a constraint whose length depends on lambda; %s one length: expected a bond there, or no %s",
+            text.data, switches ? "switches need" : "replicas that exchange windows need",
+            switches ? "switches" : "exchange");
     buf_free(&text);
     return -ERR_UNSUPPORTED;
 }

@@ -252,6 +252,7 @@ static void carry_out(struct sim *s, enum sim_work work, uint32_t n)
     case SIM_REPORT:
     case SIM_PREPARE:
     case SIM_INNER:
+    case SIM_SWITCH:
     case SIM_WORK_COUNT:
         break;
     }

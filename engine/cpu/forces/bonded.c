@@ -20,17 +20,17 @@ static void bonded_centers(struct bonded_pass *p, uint32_t i)
 void cpu_bonded(const struct launch *launch, const struct args_bonded *a)
 {
     struct ctl *c = a->ctl;
+    const struct bonded_table *t = a->terms;
     if (c->halt)
         return;
     struct bonded_pass p = {.ctl = c,
-                            .t = a->terms,
+                            .t = t,
                             .x = a->x,
                             .f = a->f,
                             .energy_at_window = a->energy_at_window,
                             .lambda = c->lambda[LAMBDA_BONDED],
-                            .energies = a->mode != EVALUATE_STEP,
-                            .sample = a->mode == EVALUATE_SAMPLE,
-                            .soft = ((const struct bonded_table *)a->terms)->soft.function};
+                            .mode = a->mode,
+                            .soft = t->soft.function};
     EACH(nbonds, bonded_bond);
     EACH(nangles, bonded_angle_term);
     EACH(ndihedrals, bonded_dihedral_term);

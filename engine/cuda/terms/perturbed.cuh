@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Pairs with a perturbed atom: forces in single precision, energies and their slopes in double, at a sample also at
- * every window's lambda.
+ * Pairs with a perturbed atom: forces in single precision, energies and their slopes in double, at a sample and in a
+ * switch also at other rows of lambda.
  */
 #ifndef SHOAL_ENGINE_CUDA_TERMS_PERTURBED_CUH
 #define SHOAL_ENGINE_CUDA_TERMS_PERTURBED_CUH
@@ -83,11 +83,12 @@ template <bool RARE> static __device__ struct soft_pair states(const struct pair
     return soft_pair_make(&soft, c6, c12, q, o, UNIT_COULOMB);
 }
 
-/* Force on both atoms. Where energies are asked for, too, d gets the vector from j to i and r what depends on its
- * length: false where that is beyond the cut-off. */
+/* Force on both atoms, and the virial. `energies` are asked for, too: d gets the vector from j to i, r what depends on
+ * its length, and the answer is whether that is within the cut-off. */
 template <bool RARE>
-static __device__ __forceinline__ bool perturbed_pair(const struct args_terms &a, uint32_t mode, int32_t i, int32_t j,
-                                                      struct accumulate *acc, double d[3], struct distance *r)
+static __device__ __forceinline__ bool perturbed_pair(const struct args_terms &a, uint32_t mode, bool energies,
+                                                      int32_t i, int32_t j, struct accumulate *acc, double d[3],
+                                                      struct distance *r)
 {
     const struct ctl *c = (const struct ctl *)a.ctl;
     const struct pair_table *t = (const struct pair_table *)a.table;
@@ -103,10 +104,11 @@ static __device__ __forceinline__ bool perturbed_pair(const struct args_terms &a
         acc_force(acc, f[i], force);
         acc_force(acc, f[j], minus);
     }
-    if (mode == EVALUATE_STEP)
+    if (!energies)
         return false;
     r->r2 = perturbed_separation(c, t, at, other, d);
-    acc_virial(acc, d, force);
+    if (evaluates_energies(mode))
+        acc_virial(acc, d, force);
     r->in_coulomb = r->r2 < t->coulomb_cutoff * t->coulomb_cutoff;
     r->long_v = r->in_coulomb ? ewald_long_v(&t->ewald, EWALD_TERMS, r->r2) : 0;
     r->long_f = r->in_coulomb ? ewald_long_f(&t->ewald, EWALD_TERMS, r->r2) : 0;
@@ -120,23 +122,26 @@ static __device__ __forceinline__ void perturbed_pairs(const struct args_terms &
 {
     struct ctl *c = (struct ctl *)a.ctl;
     const struct pair_table *t = (const struct pair_table *)a.table;
+    const struct foreign_rows rows = foreign_rows_of(mode, c, t->window, (uint32_t)t->nwindows);
+    const bool energies = evaluates_energies(mode) || rows.n;
     struct accumulate acc = {};
     struct soft_pair s;
     struct distance r;
     double d[3];
-    const bool in = real && perturbed_pair<RARE>(a, mode, (int32_t)atoms.x, (int32_t)atoms.y, &acc, d, &r);
-    if (in) {
+    const bool in = real && perturbed_pair<RARE>(a, mode, energies, (int32_t)atoms.x, (int32_t)atoms.y, &acc, d, &r);
+    if (in)
         s = states<RARE>(t, (int32_t)atoms.x, (int32_t)atoms.y);
+    if (in && evaluates_energies(mode)) {
         const struct both b = at_lambda<RARE>(t, &s, &r, c->lambda);
         acc_energy(&acc, TERM_LJ, b.lj.v);
         acc_energy(&acc, TERM_COULOMB, b.coulomb.v);
         acc_dvdl(&acc, LAMBDA_VDW, b.lj.dv);
         acc_dvdl(&acc, LAMBDA_COULOMB, b.coulomb.dv);
     }
-    for (int32_t w = 0; mode == EVALUATE_SAMPLE && w < t->nwindows; w++) {
+    for (uint32_t w = 0; w < rows.n; w++) {
         int64_t u = 0;
         if (in) {
-            const struct both b = at_lambda<RARE>(t, &s, &r, t->window[w]);
+            const struct both b = at_lambda<RARE>(t, &s, &r, rows.lambda[w]);
             u = fixed_clamped(b.lj.v + b.coulomb.v, FIXED_ENERGY_LIMIT);
         }
         add_warp(&((struct fixed_sum *)a.energy_at_window)[w], u);
@@ -152,7 +157,7 @@ static __device__ __forceinline__ void perturbed_warp(const struct args_terms &a
     for (uint32_t first = warp * WARP; first < count; first += a.perturbed_warps * WARP) {
         const uint32_t k = first + threadIdx.x % WARP;
         perturbed_pairs<RARE>(a, mode, k < count, ((const uint2 *)a.pairs)[min(k, count - 1)]);
-        if (mode != EVALUATE_STEP)
+        if (evaluates_energies(mode))
             return;
     }
 }
