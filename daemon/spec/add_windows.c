@@ -266,6 +266,8 @@ static int check_windows(const struct spec *s, struct err *e)
         why = "it has one window, which is no ladder";
     else if (s->settings.exchange != EXCHANGE_NONE)
         why = "its windows exchange replicas, and new ones have none to take part with";
+    else if (s->walkers)
+        why = "its walkers switch between the two ends";
     else if (s->nstarts)
         why = "each window has start coordinates of its own (system.window-coordinates)";
     for (int i = 0; i < s->nstages && !why; i++)

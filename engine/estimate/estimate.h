@@ -67,7 +67,8 @@ struct estimate_ensemble {
     const struct settings *set;
     bool npt;                                        /* production holds the pressure of `set` */
     int repeats;                                     /* replicas of each window, 1 or more */
-    const struct estimate_replica *replicas;         /* [repeats][set->alchemy.nwindows] */
+    int walkers; /* of each end, which switch to the other; those of end A come first. 0: no switches */
+    const struct estimate_replica *replicas;         /* [repeats][estimate_windows] */
     const struct estimate_held *held;                /* NULL: nothing is */
     const struct finite_size *finite_size;           /* NULL: not asked for */
     struct estimate_production *production;          /* NULL: none is */
@@ -87,6 +88,12 @@ struct estimate_ensemble {
     struct buf *walks;  /* [repeats] what walks.xvg is to hold (rows/walks.c) is appended where replicas exchange
                            windows; NULL: not wanted */
 };
+
+/* Replicas of one repeat. */
+static inline int estimate_windows(const struct estimate_ensemble *q)
+{
+    return q->walkers ? 2 * q->walkers : q->set->alchemy.nwindows;
+}
 
 /* Reads dhdl.xvg and energy.xvg of every replica and appends the JSON of results.json to `json`. It cannot fail: a
  * replica that cannot be read, or an estimator that has no answer, is reported in the result with its reason and the

@@ -134,6 +134,12 @@ struct mass_settings {
     bool keep_waters;   /* those of [ settles ] stay as they are */
 };
 
+/* Non-equilibrium switches between the first and the last window, through the rows of all windows. Zeroed: none. */
+struct switch_settings {
+    int changes; /* of lambda in one switch */
+    int every;   /* timesteps from one change to the next */
+};
+
 /* Which windows replicas exchange at a time. */
 enum exchange_scheme { EXCHANGE_NONE, EXCHANGE_NEIGHBOURS, EXCHANGE_GIBBS };
 
@@ -145,6 +151,7 @@ struct settings {
     struct integrator_settings integrator;
     struct barostat_settings barostat;
     enum exchange_scheme exchange;
+    struct switch_settings switching;
     enum step_form form;
     uint64_t check_every; /* steps between graph re-captures */
     uint64_t stride;      /* steps; samples, volume moves and the like of production come after multiples of it */
@@ -164,6 +171,7 @@ struct stage {
     uint64_t sample_every;   /* steps, 0: none */
     uint64_t frames_every;   /* steps between .xtc frames, 0: none */
     uint64_t exchange_every; /* steps between exchanges of windows, 0: none */
+    uint64_t switch_every;   /* steps between switches, 0: none */
 };
 
 #endif

@@ -215,6 +215,17 @@ class Split:
 
 
 @dataclass(frozen=True, kw_only=True)
+class PlannedSwitches:
+    """Of a spec with `switch`: walkers of each end in every repeat; length_ns is that of one switch."""
+
+    walkers: int
+    switches_per_walker: float
+    length_ns: float
+    changes: int
+    change_every_steps: int
+
+
+@dataclass(frozen=True, kw_only=True)
 class Summary:
     """Of a submission that would be accepted."""
 
@@ -226,6 +237,7 @@ class Summary:
     stages: int
     steps_per_window: int | None
     about: About | None
+    switching: PlannedSwitches | None
     split: Split | None
     fits: tuple[Fit, ...] | None
     warnings: tuple[SpecWarning, ...] | None

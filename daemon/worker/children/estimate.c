@@ -104,7 +104,7 @@ static void newest_checkpoint(const char *directory, const char *folder, struct 
 /* Below the ensemble's. */
 static void add_folder(const struct estimate_ensemble *x, int replica, struct buf *folder)
 {
-    const int windows = x->set->alchemy.nwindows;
+    const int windows = estimate_windows(x);
     if (x->repeats > 1)
         buf_printf(folder, "repeat_%02d/", replica / windows);
     buf_printf(folder, "lambda_%02d", replica % windows);
@@ -132,7 +132,7 @@ static struct volume_moves moves_of(const struct spec *s, const struct checkpoin
 static void read_checkpoints(struct estimate_request *q)
 {
     const struct estimate_ensemble *x = &q->ensemble;
-    for (int i = 0; i < x->repeats * x->set->alchemy.nwindows; i++) {
+    for (int i = 0; i < x->repeats * estimate_windows(x); i++) {
         struct estimate_replica *r = &q->replicas[i];
         struct checkpoint own = {0}, before = {0};
         r->vouched = r->kind == ESTIMATE_RUNNING;
@@ -173,7 +173,7 @@ static size_t bytes_of_all(const struct system *sys)
 static void write_observable(const struct estimate_ensemble *x, int replica, const struct observe_result *of,
                              struct writer *w)
 {
-    const int windows = x->set->alchemy.nwindows;
+    const int windows = estimate_windows(x);
     struct buf file = {0};
     if (!observe_begun(of))
         return;
@@ -193,7 +193,7 @@ static void write_observables(void *request, struct writer *w)
 {
     const struct estimate_request *q = request;
     const struct estimate_ensemble *x = &q->ensemble;
-    for (int i = 0; i < x->repeats * x->set->alchemy.nwindows; i++) {
+    for (int i = 0; i < x->repeats * estimate_windows(x); i++) {
         struct checkpoint c = {0};
         newest_own_checkpoint(x, i, &c);
         for (int k = 0; k < q->sys.nobservables && c.state.len > bytes_of_all(&q->sys); k++) {
@@ -259,7 +259,7 @@ static void look_at_trajectory(struct estimate_request *q, const char *path, uin
 static void look_at_frames(struct estimate_request *q, double most, bool turns)
 {
     const struct estimate_ensemble *x = &q->ensemble;
-    const int windows = x->set->alchemy.nwindows, replicas = x->repeats * windows;
+    const int windows = estimate_windows(x), replicas = x->repeats * windows;
     for (int i = 0; i < replicas; i++) {
         struct buf path = {0};
         buf_printf(&path, "%s/", x->directory);

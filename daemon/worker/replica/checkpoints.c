@@ -59,7 +59,7 @@ int CO_FN replica_save(struct replica *r, struct err *e)
     struct keeping k = {.r = r,
                         .c = {.state = r->state,
                               .window = (uint64_t)r->setup.window,
-                              .windows = (uint64_t)r->spec->settings.alchemy.nwindows,
+                              .windows = (uint64_t)spec_windows(r->spec),
                               .walker = r->walker,
                               .exchanged = exchange_on(r),
                               .stage = r->stage,
@@ -152,7 +152,7 @@ int CO_FN replica_open_files(struct replica *r, struct err *e)
         return rc;
     struct buf *rows = outputs_begin(&r->outputs, OUTPUT_DHDL);
     const char *stretched = model_stretched(r->shared->model);
-    dhdl_header(rows, &r->spec->settings, r->setup.window, timeline_has_pv(r->spec));
+    dhdl_header(rows, &r->spec->settings, replica_row(r), timeline_has_pv(r->spec));
     if (stretched)
         buf_printf(rows, XVG_STRETCHED "%s\n", stretched);
     outputs_end(&r->outputs, OUTPUT_DHDL);

@@ -234,7 +234,7 @@ static int start_moving(struct replica *r, struct err *e)
 {
     const struct spec *spec = r->spec;
     bool first = timeline_timesteps(spec, r->stage, 0) == 0;
-    bool continued = r->stage == 0 && system_start(&r->shared->system, r->setup.window).v &&
+    bool continued = r->stage == 0 && system_start(&r->shared->system, replica_row(r)).v &&
                      integrator_conserves_energy(spec->settings.integrator.kind);
     return first && !continued ? sim_thermalize(r->sim, e) : 0;
 }

@@ -94,6 +94,11 @@ int64_t replica_clock_steps(const struct replica *r);
 /* Takes r->shared's spec, with the replica's own target. ERR_CONFLICT. */
 int replica_take_spec(struct replica *r, struct err *e);
 
+/* The row of alchemy.windows that it is in, as its model has them. */
+static inline int replica_row(const struct replica *r)
+{
+    return spec_row(r->spec, r->setup.window);
+}
 /* What its simulation's random streams are keyed by. */
 static inline uint32_t replica_random_key(const struct replica *r)
 {

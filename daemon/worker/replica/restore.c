@@ -58,7 +58,7 @@ static int read_job(void *arg, struct err *e)
         return NOT_COMMON;
     if (!rc)
         replica_fit_target(k->r, &k->c);
-    if (!rc && (k->c.windows != (uint64_t)spec->settings.alchemy.nwindows || k->c.stage > (uint64_t)spec->nstages ||
+    if (!rc && (k->c.windows != (uint64_t)spec_windows(spec) || k->c.stage > (uint64_t)spec->nstages ||
                 (k->c.stage < (uint64_t)spec->nstages && k->c.stage_step > spec->stages[k->c.stage].steps)))
         rc = err_set(e, ERR_CHECKPOINT, "the checkpoint is of another ladder or protocol");
     if (!rc && leads_astray(k))

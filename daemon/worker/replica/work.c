@@ -91,7 +91,7 @@ void replica_timed(struct replica *r, double seconds, uint32_t n, double time)
 
 void replica_place(struct replica *r)
 {
-    sim_place(r->sim, r->setup.window, replica_random_key(r));
+    sim_place(r->sim, replica_row(r), replica_random_key(r));
 }
 
 bool replica_save_due(const struct replica *r, uint64_t step)
