@@ -109,6 +109,7 @@ enum sim_work {
     SIM_REPORT,   /* the engine's own, at the end of each of these; */
     SIM_PREPARE,  /* this in front of timesteps that come after anything else; */
     SIM_INNER,    /* and this, a timestep without the mesh, where a mesh_cycle() was interrupted */
+    SIM_SWITCH,   /* n timesteps as of SIM_STEP, of the switch that is under way (sim_switch_begin) */
     SIM_WORK_COUNT
 };
 /* What tapes of such work say that they are (tape.work). */
@@ -138,6 +139,31 @@ uint32_t sim_steps_done(const struct sim *s);
  * After SIM_MINIMIZE: largest force (kJ/mol/nm) and whether it is below the tolerance or no further step helps. */
 void sim_minimize_setup(struct sim *s, double force_tolerance);
 bool sim_minimized(const struct sim *s, double *max_force, double *potential);
+
+/* ---- non-equilibrium switches, of a model whose settings have one (struct switch_settings) ---- */
+
+/* Holds the state as it is now, and prepares a switch from it: SIM_SWITCH then takes lambda from the window that the
+ * replica is in, which must be an end, to the other end. Its random numbers are its own: they follow from seed,
+ * replica, way and `number`, and no other switch nor production has them. While nothing is in flight, after whole
+ * mesh_cycle()s; waits for what was not fetched (sim_fetch). ERR_INTERNAL: the settings have no switch, one is under
+ * way, or the replica is in another window. */
+int sim_switch_begin(struct sim *s, enum switch_way way, uint32_t number, struct err *e);
+/* The state that was held is the replica's again, and production goes on bit by bit as if there had been no switch,
+ * wherever in its course this is left. While nothing is in flight. ERR_INTERNAL: none is under way. */
+int sim_switch_end(struct sim *s, struct err *e);
+
+/* A switch at the outcome that was asked for last. */
+struct sim_switch {
+    bool under_way; /* false: the rest means nothing */
+    enum switch_way way;
+    uint32_t number, steps, steps_left; /* timesteps done, and to be done; 0 left: it has arrived */
+    double work;                        /* on the system so far, kJ/mol */
+};
+/* Work is done while positions stay, change by change, each in the middle of a timestep's kick; after `steps` timesteps
+ * every change so far is in it. SIM_BAROSTAT goes between multiples of switch_settings.every timesteps: volume moves do
+ * no work. SIM_GROW leaves timesteps to be submitted again, as of SIM_STEP. A state that is saved within a switch has
+ * the held one too, and a replica that loads it is within the switch. */
+struct sim_switch sim_switch(const struct sim *s);
 
 /* After SIM_SAMPLE finished. */
 void sim_sample(const struct sim *s, struct sample *out);

@@ -143,6 +143,22 @@ struct switch_settings {
 /* Which windows replicas exchange at a time. */
 enum exchange_scheme { EXCHANGE_NONE, EXCHANGE_NEIGHBOURS, EXCHANGE_GIBBS };
 
+/* Non-equilibrium switches between the first and the last window (engine/run/sim.h). On the way lambda passes the rows
+ * of all windows in their order, each after as many changes as the other, evenly in between. */
+struct switch_settings {
+    int changes; /* of lambda from end to end; 0: no switches */
+    int every;   /* timesteps from one change to the next: a multiple of mesh_cycle(), at least two of them */
+};
+
+/* From the first window to the last, and back. */
+enum switch_way { SWITCH_FORWARD, SWITCH_BACKWARD, SWITCH_WAYS };
+
+/* Timesteps of one switch. */
+static inline uint64_t switch_steps(const struct switch_settings *set)
+{
+    return (uint64_t)set->changes * (uint64_t)set->every;
+}
+
 struct settings {
     struct nonbonded_settings nonbonded;
     struct mass_settings masses; /* what the reader of the system went by (derive/masses.h) */
@@ -150,6 +166,7 @@ struct settings {
     struct alchemy_settings alchemy;
     struct integrator_settings integrator;
     struct barostat_settings barostat;
+    struct switch_settings switching;
     enum exchange_scheme exchange;
     struct switch_settings switching;
     enum step_form form;

@@ -8,8 +8,8 @@
 #define SHOAL_ENGINE_ESTIMATE_SWITCHING_SWITCHING_H
 
 #include "engine/estimate/result/result.h"
+#include "engine/system/settings.h"
 
-enum switch_way { SWITCH_FORWARD, SWITCH_BACKWARD, SWITCH_WAYS };
 extern const char *const switch_way_words[SWITCH_WAYS];
 
 /* The work of one switch, kJ/mol, by the rows of one dhdl.xvg. */
