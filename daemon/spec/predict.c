@@ -10,8 +10,8 @@
 #define CHECKPOINT_BYTES_PER_ATOM 48.0 /* positions and velocities in double precision */
 #define GRO_BYTES_PER_ATOM 69.0        /* with velocities */
 
-#define BYTES_OF_WORK 40.0             /* a line of work.tsv */
-#define EVALUATIONS_OF_CHANGE 1.0      /* the work of one change of lambda, beside its timesteps */
+#define BYTES_OF_WORK 40.0        /* a line of work.tsv */
+#define EVALUATIONS_OF_CHANGE 1.0 /* the work of one change of lambda, beside its timesteps */
 
 /* Bytes of one row of each kind, of one frame. */
 struct sizes {

@@ -47,7 +47,8 @@ static int check_replicas(struct reader *r, const struct spec *s, struct view re
     return spec_bad(r, repeats, "repeats",
                     "%d %s x %d repeats are %d replicas; expected at most %d in one ensemble: "
                     "submit several ensembles with other seeds and fewer repeats each",
-                    spec_windows(s), s->walkers ? "walkers" : "windows", s->repeats, s->settings.replicas, SPEC_REPLICAS_MAX);
+                    spec_windows(s), s->walkers ? "walkers" : "windows", s->repeats, s->settings.replicas,
+                    SPEC_REPLICAS_MAX);
 }
 
 static int read_integrator(struct reader *r, struct integrator_settings *in, struct view v)

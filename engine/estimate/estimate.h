@@ -65,8 +65,8 @@ struct estimate_ensemble {
     const char
         *directory; /* repeat 0 alone: DIRECTORY/lambda_KK; else DIRECTORY/repeat_RR/lambda_KK (two digits or more) */
     const struct settings *set;
-    bool npt;                                        /* production holds the pressure of `set` */
-    int repeats;                                     /* replicas of each window, 1 or more */
+    bool npt;    /* production holds the pressure of `set` */
+    int repeats; /* replicas of each window, 1 or more */
     int walkers; /* of each end, which switch to the other; those of end A come first. 0: no switches */
     const struct estimate_replica *replicas;         /* [repeats][estimate_windows] */
     const struct estimate_held *held;                /* NULL: nothing is */

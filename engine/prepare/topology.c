@@ -280,8 +280,8 @@ static int check_lengths(const struct topology *t, const struct system *sys, con
         return 0;
     struct buf text = {0};
     fixed_distance_describe(d, sys, &text);
-    err_set(e, ERR_UNSUPPORTED,
-            "%s: a constraint whose length depends on lambda; %s: expected a bond there, or no %s", text.data,
+    err_set(e, ERR_UNSUPPORTED, "%s: a constraint whose length depends on lambda; %s: expected a bond there, or no %s",
+            text.data,
             set->exchange ? "replicas that exchange windows need one length"
                           : "the work of a switch would lack that of its change",
             set->exchange ? "exchange" : "switch");

@@ -134,12 +134,6 @@ struct mass_settings {
     bool keep_waters;   /* those of [ settles ] stay as they are */
 };
 
-/* Non-equilibrium switches between the first and the last window, through the rows of all windows. Zeroed: none. */
-struct switch_settings {
-    int changes; /* of lambda in one switch */
-    int every;   /* timesteps from one change to the next */
-};
-
 /* Which windows replicas exchange at a time. */
 enum exchange_scheme { EXCHANGE_NONE, EXCHANGE_NEIGHBOURS, EXCHANGE_GIBBS };
 
@@ -168,7 +162,6 @@ struct settings {
     struct barostat_settings barostat;
     struct switch_settings switching;
     enum exchange_scheme exchange;
-    struct switch_settings switching;
     enum step_form form;
     uint64_t check_every; /* steps between graph re-captures */
     uint64_t stride;      /* steps; samples, volume moves and the like of production come after multiples of it */

@@ -54,14 +54,16 @@ static void test_windows(void **state)
 static void test_multiples(void **state)
 {
     (void)state;
-    struct spec *s = parsed(LADDER "switch: {length: 600 steps, change-every: 12 steps, snapshots-every: 150 steps}\n"
-                                   "protocol: [{produce: {time: 100 ps, sample-every: 100 steps}}]\n");
+    struct spec *s = parsed(LADDER
+                            "switch: {length: 600 steps, change-every: 12 steps, snapshots-every: 150 steps}\n"
+                            "protocol: [{produce: {time: 100 ps, sample-every: 100 steps}}]\n");
     assert_int_equal(s->settings.stride, 50);
     assert_int_equal(s->walkers, 12);
     assert_int_equal(s->settings.switching.changes, 50);
     spec_free(s);
-    s = parsed(LADDER "switch: {length: 600 steps, snapshots-every: 150 steps}\nintegrator: {timestep: 1 fs, mesh-every: 3}\n"
-                      "protocol: [{produce: {time: 600 steps, sample-every: 99 steps}}]\n");
+    s = parsed(LADDER
+               "switch: {length: 600 steps, snapshots-every: 150 steps}\nintegrator: {timestep: 1 fs, mesh-every: 3}\n"
+               "protocol: [{produce: {time: 600 steps, sample-every: 99 steps}}]\n");
     assert_int_equal(s->settings.switching.every, 12);
     spec_free(s);
 }
@@ -103,8 +105,11 @@ static void test_refused(void **state)
 static void test_refused_times(void **state)
 {
     (void)state;
-    refused(LADDER "switch: {length: 5 ps}\n" RUN, SPEC("4: switch.snapshots-every: missing; expected a quantity above 0 ps, at most 1000000000 ps (units: fs, ps, "
-                 "ns, us, steps), such as 10 ps"));
+    refused(
+        LADDER "switch: {length: 5 ps}\n" RUN,
+        SPEC(
+            "4: switch.snapshots-every: missing; expected a quantity above 0 ps, at most 1000000000 ps (units: fs, ps, "
+            "ns, us, steps), such as 10 ps"));
     refused(LADDER "switch: {length: 5.01 ps, snapshots-every: 10 ps}\n" RUN,
             SPEC("4: switch.length: 5.01 ps: 2505 timesteps; expected a multiple of switch.change-every, 10 timesteps "
                  "or 0.02 ps"));
@@ -113,11 +118,16 @@ static void test_refused_times(void **state)
     refused(LADDER "switch: {length: 10 steps, snapshots-every: 10 ps}\n" RUN,
             SPEC("4: switch.length: 10 steps: lambda would change 1 times; expected from 2 times, once for each row of "
                  "alchemy.windows but the first, to 1000000"));
+    refused(
+        LADDER "switch: {length: 20 steps, change-every: 1 steps, snapshots-every: 10 ps}\n" RUN,
+        SPEC("4: switch.change-every: 1 steps: the work of a change is done within timesteps, of which two with a mesh "
+             "have to come from one change to the next; expected 2 steps or more"));
     refused(LADDER "switch: {length: 5 ps, snapshots-every: 101 ps}\n" RUN,
             SPEC("4: switch.snapshots-every: 101 ps: longer than protocol[1].produce, 100 ps, so there would be no "
                  "switch"));
-    refused(LADDER "switch: {length: 20 steps, change-every: 5 steps, snapshots-every: 10 ps}\n"
-                   "integrator: {timestep: 2 fs, mesh-every: 2}\n" RUN,
+    refused(LADDER
+            "switch: {length: 20 steps, change-every: 5 steps, snapshots-every: 10 ps}\n"
+            "integrator: {timestep: 2 fs, mesh-every: 2}\n" RUN,
             SPEC("4: switch.change-every: 5 steps: expected a multiple of integrator.mesh-every, 2 timesteps or 0.004 "
                  "ps; the next is 6 steps, 0.012 ps"));
 }
@@ -126,21 +136,25 @@ static void test_refused_times(void **state)
 static void test_stretched(void **state)
 {
     (void)state;
-    static const char top[] = "[ defaults ]\n1 2 no 1 1\n[ atomtypes ]\nX 12 0 A 0.3 0.5\n[ moleculetype ]\nA 3\n[ atoms ]\n"
-                              "1 X 1 A a 1 0 12\n2 X 1 A b 1 0 12\n[ constraints ]\n1 2 1 0.1 0.12\n[ system ]\nx\n"
-                              "[ molecules ]\nA 1\n";
-    static const char gro[] = "x\n2\n    1A      a    1   0.000   0.000   0.000\n    1A      b    2   0.100   0.000   0.000\n"
-                              "   4.0   4.0   4.0\n";
-#define STRETCHED HEAD "nonbonded: {cutoff: 0.9 nm, coulomb: {method: reaction-field}}\n" \
-                       "alchemy: {perturb: b-states, windows: {bonded: [0, 1]}}\n" RUN
+    static const char top[] =
+        "[ defaults ]\n1 2 no 1 1\n[ atomtypes ]\nX 12 0 A 0.3 0.5\n[ moleculetype ]\nA 3\n[ atoms ]\n"
+        "1 X 1 A a 1 0 12\n2 X 1 A b 1 0 12\n[ constraints ]\n1 2 1 0.1 0.12\n[ system ]\nx\n"
+        "[ molecules ]\nA 1\n";
+    static const char gro[] =
+        "x\n2\n    1A      a    1   0.000   0.000   0.000\n    1A      b    2   0.100   0.000   0.000\n"
+        "   4.0   4.0   4.0\n";
+#define STRETCHED                                                                                                      \
+    HEAD "nonbonded: {cutoff: 0.9 nm, coulomb: {method: reaction-field}}\n"                                            \
+         "alchemy: {perturb: b-states, windows: {bonded: [0, 1]}}\n" RUN
     struct system sys = {0};
     struct err made = system_made(STRETCHED, top, gro, "", &sys), e = {0};
     assert_string_equal(made.msg, "");
     struct spec *s = parsed(STRETCHED SWITCH);
     assert_int_equal(spec_check_windows(s, &sys, &e), -ERR_UNSUPPORTED);
     assert_non_null(strstr(e.msg, "s.yaml: switch: "));
-    assert_non_null(strstr(e.msg, "a constraint whose length depends on lambda; the work of a switch would lack that of "
-                                  "its change: expected a bond there, or no switch"));
+    assert_non_null(strstr(e.msg,
+                           "a constraint whose length depends on lambda; the work of a switch would lack that of "
+                           "its change: expected a bond there, or no switch"));
     spec_free(s);
     s = parsed(STRETCHED);
     assert_int_equal(spec_check_windows(s, &sys, &e), 0);
@@ -152,8 +166,8 @@ static void test_stretched(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_read),          cmocka_unit_test(test_windows), cmocka_unit_test(test_multiples),
-        cmocka_unit_test(test_prediction),    cmocka_unit_test(test_refused), cmocka_unit_test(test_refused_times),
+        cmocka_unit_test(test_read),       cmocka_unit_test(test_windows), cmocka_unit_test(test_multiples),
+        cmocka_unit_test(test_prediction), cmocka_unit_test(test_refused), cmocka_unit_test(test_refused_times),
         cmocka_unit_test(test_stretched),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Non-equilibrium switches: walkers at both ends of the ladder, each of which is driven to the other end every so often.
+ * Non-equilibrium switches: walkers at both ends of the ladder, each of which is driven to the other end every so
+ * often.
  */
 #include "daemon/spec/sections/reader.h"
 #include "engine/base/buf.h"
@@ -16,7 +17,8 @@ static int check_alchemy(struct reader *r, const struct spec *s, struct view v)
 {
     const struct alchemy_settings *a = &s->settings.alchemy;
     if (a->nwindows == 1)
-        return spec_bad(r, v, "switch", "alchemy.windows has one row; expected two or more: the ends and what is between");
+        return spec_bad(r, v, "switch",
+                        "alchemy.windows has one row; expected two or more: the ends and what is between");
     if (a->given[LAMBDA_MASS])
         return spec_bad(r, v, "switch",
                         "alchemy.windows.mass: the work would lack the kinetic energy of masses that change; expected "
@@ -42,9 +44,11 @@ static int check_other_sections(struct reader *r, struct view root)
 {
     struct view exchange = view_key(root, "exchange"), allocate = view_key(root, "allocate");
     if (view_given(exchange))
-        return spec_bad(r, exchange, "exchange", "walkers of a switch: section have no neighbours; expected one of both");
+        return spec_bad(r, exchange, "exchange",
+                        "walkers of a switch: section have no neighbours; expected one of both");
     if (view_given(allocate) && view_choice(allocate) != 0)
-        return spec_bad(r, allocate, "allocate", "adaptive: walkers of a switch: section are sampled alike; expected even");
+        return spec_bad(r, allocate, "allocate",
+                        "adaptive: walkers of a switch: section are sampled alike; expected even");
     return 0;
 }
 
@@ -59,6 +63,12 @@ static int read_length(struct reader *r, struct spec *s, struct view v)
         rc = spec_steps_of(r, length, "switch.length", &steps);
     if (rc)
         return rc;
+    if (change < 2 * r->cycle)
+        return spec_bad(
+            r, every, "switch.change-every",
+            "%s: the work of a change is done within timesteps, of which two with a mesh have to come from one "
+            "change to the next; expected %u steps or more",
+            view_text(every), 2 * r->cycle);
     if (steps % change)
         return spec_bad(r, length, "switch.length",
                         "%s: %llu timesteps; expected a multiple of switch.change-every, %llu timesteps or %.15g ps",

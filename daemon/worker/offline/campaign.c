@@ -146,9 +146,9 @@ static int look_at_system(struct listing *l, struct campaign_item *it, struct sp
         take_files(it, src, paths);
         struct prediction needs = spec_predict(spec, &sys);
         it->facts =
-            json_pack("{s:i,s:i,s:i,s:f,s:I,s:i}", "atoms", sys.natoms, "windows", spec_windows(spec),
-                      "replicas", needs.replicas, "ns", needs.ns, "disk_bytes",
-                      (json_int_t)(needs.replica_bytes * needs.replicas), "inputs", (int)json_array_size(l->inputs));
+            json_pack("{s:i,s:i,s:i,s:f,s:I,s:i}", "atoms", sys.natoms, "windows", spec_windows(spec), "replicas",
+                      needs.replicas, "ns", needs.ns, "disk_bytes", (json_int_t)(needs.replica_bytes * needs.replicas),
+                      "inputs", (int)json_array_size(l->inputs));
         json_object_set_new(it->facts, "production", production_of(spec));
         l->production += json_number_value(json_object_get(json_object_get(it->facts, "production"), "ns")) *
                          needs.replicas * l->campaign->repeats;

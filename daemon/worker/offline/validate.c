@@ -59,9 +59,9 @@ static void print_findings_json(const struct spec *s, const struct system *sys, 
                                                 (json_int_t)f->cores, "wall_seconds", wall_time(f),
                                                 "replica_memory_bytes", (json_int_t)f->cost.bytes));
     json_t *out = json_pack("{s:b,s:s,s:i,s:i,s:i,s:i,s:I,s:o,s:o*,s:O,s:O}", "ok", 1, "name", s->name, "atoms",
-                            sys->natoms, "windows", spec_windows(s), "repeats", s->repeats, "stages",
-                            s->nstages, "steps_per_window", (json_int_t)spec_steps(s, s->nstages), "about", about,
-                            "split", spec_split_json(s, sys), "warnings", f->warnings, "fits", f->fits);
+                            sys->natoms, "windows", spec_windows(s), "repeats", s->repeats, "stages", s->nstages,
+                            "steps_per_window", (json_int_t)spec_steps(s, s->nstages), "about", about, "split",
+                            spec_split_json(s, sys), "warnings", f->warnings, "fits", f->fits);
     if (s->walkers)
         json_object_set_new(out, "switching", spec_switching_json(s, &f->needs));
     if (f->held.nterms)
@@ -124,10 +124,11 @@ static void print_split(const struct spec *s, const struct system *sys)
 static void print_switches(const struct spec *s, const struct prediction *p)
 {
     const double each = (double)s->walkers * s->repeats * p->switches;
-    printf("%.0f switches from end A and as many from end B, %.6g ps each, lambda changes every %d %s: %.3g ns of "
-           "switches for each walker\n",
-           each, p->switch_ns * 1e3, s->settings.switching.every,
-           number_word(s->settings.switching.every, "timestep", "timesteps"), p->switches * p->switch_ns);
+    printf(
+        "%.0f switches from end A and as many from end B, %.6g ps each, lambda changes every %d %s: %.3g ns of "
+        "switches for each walker\n",
+        each, p->switch_ns * 1e3, s->settings.switching.every,
+        number_word(s->settings.switching.every, "timestep", "timesteps"), p->switches * p->switch_ns);
 }
 
 static void print_text(const struct spec *s, const struct system *sys, const struct findings *f)
