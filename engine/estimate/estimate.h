@@ -26,7 +26,7 @@ struct estimate_replica {
     uint64_t seed;
     bool
         vouched; /* only the first bytes of its files count, as a checkpoint vouches for them; 0 bytes: there is none */
-    uint64_t dhdl_bytes, energy_bytes;
+    uint64_t dhdl_bytes, energy_bytes, work_bytes;
     struct volume_moves moves; /* of production; zeroed where that is not known, or the volume stays */
     const char *origin;    /* folder below the ensemble's of what it sampled before there were other windows; its first
                               rows are of    frames then. NULL: there is none */
@@ -101,6 +101,9 @@ static inline int estimate_windows(const struct estimate_ensemble *q)
  * gigabyte on large ensembles (128 MiB of energies, as much again for MBAR, and one file's table); what is denser is
  * thinned. */
 void estimate_ensemble(const struct estimate_ensemble *q, struct buf *json);
+
+/* The same of an ensemble with walkers, from the work.tsv of every replica: estimate_ensemble calls it. */
+void estimate_walkers(const struct estimate_ensemble *q, struct buf *json);
 
 /* The same from dhdl.xvg files of one ladder, of GROMACS or our own, gzipped or not: their headers say which windows
  * they are of. Several of one window are parts of one run, in any order; empty files are of windows that have not
