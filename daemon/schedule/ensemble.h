@@ -164,6 +164,7 @@ struct ensemble {
     int exports;                                  /* that are being written: meanwhile it stays as it is */
     int64_t atoms;
     int windows, repeats;
+    int walkers; /* of each end, which are its windows: those of end A come first. 0: windows are windows */
     int stages, retries;
     int priority; /* among its owner's: -1 low, 0, 1 high; PRIORITY_URGENT: before those of all users */
     int revision; /* from 1 */
@@ -229,6 +230,9 @@ struct sched_set *ensemble_add_set(struct ensemble *e, int nreplicas);
 /* An ensemble of windows x repeats replicas, numbered from `first`, of so many steps: each a set of its own or, where
  * they exchange windows, one set for each repeat. */
 struct ensemble *ensemble_of_windows(int windows, int repeats, bool exchange, int64_t first, int64_t steps);
+/* The end of a walker, 'A' or 'B', and which walker of that end it is; of an ensemble that has walkers. */
+char replica_end(const struct sched_replica *r);
+int replica_walker(const struct sched_replica *r);
 /* Gives up the scheduler's hold, or one of ensemble_hold; the last frees it. NULL is fine. */
 void ensemble_free(struct ensemble *e);
 /* add_windows.c: gives it windows, of which origin[windows] says which they were (-1: new), for all repeats. Replicas

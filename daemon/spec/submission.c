@@ -441,6 +441,7 @@ static json_t *facts(const struct submission_reading *s)
                         json_pack("{s:f,s:i,s:I}", "error", stop->error, "converged", (int)stop->converged, "after",
                                   (json_int_t)stop->after));
     json_object_set_new(out, "exchange", json_integer(s->spec->settings.exchange != EXCHANGE_NONE));
+    json_object_set_new(out, "walkers", json_integer(s->spec->walkers));
     if (s->sizes)
         json_object_set(out, "sizes", s->sizes);
     json_object_set_new(out, "labels", s->labels ? json_incref(s->labels) : json_object());

@@ -74,6 +74,8 @@ class Replica:
 
     window: int
     repeat: int | None
+    end: str | None  # A or B, of a walker
+    walker: int | None  # of its end
     state: str
     device: str | None
     stage: int | None
@@ -117,6 +119,7 @@ class Ensemble:
     allocate: Allocate | None
     fits: tuple[Fit, ...] | None
     windows: int
+    walkers: int | None  # of each end, which are its windows; 0: none; None: of services of before
     repeats: int | None
     done: int
     failed: int
