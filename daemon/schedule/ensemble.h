@@ -164,7 +164,8 @@ struct ensemble {
     int exports;                                  /* that are being written: meanwhile it stays as it is */
     int64_t atoms;
     int windows, repeats;
-    int walkers; /* of each end, which are its windows: those of end A come first. 0: windows are windows */
+    int walkers;      /* of each end, which are its windows: those of end A come first. 0: windows are windows */
+    double switching; /* timesteps of switches that come with each of production */
     int stages, retries;
     int priority; /* among its owner's: -1 low, 0, 1 high; PRIORITY_URGENT: before those of all users */
     int revision; /* from 1 */

@@ -47,6 +47,17 @@ static double times(uint64_t steps, uint64_t every)
     return every ? (double)(steps / every) : 0;
 }
 
+double spec_switching_share(const struct spec *s)
+{
+    double produced = 0, switched = 0;
+    for (int i = 0; i < s->nstages; i++) {
+        const struct stage *stage = &s->stages[i];
+        produced += stage->kind == STAGE_PRODUCE ? (double)stage->steps : 0;
+        switched += times(stage->steps, stage->switch_every) * (double)switch_steps(&s->settings.switching);
+    }
+    return produced > 0 ? switched / produced : 0;
+}
+
 struct prediction spec_predict(const struct spec *s, const struct system *sys)
 {
     struct prediction p = {.replicas = spec_windows(s) * s->repeats};
@@ -68,7 +79,8 @@ struct prediction spec_predict(const struct spec *s, const struct system *sys)
             p.replica_bytes += rows * bytes.dhdl + times(stage->steps, stage->frames_every) * bytes.frame;
     }
     const struct switch_settings *way = &s->settings.switching;
-    p.switch_ns = (double)way->changes * way->every * s->settings.integrator.timestep * 1e-3;
+    p.switch_ns = (double)switch_steps(way) * s->settings.integrator.timestep * 1e-3;
+    p.ns += p.switches * p.switch_ns;
     p.evaluations += p.switches * way->changes * (way->every + EVALUATIONS_OF_CHANGE);
     p.replica_bytes += p.switches * BYTES_OF_WORK;
     p.replica_bytes += (2 * CHECKPOINT_BYTES_PER_ATOM + GRO_BYTES_PER_ATOM) * sys->natoms;

@@ -442,6 +442,7 @@ static json_t *facts(const struct submission_reading *s)
                                   (json_int_t)stop->after));
     json_object_set_new(out, "exchange", json_integer(s->spec->settings.exchange != EXCHANGE_NONE));
     json_object_set_new(out, "walkers", json_integer(s->spec->walkers));
+    json_object_set_new(out, "switching", json_real(spec_switching_share(s->spec)));
     if (s->sizes)
         json_object_set(out, "sizes", s->sizes);
     json_object_set_new(out, "labels", s->labels ? json_incref(s->labels) : json_object());

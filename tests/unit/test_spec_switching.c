@@ -79,7 +79,8 @@ static void test_prediction(void **state)
     assert_int_equal(p.replicas, 6);
     assert_true(p.switches == 10);
     assert_true(fabs(p.switch_ns - 0.005) < 1e-12);
-    assert_true(p.ns == of_windows.ns);
+    assert_true(fabs(p.ns - of_windows.ns - 10 * 0.005) < 1e-12);
+    assert_true(spec_switching_share(switches) == 0.5 && spec_switching_share(windows) == 0);
     assert_true(p.evaluations - of_windows.evaluations == 10 * (2500 + 250));
     assert_true(p.replica_bytes > of_windows.replica_bytes);
     spec_free(windows);

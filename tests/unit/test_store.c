@@ -25,6 +25,7 @@ static void what_is_put_comes_back(void **state)
     e->stop = (struct stop_rule){.error = 0.4184, .converged = true, .after = 77};
     e->allocation = (struct allocation){.share = 400, .before = 100, .every = 10};
     e->walkers = 1;
+    e->switching = 0.25;
     run_store(&r);
     put_ensemble(r.store, e);
     e->allocation.share = 500;
@@ -61,6 +62,7 @@ static void what_is_put_comes_back(void **state)
     assert_int_equal(got->owner, store_portable ? geteuid() : 1000);
     assert_int_equal(got->windows, 2);
     assert_int_equal(got->walkers, 1);
+    assert_true(got->switching == 0.25);
     assert_true(replica_end(&got->replicas[0]) == 'A' && replica_end(&got->replicas[1]) == 'B');
     assert_int_equal(replica_walker(&got->replicas[1]), 0);
     assert_int_equal(got->repeats, 1);

@@ -229,7 +229,8 @@ static json_t *describe_family(const struct listing *l, const struct campaign_it
     double ns = 0;
     submission_hash(w->text.data, it->files, hash);
     for (int i = 0; i < spec->nstages; i++)
-        ns += (double)spec->stages[i].steps * spec->stages[i].timestep * 1e-3;
+        ns += (double)spec->stages[i].steps * spec->stages[i].timestep * 1e-3 *
+              (spec->stages[i].kind == STAGE_PRODUCE ? 1 + spec_switching_share(spec) : 1);
     return json_pack("{s:s,s:i,s:f,s:o}", "hash", hash, "replicas",
                      spec_windows(spec) * spec->repeats * l->campaign->repeats, "ns", ns, "production",
                      production_of(spec));

@@ -125,8 +125,8 @@ static void print_switches(const struct spec *s, const struct prediction *p)
 {
     const double each = (double)s->walkers * s->repeats * p->switches;
     printf(
-        "%.0f switches from end A and as many from end B, %.6g ps each, lambda changes every %d %s: %.3g ns of "
-        "switches for each walker\n",
+        "%.0f switches from end A and as many from end B, %.6g ps each, in which lambda changes every %d %s; of the "
+        "time of a walker %.3g ns are switches\n",
         each, p->switch_ns * 1e3, s->settings.switching.every,
         number_word(s->settings.switching.every, "timestep", "timesteps"), p->switches * p->switch_ns);
 }
