@@ -85,6 +85,8 @@ struct estimate_ensemble {
     bool umbrella;      /* windows differ in biases alone: profiles along their coordinations are wanted */
     struct err *unread; /* of a file that could not be read but may be another time: these results are not to be kept;
                            NULL: not wanted */
+    struct buf *integrals; /* [2] lines of a name and a work in kJ/mol, as pmx writes integA.dat and integB.dat, are
+                              appended where there are walkers; NULL: not wanted */
     struct buf *walks;  /* [repeats] what walks.xvg is to hold (rows/walks.c) is appended where replicas exchange
                            windows; NULL: not wanted */
 };

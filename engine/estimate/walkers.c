@@ -38,6 +38,13 @@ static void find_path(const struct estimate_ensemble *q, int repeat, int window,
     *name = path->data + below;
 }
 
+/* pmx gives backward works the sign of going from A to B. */
+static void put_integrals(const struct estimate_ensemble *q, int end, const char *name, const struct work_table *t)
+{
+    for (size_t i = 0; q->integrals && i < t->n; i++)
+        buf_printf(&q->integrals[end], "%s:%.4f %.6f\n", name, t->time[i], end ? -t->work[i] : t->work[i]);
+}
+
 static void read_works(struct works_read_so_far *x, struct walker_result *walker, int window,
                        const struct estimate_replica *r)
 {
@@ -53,6 +60,7 @@ static void read_works(struct works_read_so_far *x, struct walker_result *walker
             *x->q->unread = e;
     } else {
         add_walker(x, walker, &t);
+        put_integrals(x->q, walker->end, name, &t);
     }
     work_table_close(&t);
     buf_free(&path);

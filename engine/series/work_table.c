@@ -13,6 +13,13 @@
 
 const char *const switch_way_words[SWITCH_WAYS] = {"forward", "backward"};
 
+bool work_table_is(const char *path)
+{
+    const size_t length = strlen(path), name = strlen(WORK_TABLE_NAME),
+                 end = length > 3 && !strcmp(path + length - 3, ".gz") ? length - 3 : length;
+    return end >= name && !strncmp(path + end - name, WORK_TABLE_NAME, name);
+}
+
 void work_table_header(struct buf *out, double temperature, double length)
 {
     buf_printf(out, TEMPERATURE "%.10g\n" LENGTH "%.10g\n# time/ps\tway\twork/(kJ/mol)\n", temperature, length);

@@ -24,6 +24,8 @@ struct work_table {
     double *time, *work; /* [n] ps, of the snapshot; kJ/mol, done on the system. Owned */
 };
 
+/* Whether the name of a file says that it is one, maybe gzipped. */
+bool work_table_is(const char *path);
 /* K; ps. */
 void work_table_header(struct buf *out, double temperature, double length);
 /* A line: ps, kJ/mol. */

@@ -66,6 +66,8 @@ int CO_FN replica_save(struct replica *r, struct err *e)
                               .stage_step = over ? r->spec->stages[r->stage - 1].steps : r->stage_step,
                               .index = r->index + 1,
                               .salt = r->salt,
+                              .switching = r->spec->walkers > 0,
+                              .switches = r->switches,
                               .owner = replica_owner(r)}};
     for (int i = 0; i < OUTPUT_COUNT; i++)
         k.c.offset[i] = outputs_offset(&r->outputs, i);
@@ -125,6 +127,7 @@ void replica_go_on_from(struct replica *r, const struct checkpoint *c)
     r->stage_step = c->stage_step;
     r->index = c->index;
     r->salt = c->salt;
+    r->switches = c->switches;
 }
 
 struct opening {

@@ -125,6 +125,7 @@ static int CO_FN story(struct replica *r, struct err *e)
     int natoms = r->shared->system.natoms, rows = r->spec->settings.alchemy.nwindows, windows = spec_windows(r->spec);
     if (r->setup.window < 0 || r->setup.window >= windows)
         return err_set(e, ERR_PROTOCOL, "window %d of an ensemble of %d", r->setup.window, windows);
+    r->outputs.works = r->spec->walkers > 0;
     rc = replica_lock(r, e);
     if (!rc)
         rc = replica_memory(r, e);

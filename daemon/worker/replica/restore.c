@@ -13,6 +13,7 @@
 #include "engine/base/clock.h"
 #include "engine/base/number.h"
 #include "engine/series/energy.h"
+#include "engine/series/work_table.h"
 
 /* Good ones, but: what follows from it was a failure; not of the meeting that all replicas go on from. */
 enum { LEADS_ASTRAY = CHECKPOINT_NONE + 1, NOT_COMMON };
@@ -104,8 +105,14 @@ static int CO_FN begin(struct replica *r, struct err *e)
         rc = replica_open_files(r, e);
     if (rc)
         return rc;
-    energy_header(outputs_begin(&r->outputs, OUTPUT_ENERGY), &r->spec->settings, &r->shared->system);
+    const struct settings *set = &r->spec->settings;
+    energy_header(outputs_begin(&r->outputs, OUTPUT_ENERGY), set, &r->shared->system);
     outputs_end(&r->outputs, OUTPUT_ENERGY);
+    if (r->spec->walkers) {
+        const double length = (double)switch_steps(&set->switching) * set->integrator.timestep;
+        work_table_header(outputs_begin(&r->outputs, OUTPUT_WORK), set->integrator.temperature, length);
+        outputs_end(&r->outputs, OUTPUT_WORK);
+    }
     return replica_flush(r, e);
 }
 
@@ -156,8 +163,10 @@ static int CO_FN salt_anew(struct replica *r, struct err *e)
             "): with the same it would fail again",
             timeline_timesteps(r->spec, r->stage, r->stage_step), r->salt);
     replica_report_event(r, "salt", &why);
+    /* A switch that is under way begins anew from its snapshot: works are of whole switches of one noise. */
+    int rc = sim_switch(r->sim).under_way ? sim_switch_end(r->sim, e) : 0;
     sim_salt(r->sim, (uint32_t)r->salt);
-    return replica_save(r, e);
+    return rc ? rc : replica_save(r, e);
 }
 
 /* ---- together ---- */

@@ -41,6 +41,8 @@ bool timeline_samples(const struct spec *spec, uint64_t stage, uint64_t step);
 /* Whether replicas exchange windows after `step` steps of a stage; how many times they have, that one included. */
 bool timeline_exchange(const struct spec *spec, uint64_t stage, uint64_t step);
 uint64_t timeline_exchanges(const struct spec *spec, uint64_t stage, uint64_t step);
+/* How many switches a walker has made once it has done `step` steps of a stage and all that comes then. */
+uint64_t timeline_switches(const struct spec *spec, uint64_t stage, uint64_t step);
 /* How many times they have met: to exchange, and at the ends of stages in which they do. */
 uint64_t timeline_meetings(const struct spec *spec, uint64_t stage, uint64_t step);
 /* The next step of a stage, after `step`, at which something other than a step happens. */

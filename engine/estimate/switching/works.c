@@ -151,12 +151,6 @@ static int read_walker(struct switch_works *w, const char *path, enum switch_way
     return rc;
 }
 
-static bool is_work_table(const char *name)
-{
-    const char *at = strstr(name, WORK_TABLE_NAME);
-    return at && (!at[strlen(WORK_TABLE_NAME)] || !strcmp(at + strlen(WORK_TABLE_NAME), ".gz"));
-}
-
 int works_read(struct switch_works *w, char *const *paths, int n, enum switch_way way, double unit, struct err *e)
 {
     int rc = 0;
@@ -166,7 +160,7 @@ int works_read(struct switch_works *w, char *const *paths, int n, enum switch_wa
             rc = err_set(e, ERR_MISSING_FILE, "%s: %s", paths[i], strerror(errno));
         else if (strstr(name, ".xvg"))
             rc = read_slow_growth(w, paths[i], way, e);
-        else if (is_work_table(name))
+        else if (work_table_is(name))
             rc = read_walker(w, paths[i], way, e);
         else
             rc = read_works(w, paths[i], way, unit, e);

@@ -36,6 +36,8 @@ static const struct settings settings = {
 
 static int begin(void **state)
 {
+    if (works_begin(state))
+        return -1;
     snprintf(folder, sizeof folder, "walkers-%d", (int)getpid());
     return mkdir(folder, 0755);
 }
@@ -44,7 +46,7 @@ static int end(void **state)
 {
     char command[80];
     snprintf(command, sizeof command, "rm -r %s", folder);
-    return system(command);
+    return works_end(state) || system(command);
 }
 
 static void make(const char *path)
@@ -84,16 +86,31 @@ static void put_works(double apart, double drift, uint64_t seed)
     memset(replicas, 0, sizeof replicas);
 }
 
+/* As pmx writes them, of the last results. */
+static struct buf integrals[2];
+
 static json_t *results(void)
 {
+    for (int i = 0; i < 2; i++)
+        buf_free(&integrals[i]);
     struct buf json = {0};
-    const struct estimate_ensemble q = {
-        .directory = folder, .set = &settings, .repeats = REPEATS, .walkers = WALKERS, .replicas = replicas};
+    const struct estimate_ensemble q = {.directory = folder,
+                                        .set = &settings,
+                                        .repeats = REPEATS,
+                                        .walkers = WALKERS,
+                                        .replicas = replicas,
+                                        .integrals = integrals};
     estimate_ensemble(&q, &json);
     json_t *r = json_loadb(json.data, json.len, 0, NULL);
     assert_non_null(r);
     buf_free(&json);
     return r;
+}
+
+static void works_put_text(const char *path, const struct buf *text)
+{
+    struct err e = {0};
+    assert_int_equal(buf_write_file(path, text->data, text->len, &e), 0);
 }
 
 static void test_number(void **state)
@@ -166,6 +183,11 @@ static void test_files(void **state)
     const struct estimate_switches mixed = {.paths = {paths[1], paths[0]}, .n = {n[1], n[0]}, .unit = 1};
     assert_int_equal(estimate_switches(&mixed, &text, &answered, &e), -ERR_UNSUPPORTED);
     assert_non_null(strstr(e.msg, "lambda_06/work.tsv: works of backward switches, expected forward ones"));
+    works_put_text(works_forward_file, &integrals[0]);
+    works_put_text(works_backward_file, &integrals[1]);
+    json_t *of_pmx = works_from_files();
+    near(works_total(of_pmx, 0, "value"), works_total(r, 0, "value"), 1e-6);
+    json_decref(of_pmx);
     json_decref(of_files);
     json_decref(r);
     buf_free(&text);
