@@ -403,8 +403,6 @@ int spec_check_run(const struct spec *s, struct err *e)
     bool produces = false;
     if (s->seed_random)
         return err_set(e, ERR_SPEC, "%s:%d: integrator.seed: random: no seed was drawn", s->file, s->integrator_line);
-    if (s->walkers)
-        return err_set(e, ERR_UNSUPPORTED, "%s:1: switch: not built yet; expected no switch section", s->file);
     for (int i = 0; i < s->nstages; i++)
         produces |= s->stages[i].kind == STAGE_PRODUCE;
     if (!produces)

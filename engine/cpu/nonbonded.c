@@ -230,7 +230,7 @@ size_t nonbonded_bytes(const struct nonbonded *f, const struct list_caps *caps)
 
 #define EMIT(kernel, ...) emit_##kernel(t, &SHAPE_CHAIN, &(struct args_##kernel){__VA_ARGS__})
 
-static void emit_pairs_all(const struct nonbonded *f, uint32_t mode, const struct cpu_nonbonded_arrays *r,
+static void emit_pairs_all(const struct nonbonded *f, enum evaluate mode, const struct cpu_nonbonded_arrays *r,
                            const struct list_caps *caps, const struct cpu_block *b, struct tape *t)
 {
     const void *params = f->params;
@@ -240,16 +240,16 @@ static void emit_pairs_all(const struct nonbonded *f, uint32_t mode, const struc
          .slots = b->slots, .ranges = b->ranges, .entries = b->entries, .pairs = b->pairs, .scratch = b->scratch,
          .entry_cap = caps->entries, .pair_cap = caps->pairs);
     EMIT(pairs, .ctl = r->ctl, .f = r->f, .params = params, .grid = b->grid, .slots = b->slots, .ranges = b->ranges,
-         .entries = b->entries, .mode = mode);
+         .entries = b->entries, .mode = (uint32_t)evaluate_unperturbed(mode));
     if (f->host.nperturbed)
         EMIT(pairs_perturbed, .ctl = r->ctl, .f = r->f, .params = params, .list = b->list, .grid = b->grid,
-             .pairs = b->pairs, .energy_at_window = r->energy_at_window, .mode = mode);
+             .pairs = b->pairs, .energy_at_window = r->energy_at_window, .mode = (uint32_t)mode);
     EMIT(pairs_apart, .ctl = r->ctl, .f = r->f, .params = params, .grid = b->grid,
-         .energy_at_window = r->energy_at_window, .mode = mode);
+         .energy_at_window = r->energy_at_window, .mode = (uint32_t)mode);
 }
 
 /* At samples the change of charge goes through the mesh too: the energy is quadratic in the Coulomb lambda. */
-static void emit_mesh(const struct nonbonded *f, uint32_t mode, const struct cpu_nonbonded_arrays *r,
+static void emit_mesh(const struct nonbonded *f, enum evaluate mode, const struct cpu_nonbonded_arrays *r,
                       const struct cpu_block *b, struct tape *t)
 {
     const void *params = f->params;
@@ -258,12 +258,12 @@ static void emit_mesh(const struct nonbonded *f, uint32_t mode, const struct cpu
         EMIT(mesh_spread, .ctl = r->ctl, .params = params, .grid = b->grid, .mesh = b->mesh, .change = change);
         EMIT(mesh_forward, .ctl = r->ctl, .params = params, .mesh = b->mesh, .spectrum = b->spectrum);
         EMIT(mesh_solve, .ctl = r->ctl, .params = params, .spectrum = b->spectrum,
-             .energy_at_window = r->energy_at_window, .change = change, .mode = mode);
+             .energy_at_window = r->energy_at_window, .change = change, .mode = (uint32_t)evaluate_unperturbed(mode));
         if (change)
             break;
         EMIT(mesh_backward, .ctl = r->ctl, .params = params, .spectrum = b->spectrum, .mesh = b->mesh);
         EMIT(mesh_gather, .ctl = r->ctl, .f = r->f, .params = params, .grid = b->grid, .mesh = b->mesh,
-             .energy_at_window = r->energy_at_window, .mode = mode);
+             .energy_at_window = r->energy_at_window, .mode = (uint32_t)mode);
     }
 }
 
@@ -277,5 +277,5 @@ void nonbonded_emit(const struct nonbonded *f, enum evaluate mode, bool mesh, co
         emit_mesh(f, mode, arrays, &b, t);
     if (mode != EVALUATE_STEP)
         EMIT(uniform, .ctl = arrays->ctl, .params = f->params, .energy_at_window = arrays->energy_at_window,
-             .mode = mode);
+             .mode = (uint32_t)mode);
 }

@@ -23,15 +23,16 @@ static void place_sites(const struct sim *s, struct tape *t)
 static void evaluate_some(const struct sim *s, enum evaluate mode, bool mesh, struct tape *t)
 {
     const struct model *m = s->model;
-    struct cpu_nonbonded_arrays arrays = {s->d.ctl, (double *)s->d.x, (int64_t *)s->d.f, s->d.energy_at_window};
+    struct fixed_sum *rows = sim_foreign_energies(s, mode);
+    struct cpu_nonbonded_arrays arrays = {s->d.ctl, (double *)s->d.x, (int64_t *)s->d.f, rows};
     EMIT(clear, .ctl = s->d.ctl, .f = s->d.f, .energy_at_window = s->d.energy_at_window,
          .natoms = (uint32_t)m->sys->natoms, .nwindows = (uint32_t)m->windows.n);
     nonbonded_emit(m->nonbonded, mode, mesh, &arrays, &s->caps, s->d.nonbonded, t);
-    EMIT(bonded, .ctl = s->d.ctl, .x = s->d.x, .f = s->d.f, .terms = m->bonded,
-         .energy_at_window = s->d.energy_at_window, .mode = (uint32_t)mode);
+    EMIT(bonded, .ctl = s->d.ctl, .x = s->d.x, .f = s->d.f, .terms = m->bonded, .energy_at_window = rows,
+         .mode = (uint32_t)mode);
     if (m->biases)
         EMIT(biases, .ctl = s->d.ctl, .x = s->d.x, .f = s->d.f, .table = m->biases, .sums = s->d.bias_sums,
-             .work = s->d.bias_work, .energy_at_window = s->d.energy_at_window, .mode = (uint32_t)mode);
+             .work = s->d.bias_work, .energy_at_window = rows, .mode = (uint32_t)mode);
     if (m->sites)
         EMIT(sites_take, .ctl = s->d.ctl, .x = s->d.x, .f = s->d.f, .sites = m->sites, .mode = (uint32_t)mode);
 }
@@ -58,11 +59,11 @@ static double kt(const struct sim *s)
     return UNIT_R * s->model->set->integrator.temperature;
 }
 
-static void one_timestep(const struct sim *s, bool mesh, struct tape *t)
+static void one_timestep(const struct sim *s, enum evaluate mode, bool mesh, struct tape *t)
 {
     const struct integrator_settings *in = &s->model->set->integrator;
     const void *motion = s->model->motion;
-    evaluate_some(s, EVALUATE_STEP, mesh, t);
+    evaluate_some(s, mode, mesh, t);
     switch (in->kind) {
 #define INTEGRATOR(name, word, kernel, ...)                                                                            \
     case INTEGRATOR_##name:                                                                                            \
@@ -78,15 +79,25 @@ static void one_timestep(const struct sim *s, bool mesh, struct tape *t)
 
 static void inner_timestep(const struct sim *s, struct tape *t)
 {
-    one_timestep(s, false, t);
+    one_timestep(s, EVALUATE_STEP, false, t);
 }
 
-/* The impulse of the mesh comes first: samples and all else find it due. */
-static void timesteps(const struct sim *s, struct tape *t)
+/* The impulse of the mesh comes first: samples and all else find it due. Lambda changes in timesteps with the mesh. */
+static void cycle(const struct sim *s, enum evaluate mode, struct tape *t)
 {
-    one_timestep(s, true, t);
+    one_timestep(s, mode, true, t);
     for (uint32_t k = 1; k < mesh_cycle(&s->model->set->integrator); k++)
         inner_timestep(s, t);
+}
+
+static void timesteps(const struct sim *s, struct tape *t)
+{
+    cycle(s, EVALUATE_STEP, t);
+}
+
+static void switch_timesteps(const struct sim *s, struct tape *t)
+{
+    cycle(s, EVALUATE_SWITCH, t);
 }
 
 static void sample(const struct sim *s, struct tape *t)
@@ -166,7 +177,8 @@ const struct program cpu_program = {.device = "cpu",
                                              [SIM_BAROSTAT] = volume_move,
                                              [SIM_OBSERVE] = cpu_observe,
                                              [SIM_REPORT] = report,
-                                             [SIM_INNER] = inner_timestep},
+                                             [SIM_INNER] = inner_timestep,
+                                             [SIM_SWITCH] = switch_timesteps},
                                     .emit_new_velocities = emit_new_velocities,
                                     .emit_digests = emit_digests,
                                     .box_room = box_room};

@@ -38,6 +38,7 @@ static void lay_out(void *sources, struct arena *a)
     nb->windows = lambda_rows_put(from->windows, a);
     nb->uniform_at = arena_put(a, &nb->uniform, sizeof nb->uniform);
     mesh_lay_out(&nb->mesh, plan, &nb->windows, a);
+    nb->pairs.host.uniform = nb->uniform_at;
     pairs_lay_out(&nb->pairs, plan, &nb->windows, a);
     tiny_lay_out(&nb->tiny, &nb->pairs, &nb->mesh, a);
 }
@@ -208,6 +209,6 @@ void cuda_nonbonded_emit(const struct nonbonded *nb, enum evaluate mode, const s
     const uint64_t listed = pairs_emit_lists(&nb->pairs, &pairs, placed, t);
     pairs_emit(&nb->pairs, mode, &pairs, placed, listed, t);
     mesh_emit(&nb->mesh, mode, &mesh, placed, t);
-    if (mode != EVALUATE_STEP)
+    if (evaluates_energies(mode)) /* in a switch other kernels see to it */
         emit_uniform_terms(nb, mode, r, placed, t);
 }

@@ -25,12 +25,18 @@ static uint32_t bonded_threads(const struct model *m)
 }
 
 /* pme: PME_AUTO in the timesteps between two that have the mesh, and where there is none. */
-static struct nonbonded_arrays arrays_of(const struct sim *s, enum pme_form pme)
+static struct nonbonded_arrays arrays_for(const struct sim *s, enum evaluate mode, enum pme_form pme)
 {
+    struct fixed_sum *rows = sim_foreign_energies(s, mode);
     return (struct nonbonded_arrays){
-        s->d.ctl, (double *)s->d.x, (double *)s->d.v, (int64_t *)s->d.f,        s->d.energy_at_window,
+        s->d.ctl, (double *)s->d.x, (double *)s->d.v, (int64_t *)s->d.f,        rows,
         &s->caps, s->d.nonbonded,   s->model->bonded, bonded_threads(s->model), s->model->nrare + s->model->ncenters,
         pme};
+}
+
+static struct nonbonded_arrays arrays_of(const struct sim *s, enum pme_form pme)
+{
+    return arrays_for(s, EVALUATE_SAMPLE, pme);
 }
 
 static void *tail_of(const struct sim *s)
@@ -88,7 +94,7 @@ static void bias_launches(const struct sim *s, enum evaluate mode, uint64_t afte
                                         .ctl = s->d.ctl, .x = s->d.x, .table = table, .sums = s->d.bias_sums,
                                         .work = s->d.bias_work, .tiles = tiles, .mode = (uint32_t)mode);
     EMIT_BLOCKS(biases, blocks_of(atoms, CUDA_BLOCK), CUDA_BLOCK, summed, .ctl = s->d.ctl, .f = s->d.f, .table = table,
-                .sums = s->d.bias_sums, .energy_at_window = s->d.energy_at_window, .atoms = atoms,
+                .sums = s->d.bias_sums, .energy_at_window = sim_foreign_energies(s, mode), .atoms = atoms,
                 .mode = (uint32_t)mode);
 }
 
@@ -101,9 +107,9 @@ static void prepare(const struct sim *s, struct tape *t)
 /* A timestep finds its atoms placed. */
 static void evaluate_some(const struct sim *s, enum evaluate mode, enum pme_form pme, struct tape *t)
 {
-    const struct nonbonded_arrays arrays = arrays_of(s, pme);
+    const struct nonbonded_arrays arrays = arrays_for(s, mode, pme);
     const uint64_t after = tape_sinks(t);
-    if (mode != EVALUATE_STEP)
+    if (evaluates_energies(mode))
         prepare(s, t);
     const uint64_t placed = tape_sinks(t);
     cuda_nonbonded_emit(s->model->nonbonded, mode, &arrays, placed, t);
@@ -166,12 +172,12 @@ static bool in_gangs(const struct nonbonded *nb)
 #define FRICTION_OF_FRICTION(s) , .friction = (s)->model->set->integrator.friction, .kt = kt(s)
 
 /* The mesh's charges are cleared by a timestep that has spread them. */
-static void one_timestep(const struct sim *s, enum pme_form pme, struct tape *t)
+static void one_timestep(const struct sim *s, enum evaluate mode, enum pme_form pme, struct tape *t)
 {
     const struct integrator_settings *in = &s->model->set->integrator;
     const struct args_place place = place_args(s, pme);
     const void *motion = s->model->motion;
-    evaluate_some(s, EVALUATE_STEP, pme, t);
+    evaluate_some(s, mode, pme, t);
     switch (in->kind) {
 #define INTEGRATOR(name, word, kernel, thermostat, ...)                                                                \
     case INTEGRATOR_##name:                                                                                            \
@@ -188,15 +194,25 @@ static void one_timestep(const struct sim *s, enum pme_form pme, struct tape *t)
 
 static void inner_timestep(const struct sim *s, struct tape *t)
 {
-    one_timestep(s, PME_AUTO, t);
+    one_timestep(s, EVALUATE_STEP, PME_AUTO, t);
 }
 
-/* The impulse of the mesh comes first: samples and all else find it due. */
-static void timesteps(const struct sim *s, struct tape *t)
+/* The impulse of the mesh comes first: samples and all else find it due. Lambda changes in timesteps with the mesh. */
+static void cycle(const struct sim *s, enum evaluate mode, struct tape *t)
 {
-    one_timestep(s, s->pme, t);
+    one_timestep(s, mode, s->pme, t);
     for (uint32_t k = 1; k < mesh_cycle(&s->model->set->integrator); k++)
         inner_timestep(s, t);
+}
+
+static void timesteps(const struct sim *s, struct tape *t)
+{
+    cycle(s, EVALUATE_STEP, t);
+}
+
+static void switch_timesteps(const struct sim *s, struct tape *t)
+{
+    cycle(s, EVALUATE_SWITCH, t);
 }
 
 static void sample(const struct sim *s, struct tape *t)
@@ -269,7 +285,8 @@ const struct program cuda_program = {.device = "cuda",
                                               [SIM_OBSERVE] = cuda_observe,
                                               [SIM_PREPARE] = prepare,
                                               [SIM_REPORT] = report,
-                                              [SIM_INNER] = inner_timestep},
+                                              [SIM_INNER] = inner_timestep,
+                                              [SIM_SWITCH] = switch_timesteps},
                                      .gang = &tiny_gang,
                                      .in_gangs = in_gangs,
                                      .emit_new_velocities = emit_new_velocities,

@@ -9,7 +9,6 @@
 #define SHOAL_ENGINE_KERNELS_BIASES_H
 
 #include "engine/observe/device_tables.h"
-#include "engine/run/ctl.h"
 #include "engine/run/program.h"
 
 #define GRADIENT_UNITS 16.0 /* of a gradient, 1/nm, and of its virial, in one of math/fixed.h */
@@ -129,10 +128,11 @@ MATH_FN void bias_virial(const struct bias_sums *s, uint32_t coordination, doubl
     }
 }
 
-/* Energies of all biases. */
-MATH_FN void bias_energies(const struct bias_table *t, const struct ctl *c, bool windows, struct accumulate *sum,
+/* Energies of all biases, now and at foreign rows, as mode asks for. */
+MATH_FN void bias_energies(const struct bias_table *t, const struct ctl *c, uint32_t mode, struct accumulate *sum,
                            struct fixed_sum *energy_at_window)
 {
+    const struct foreign_rows rows = foreign_rows_of(mode, c, t->lambda, t->nwindows);
     double numbers[2][2];
     for (uint32_t i = 0; i < t->nbiases; i++) {
         const struct bias *b = &t->biases[i];
@@ -140,12 +140,14 @@ MATH_FN void bias_energies(const struct bias_table *t, const struct ctl *c, bool
         const double q = coordination_value(c, b->coordination);
         bias_numbers(t, b, (double)c->step, numbers);
         const struct bonded_value v = bias_value(kind, q, numbers, c->lambda[LAMBDA_RESTRAINT]);
-        acc_energy_within(sum, TERM_BIAS, v.u, FIXED_TOTAL_LIMIT);
-        acc_dvdl_within(sum, LAMBDA_RESTRAINT, v.du_dl, FIXED_TOTAL_LIMIT);
-        if (!windows || (numbers[0][0] == numbers[1][0] && numbers[0][1] == numbers[1][1]))
+        if (evaluates_energies(mode)) {
+            acc_energy_within(sum, TERM_BIAS, v.u, FIXED_TOTAL_LIMIT);
+            acc_dvdl_within(sum, LAMBDA_RESTRAINT, v.du_dl, FIXED_TOTAL_LIMIT);
+        }
+        if (numbers[0][0] == numbers[1][0] && numbers[0][1] == numbers[1][1])
             continue;
-        for (uint32_t w = 0; w < t->nwindows; w++)
-            acc_window(&energy_at_window[w], bias_value(kind, q, numbers, t->lambda[w][LAMBDA_RESTRAINT]).u,
+        for (uint32_t w = 0; w < rows.n; w++)
+            acc_window(&energy_at_window[w], bias_value(kind, q, numbers, rows.lambda[w][LAMBDA_RESTRAINT]).u,
                        FIXED_TOTAL_LIMIT);
     }
 }

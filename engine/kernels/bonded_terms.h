@@ -12,7 +12,7 @@
 #include "engine/math/accumulate.h"
 #include "engine/math/potentials/bonded.h"
 #include "engine/math/box.h"
-#include "engine/run/ctl.h"
+#include "engine/run/program.h"
 #include "engine/prepare/device_tables.h"
 
 /* One pass over a model's terms; on a GPU every thread has its own. */
@@ -25,6 +25,7 @@ struct bonded_pass {
     struct fixed_sum *energy_at_window;
     double lambda; /* bonded */
     bool energies, sample;
+    struct foreign_rows rows; /* energy_at_window has a place for each */
     enum soft_function soft;
 };
 
@@ -47,7 +48,17 @@ MATH_FN bool pass_sample(const struct bonded_pass *p)
 #endif
 }
 
-/* U of a perturbed term at window w. */
+/* How many rows a perturbed term is looked at. */
+MATH_FN uint32_t pass_rows(const struct bonded_pass *p)
+{
+#ifdef FORCES_ONLY
+    return 0;
+#else
+    return p->rows.n;
+#endif
+}
+
+/* U of a perturbed term at row w of these. */
 MATH_FN void pass_window(struct bonded_pass *p, uint32_t w, double u)
 {
     acc_window(&p->energy_at_window[w], u, FIXED_ENERGY_LIMIT);
@@ -72,7 +83,7 @@ MATH_FN void add_restraint_value(struct bonded_pass *p, const struct bonded_valu
 
 MATH_FN bool wants_windows(const struct bonded_pass *p, const struct term_list *n, uint32_t i)
 {
-    return pass_sample(p) && i >= n->perturbed;
+    return pass_rows(p) && i >= n->perturbed;
 }
 
 /* Forces -du_dq grad on n atoms; r: positions relative to one atom of the term, for the virial. */
@@ -111,8 +122,8 @@ MATH_FN void bonded_bond(struct bonded_pass *p, uint32_t i)
     pass_pair_force(p, b->atom, dx, -v.du_dq / r);
     add_value(p, TERM_BOND, &v);
     if (wants_windows(p, &p->t->nbonds, i))
-        for (uint32_t w = 0; w < p->t->nwindows; w++)
-            pass_window(p, w, bonded_harmonic(r, b->r0, b->k, p->t->lambda[w][LAMBDA_BONDED]).u);
+        for (uint32_t w = 0; w < pass_rows(p); w++)
+            pass_window(p, w, bonded_harmonic(r, b->r0, b->k, p->rows.lambda[w][LAMBDA_BONDED]).u);
 }
 
 MATH_FN void urey_bradley(struct bonded_pass *p, const struct angle *a, bool windows)
@@ -122,8 +133,8 @@ MATH_FN void urey_bradley(struct bonded_pass *p, const struct angle *a, bool win
     struct bonded_value v = bonded_harmonic(r, a->ub_r0, a->ub_k, p->lambda);
     pass_pair_force(p, atom, dx, -v.du_dq / r);
     add_value(p, TERM_UREY_BRADLEY, &v);
-    for (uint32_t w = 0; windows && w < p->t->nwindows; w++)
-        pass_window(p, w, bonded_harmonic(r, a->ub_r0, a->ub_k, p->t->lambda[w][LAMBDA_BONDED]).u);
+    for (uint32_t w = 0; windows && w < pass_rows(p); w++)
+        pass_window(p, w, bonded_harmonic(r, a->ub_r0, a->ub_k, p->rows.lambda[w][LAMBDA_BONDED]).u);
 }
 
 /* GROMACS counts the angle of a Urey-Bradley term to it, as one energy. */
@@ -140,8 +151,8 @@ MATH_FN void bonded_angle_term(struct bonded_pass *p, uint32_t i)
     add_forces(p, a->atom, 3, v.du_dq, grad, rel);
     add_value(p, a->urey_bradley ? TERM_UREY_BRADLEY : TERM_ANGLE, &v);
     bool windows = wants_windows(p, &p->t->nangles, i);
-    for (uint32_t w = 0; windows && w < p->t->nwindows; w++)
-        pass_window(p, w, bonded_harmonic(theta, a->theta0, a->k, p->t->lambda[w][LAMBDA_BONDED]).u);
+    for (uint32_t w = 0; windows && w < pass_rows(p); w++)
+        pass_window(p, w, bonded_harmonic(theta, a->theta0, a->k, p->rows.lambda[w][LAMBDA_BONDED]).u);
     if (a->urey_bradley)
         urey_bradley(p, a, windows);
 }
@@ -173,9 +184,9 @@ MATH_FN void bonded_dihedral_term(struct bonded_pass *p, uint32_t i)
     add_forces(p, d->atom, 4, v.du_dq, t.grad, t.rel);
     add_value(p, d->improper ? TERM_IMPROPER_DIHEDRAL : TERM_PROPER_DIHEDRAL, &v);
     if (wants_windows(p, &p->t->ndihedrals, i))
-        for (uint32_t w = 0; w < p->t->nwindows; w++)
-            pass_window(p, w,
-                        bonded_periodic(t.phi, d->multiplicity, d->phi0, same, d->k, p->t->lambda[w][LAMBDA_BONDED]).u);
+        for (uint32_t w = 0; w < pass_rows(p); w++)
+            pass_window(
+                p, w, bonded_periodic(t.phi, d->multiplicity, d->phi0, same, d->k, p->rows.lambda[w][LAMBDA_BONDED]).u);
 }
 
 MATH_FN void bonded_rb_term(struct bonded_pass *p, uint32_t i)
@@ -187,8 +198,8 @@ MATH_FN void bonded_rb_term(struct bonded_pass *p, uint32_t i)
     add_forces(p, d->atom, 4, v.du_dq, t.grad, t.rel);
     add_value(p, TERM_PROPER_DIHEDRAL, &v);
     if (wants_windows(p, &p->t->nrb_dihedrals, i))
-        for (uint32_t w = 0; w < p->t->nwindows; w++)
-            pass_window(p, w, bonded_rb(t.phi, d->c, p->t->lambda[w][LAMBDA_BONDED]).u);
+        for (uint32_t w = 0; w < pass_rows(p); w++)
+            pass_window(p, w, bonded_rb(t.phi, d->c, p->rows.lambda[w][LAMBDA_BONDED]).u);
 }
 
 MATH_FN void bonded_improper_term(struct bonded_pass *p, uint32_t i)
@@ -201,8 +212,8 @@ MATH_FN void bonded_improper_term(struct bonded_pass *p, uint32_t i)
     add_forces(p, d->atom, 4, v.du_dq, t.grad, t.rel);
     add_value(p, TERM_IMPROPER_DIHEDRAL, &v);
     if (wants_windows(p, &p->t->nimpropers, i))
-        for (uint32_t w = 0; w < p->t->nwindows; w++)
-            pass_window(p, w, bonded_harmonic_periodic(xi, d->xi0, d->k, p->t->lambda[w][LAMBDA_BONDED]).u);
+        for (uint32_t w = 0; w < pass_rows(p); w++)
+            pass_window(p, w, bonded_harmonic_periodic(xi, d->xi0, d->k, p->rows.lambda[w][LAMBDA_BONDED]).u);
 }
 
 MATH_FN void bonded_position_restraint(struct bonded_pass *p, uint32_t i)
@@ -219,8 +230,8 @@ MATH_FN void bonded_position_restraint(struct bonded_pass *p, uint32_t i)
         if (pass_sample(p))
             acc_virial_within(&p->sum, 4 * d, -0.5 * (dx[d] + r->x0[d]) * f[d], FIXED_ENERGY_LIMIT);
         if (wants_windows(p, &p->t->nposition_restraints, i))
-            for (uint32_t w = 0; w < p->t->nwindows; w++)
-                pass_window(p, w, bonded_harmonic(dx[d], zero, k, p->t->lambda[w][LAMBDA_RESTRAINT]).u);
+            for (uint32_t w = 0; w < pass_rows(p); w++)
+                pass_window(p, w, bonded_harmonic(dx[d], zero, k, p->rows.lambda[w][LAMBDA_RESTRAINT]).u);
     }
     acc_force(&p->sum, p->f[r->atom], f);
 }
@@ -252,14 +263,14 @@ MATH_FN void pair14_between_states(struct bonded_pass *p, const struct pair14 *p
     struct soft_result lj = soft_lj(p->soft, VDW_CUTOFF, &everywhere, rule->power, s, lv, r2);
     struct soft_result coulomb = soft_coulomb(p->soft, rule, s, 0, lc, r2, 0, 0);
     pass_pair_force(p, pair->atom, dx, lj.fr + coulomb.fr);
-    if (!pass_energies(p))
-        return;
-    acc_energy(&p->sum, TERM_LJ_14, lj.v);
-    acc_energy(&p->sum, TERM_COULOMB_14, coulomb.v);
-    acc_dvdl(&p->sum, LAMBDA_VDW, lj.dv);
-    acc_dvdl(&p->sum, LAMBDA_COULOMB, coulomb.dv);
-    for (uint32_t w = 0; pass_sample(p) && w < p->t->nwindows; w++) {
-        const double *l = p->t->lambda[w];
+    if (pass_energies(p)) {
+        acc_energy(&p->sum, TERM_LJ_14, lj.v);
+        acc_energy(&p->sum, TERM_COULOMB_14, coulomb.v);
+        acc_dvdl(&p->sum, LAMBDA_VDW, lj.dv);
+        acc_dvdl(&p->sum, LAMBDA_COULOMB, coulomb.dv);
+    }
+    for (uint32_t w = 0; w < pass_rows(p); w++) {
+        const double *l = p->rows.lambda[w];
         pass_window(p, w, soft_lj(p->soft, VDW_CUTOFF, &everywhere, rule->power, s, l[LAMBDA_VDW], r2).v);
         pass_window(p, w, soft_coulomb(p->soft, rule, s, 0, l[LAMBDA_COULOMB], r2, 0, 0).v);
     }

@@ -80,13 +80,26 @@ MATH_FN double fixed_total(struct fixed_sum s)
     return (double)s.wraps * 4294967296.0 + fixed_value(s.low);
 }
 
-/* a - b, kJ/mol, with no more rounding than the difference's own. */
-MATH_FN double fixed_difference(struct fixed_sum a, struct fixed_sum b)
+/* The same of another sum. */
+MATH_FN void fixed_merge(struct fixed_sum *s, struct fixed_sum v)
+{
+    fixed_add(s, v.low);
+    s->wraps += v.wraps;
+}
+
+/* a - b */
+MATH_FN struct fixed_sum fixed_minus(struct fixed_sum a, struct fixed_sum b)
 {
     struct fixed_sum d = {(int64_t)((uint64_t)a.low - (uint64_t)b.low), a.wraps - b.wraps};
     if (((a.low ^ b.low) & (a.low ^ d.low)) < 0) /* the subtraction left the range */
         d.wraps += a.low < 0 ? -1 : 1;
-    return fixed_total(d);
+    return d;
+}
+
+/* The same, kJ/mol, with no more rounding than the difference's own. */
+MATH_FN double fixed_difference(struct fixed_sum a, struct fixed_sum b)
+{
+    return fixed_total(fixed_minus(a, b));
 }
 
 #endif

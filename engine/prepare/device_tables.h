@@ -103,6 +103,14 @@ struct unit {
     uint32_t first, count;
 };
 
+/* The rows that lambda takes in a switch, both ways. */
+struct switch_schedule {
+    const double (*lambda)[LAMBDA_COUNT]; /* [changes + 1], first window to last */
+    uint32_t changes, every;              /* struct switch_settings */
+    uint32_t change_at;                   /* which of these timesteps has the change */
+    uint32_t pad_;
+};
+
 struct motion_table {
     const double (*mass)[2]; /* [natoms], A and B */
     const struct rigid_water *waters;
@@ -117,6 +125,7 @@ struct motion_table {
     uint32_t natoms, nwaters, nclusters, ndistances, nlone, nunits;
     const double (*lambda)[LAMBDA_COUNT]; /* [nwindows] */
     uint32_t nwindows;
+    struct switch_schedule schedule; /* without rows where settings have no switches */
 };
 
 #endif

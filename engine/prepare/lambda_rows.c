@@ -16,6 +16,24 @@ struct lambda_rows lambda_rows_of(const struct alchemy_settings *set)
     return (struct lambda_rows){n, (const void *)lambda};
 }
 
+/* The row that is `part` of a window behind the first. */
+static void between(const struct lambda_rows *windows, double part, double lambda[LAMBDA_COUNT])
+{
+    const int w = part < windows->n - 1 ? (int)part : windows->n - 2;
+    for (int k = 0; k < LAMBDA_COUNT; k++) {
+        const double from = windows->lambda[w][k], to = windows->lambda[w + 1][k];
+        lambda[k] = part - w < 1 ? from + (part - w) * (to - from) : to;
+    }
+}
+
+struct lambda_rows lambda_rows_between(const struct lambda_rows *windows, int changes)
+{
+    double(*lambda)[LAMBDA_COUNT] = xcalloc((size_t)changes + 1, sizeof *lambda);
+    for (int k = 0; k <= changes; k++)
+        between(windows, (double)k * (windows->n - 1) / changes, lambda[k]);
+    return (struct lambda_rows){changes + 1, (const void *)lambda};
+}
+
 void lambda_rows_close(struct lambda_rows *rows)
 {
     free((void *)(uintptr_t)rows->lambda);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The lambdas of all windows, as every table of a device has them.
+ * The lambdas of all windows, as every table of a device has them, and those on the way of a switch.
  */
 #ifndef SHOAL_ENGINE_PREPARE_LAMBDA_ROWS_H
 #define SHOAL_ENGINE_PREPARE_LAMBDA_ROWS_H
@@ -16,6 +16,9 @@ struct lambda_rows {
 /* One window at lambda 0 if the settings have no windows. A component without a ladder has the lambdas of the ladder
  * that it follows (alchemy_ladder). Ends with lambda_rows_close. */
 struct lambda_rows lambda_rows_of(const struct alchemy_settings *set);
+/* Those that lambda takes in a switch, from the first window to the last: [changes + 1], the rows of all windows and
+ * evenly in between, as many changes after each window as after any other. Ends with lambda_rows_close. */
+struct lambda_rows lambda_rows_between(const struct lambda_rows *windows, int changes);
 void lambda_rows_close(struct lambda_rows *rows);
 /* The same rows in an arena: lambda is a device address. */
 struct lambda_rows lambda_rows_put(const struct lambda_rows *rows, struct arena *a);

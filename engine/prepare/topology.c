@@ -273,18 +273,18 @@ const struct fixed_distance *topology_stretched(const struct topology *t, const 
 }
 
 /* What a replica takes along into another window must fit the constraints there. */
-static int check_lengths(const struct topology *t, const struct system *sys, const struct settings *set, struct err *e)
+static int check_exchange(const struct topology *t, const struct system *sys, const struct settings *set, struct err *e)
 {
     const struct fixed_distance *d = topology_stretched(t, set);
-    if (!d || (!set->exchange && !set->switching.changes))
+    const bool switches = set->switching.changes > 0;
+    if (!(set->exchange || switches) || !d)
         return 0;
     struct buf text = {0};
     fixed_distance_describe(d, sys, &text);
-    err_set(e, ERR_UNSUPPORTED, "%s: a constraint whose length depends on lambda; %s: expected a bond there, or no %s",
-            text.data,
-            set->exchange ? "replicas that exchange windows need one length"
-                          : "the work of a switch would lack that of its change",
-            set->exchange ? "exchange" : "switch");
+    err_set(e, ERR_UNSUPPORTED,
+            "%s: a constraint whose length depends on lambda; %s one length: expected a bond there, or no %s",
+            text.data, switches ? "switches need" : "replicas that exchange windows need",
+            switches ? "switches" : "exchange");
     buf_free(&text);
     return -ERR_UNSUPPORTED;
 }
@@ -393,7 +393,7 @@ int topology_build(struct topology *t, const struct system *sys, const struct se
     if (rc == 0)
         rc = build_distances(t, sys, set->constrain, water_of, &constant, e);
     if (rc == 0)
-        rc = check_lengths(t, sys, set, e);
+        rc = check_exchange(t, sys, set, e);
     if (rc == 0) {
         build_clusters(t, sys->natoms);
         for (int c = 0; c < t->nclusters && rc == 0; c++)

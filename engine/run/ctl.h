@@ -28,6 +28,17 @@ enum halt {
     HALT_OVERFLOW    /* contributions were clamped in dynamics (sum.clamped: of what); value: how many */
 };
 
+/* A non-equilibrium switch (switches.h). Zeroed: none is under way. */
+struct switch_course {
+    uint32_t under_way, looks;   /* looks: the next evaluation is that of a change */
+    uint32_t way, number;        /* enum switch_way; see sim_switch_begin */
+    uint32_t steps, pad_;        /* timesteps carried out */
+    double row[2][LAMBDA_COUNT]; /* lambda before and after that change */
+    double ahead[LAMBDA_COUNT];  /* of the timestep behind the next one */
+    struct fixed_sum at_row[2];  /* U of what is perturbed, of that evaluation */
+    struct fixed_sum work;
+};
+
 struct ctl {
     uint64_t step;        /* timesteps since the replica began */
     uint64_t done;        /* timesteps, descent steps, samples and volume moves carried out to the end */
@@ -61,6 +72,8 @@ struct ctl {
     uint64_t barostat_moves;                    /* tried since the replica began */
     struct volume_moves counted;                /* since sim_count_volume */
     uint32_t barostat_tried, barostat_accepted; /* since volume_scale was adapted */
+
+    struct switch_course switching;
 
     /* steepest descent */
     uint32_t min_steps;     /* 0: nothing evaluated yet */

@@ -10,6 +10,7 @@
 
 #include "engine/base/units.h"
 #include "engine/observe/observe.h"
+#include "engine/run/switches.h"
 #include "engine/prepare/fixed_distances.h"
 #include "engine/system/lines.h"
 #include "engine/prepare/topology.h"
@@ -53,6 +54,46 @@ static int check_form(const struct model *m, struct err *e)
         return err_set(e, ERR_UNSUPPORTED, "pme by a block or over the card: %s devices have one way: expected a GPU",
                        m->program->device);
     return 0;
+}
+
+static int check_pace(const struct settings *set, int windows, struct err *e)
+{
+    const struct switch_settings *to = &set->switching;
+    const int cycle = (int)mesh_cycle(&set->integrator);
+    if (windows < 2)
+        return err_set(e, ERR_SPEC, "switches: one window: expected two ends at least");
+    if (to->every < 2 * cycle || to->every % cycle)
+        return err_set(e, ERR_SPEC,
+                       "switches: %d timesteps from one change of lambda to the next: expected a multiple of %d, at "
+                       "least %d",
+                       to->every, cycle, 2 * cycle);
+    return 0;
+}
+
+/* The work that is done on velocities when masses change is not counted. */
+static int check_steady_masses(const struct system *sys, const struct lambda_rows *windows, struct err *e)
+{
+    bool moves = false;
+    for (int w = 1; w < windows->n; w++)
+        moves |= windows->lambda[w][LAMBDA_MASS] != windows->lambda[0][LAMBDA_MASS];
+    for (int i = 0; i < sys->natoms && moves; i++)
+        if (sys->atoms[i].mass[0] != sys->atoms[i].mass[1]) {
+            err_set(e, ERR_UNSUPPORTED,
+                    "switches: the mass of atom %d (%s) goes from %g to %g u: expected windows without mass", i + 1,
+                    sys->atoms[i].name, sys->atoms[i].mass[0], sys->atoms[i].mass[1]);
+            return system_blame(sys, &i, 1, e);
+        }
+    return 0;
+}
+
+static int check_switches(const struct model *m, struct err *e)
+{
+    if (!m->set->switching.changes)
+        return 0;
+    if (m->set->form == FORM_GANG)
+        return err_set(e, ERR_UNSUPPORTED, "form gang: gangs have no switches: expected auto or graph");
+    int rc = check_pace(m->set, m->windows.n, e);
+    return rc ? rc : check_steady_masses(m->sys, &m->windows, e);
 }
 
 /* ERR_UNSUPPORTED: a frame has too many launches; as observe_check. */
@@ -108,7 +149,7 @@ static void lay_out(void *sources, struct arena *a)
     const struct sources *from = sources;
     struct model *m = from->m;
     const struct topology *t = from->t;
-    const struct lambda_rows windows = lambda_rows_put(&m->windows, a);
+    const struct lambda_rows windows = lambda_rows_put(&m->windows, a), schedule = lambda_rows_put(&m->schedule, a);
 #define PUT(name, n) arena_put(a, t->name, (size_t)(n) * sizeof *t->name)
     struct bonded_table b = {.bonds = PUT(bonds, t->nbonds.count),
                              .angles = PUT(angles, t->nangles.count),
@@ -154,7 +195,8 @@ static void lay_out(void *sources, struct arena *a)
                               .nlone = t->nlone,
                               .nunits = (uint32_t)t->nunits,
                               .lambda = windows.lambda,
-                              .nwindows = (uint32_t)windows.n};
+                              .nwindows = (uint32_t)windows.n,
+                              .schedule = switch_schedule_of(m->set, schedule.lambda)};
 #undef PUT
     if (m->sys->nsites) {
         const size_t parents = (size_t)m->sys->nsite_atoms;
@@ -253,6 +295,10 @@ int model_new_apart(struct model **out, struct dev *dev, const struct dev_owner 
     int rc = check(sys, set, e);
     if (rc == 0)
         rc = check_form(m, e);
+    if (rc == 0)
+        rc = check_switches(m, e);
+    if (rc == 0 && set->switching.changes)
+        m->schedule = lambda_rows_between(&m->windows, set->switching.changes);
     if (rc == 0)
         rc = place_observables(m, e);
     if (rc == 0)
@@ -354,6 +400,7 @@ void model_free(struct model *m)
         free(m->x[i]);
     free(m->x);
     lambda_rows_close(&m->windows);
+    lambda_rows_close(&m->schedule);
     free(m->stretched);
     readonly_free(&m->shared);
     m->program->nonbonded_free(m->nonbonded);

@@ -24,6 +24,7 @@ struct model {
     int nstarts;
     double (**x)[3]; /* [nstarts][natoms], start coordinates with whole molecules: of each window, or one for all */
     struct lambda_rows windows;
+    struct lambda_rows schedule;       /* of switches; without rows: settings have none */
     struct center_rule center;         /* whether the motion of the center of mass is taken out */
     double mass;                       /* u, in state A */
     char *stretched;                   /* see model_stretched; NULL */

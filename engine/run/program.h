@@ -51,8 +51,41 @@ enum evaluate {
     EVALUATE_POTENTIAL, /* energies of the current state (barostat); what forces there are then is left open */
     EVALUATE_ENERGY,    /* forces and energies of the current state (minimizer) */
     EVALUATE_SAMPLE,    /* the same with virial, dU/dlambda and energy_at_window */
+    EVALUATE_SWITCH,    /* as EVALUATE_STEP, and U before and after the change of lambda that is due */
     EVALUATE_COUNT
 };
+
+/* Whether it has the energies of the current state. mode: enum evaluate */
+MATH_FN bool evaluates_energies(uint32_t mode)
+{
+    return mode != EVALUATE_STEP && mode != EVALUATE_SWITCH;
+}
+
+/* Rows of lambda at which it finds the energy of all that is perturbed, besides the row it is at. */
+struct foreign_rows {
+    uint32_t n;
+    const double (*lambda)[LAMBDA_COUNT]; /* [n] */
+};
+
+/* At a sample those of all windows, in a switch those before and after a change that is due; else none. */
+MATH_FN struct foreign_rows foreign_rows_of(uint32_t mode, const struct ctl *c, const double (*windows)[LAMBDA_COUNT],
+                                            uint32_t nwindows)
+{
+    struct foreign_rows rows = {0, windows};
+    if (mode == EVALUATE_SAMPLE)
+        rows.n = nwindows;
+    if (mode == EVALUATE_SWITCH) {
+        rows.n = c->switching.looks ? 2 : 0;
+        rows.lambda = c->switching.row;
+    }
+    return rows;
+}
+
+/* The same of launches that have nothing perturbed. */
+static inline enum evaluate evaluate_unperturbed(enum evaluate mode)
+{
+    return mode == EVALUATE_SWITCH ? EVALUATE_STEP : mode;
+}
 
 struct program {
     const char *device; /* first part of the names of the devices it serves: a row of graphs/kinds.def */

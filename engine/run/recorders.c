@@ -12,6 +12,12 @@ static bool ends_with_report(enum sim_work work)
     return work == SIM_SAMPLE || work == SIM_OBSERVE;
 }
 
+/* In cycles of the mesh. */
+static bool is_timesteps(enum sim_work work)
+{
+    return work == SIM_STEP || work == SIM_SWITCH;
+}
+
 static uint32_t cycle_of(const struct sim *s)
 {
     return mesh_cycle(&s->model->set->integrator);
@@ -22,16 +28,18 @@ static void emit_work(void *recorder, struct tape *t)
     const struct sim_recorder *r = recorder;
     const struct program *program = r->sim->model->program;
     t->work = sim_work_label(r->work);
-    t->pieces = r->work == SIM_STEP ? cycle_of(r->sim) : 1;
+    t->pieces = is_timesteps(r->work) ? cycle_of(r->sim) : 1;
     program->emit[r->work](r->sim, t);
     if (ends_with_report(r->work))
         program->emit[SIM_REPORT](r->sim, t);
 }
 
-/* Graphs of one cycle do what graphs of many leave over of a stride: the number of cycles that needs fewest graphs. */
-static uint32_t cycles_in_graph(const struct sim *s)
+/* Graphs of one cycle do what graphs of many leave over of a stride, or of a switch: the number of cycles that needs
+ * fewest graphs. */
+static uint32_t cycles_in_graph(const struct sim *s, enum sim_work work)
 {
-    const uint64_t stride = s->model->set->stride / cycle_of(s);
+    const struct settings *set = s->model->set;
+    const uint64_t stride = (work == SIM_SWITCH ? switch_steps(&set->switching) : set->stride) / cycle_of(s);
     const uint32_t most = RECORDER_REPEAT / cycle_of(s);
     uint32_t n = most;
     while (stride % n)
@@ -47,11 +55,18 @@ static int new_recorder(struct sim *s, struct sim_recorder *r, struct err *e)
                                          .ctx = r,
                                          .clock = &s->clock,
                                          .echo = s->echo,
-                                         .repeat = r->work == SIM_STEP ? cycles_in_graph(s) : 0,
+                                         .repeat = is_timesteps(r->work) ? cycles_in_graph(s, r->work) : 0,
                                          .spans = s->spans,
                                          .nspans = SPAN_COUNT};
     int rc = recorder_new(&r->recorder, &setup, e);
     return rc ? rc : recorder_reserve(r->recorder, e);
+}
+
+static bool has_tape(const struct sim *s, enum sim_work work)
+{
+    if ((work == SIM_INNER && cycle_of(s) == 1) || (work == SIM_SWITCH && !s->model->schedule.n))
+        return false;
+    return s->model->program->emit[work];
 }
 
 int sim_new_recorders(struct sim *s, struct err *e)
@@ -64,7 +79,7 @@ int sim_new_recorders(struct sim *s, struct err *e)
         s->tapes[w] = (struct sim_recorder){.sim = s, .work = (enum sim_work)w};
         if (w == SIM_STEP && model_in_gangs(s->model))
             rc = gang_join(s, e);
-        else if (s->model->program->emit[w] && (w != SIM_INNER || cycle_of(s) > 1))
+        else if (has_tape(s, (enum sim_work)w))
             rc = new_recorder(s, &s->tapes[w], e);
     }
     return rc;
@@ -79,7 +94,7 @@ void sim_free_recorders(struct sim *s)
 }
 
 /* What is left of a cycle that was interrupted, then whole ones. */
-static int submit_steps(struct sim *s, uint32_t n, struct err *e)
+static int submit_steps(struct sim *s, enum sim_work work, uint32_t n, struct err *e)
 {
     const uint32_t cycle = cycle_of(s);
     const uint64_t first = s->step_after;
@@ -89,11 +104,13 @@ static int submit_steps(struct sim *s, uint32_t n, struct err *e)
                        (unsigned long long)first, cycle);
     s->step_after += n;
     int rc = inner ? recorder_submit(s->tapes[SIM_INNER].recorder, inner, e) : 0;
-    return rc ? rc : recorder_submit(s->tapes[SIM_STEP].recorder, (n - inner) / cycle, e);
+    return rc ? rc : recorder_submit(s->tapes[work].recorder, (n - inner) / cycle, e);
 }
 
 int sim_submit_recorded(struct sim *s, enum sim_work work, uint32_t n, struct err *e)
 {
+    if (is_timesteps(work) && (work == SIM_SWITCH) != (s->held.data != NULL))
+        return err_set(e, ERR_INTERNAL, "timesteps of a switch while none is under way, or of production within one");
     if (work == SIM_STEP && s->gang.gang) { /* whose launches report themselves */
         int rc = gang_want(s, n, e);
         s->clock.steps += n;
@@ -102,11 +119,11 @@ int sim_submit_recorded(struct sim *s, enum sim_work work, uint32_t n, struct er
     if (ends_with_report(work) && n != 1)
         return err_set(e, ERR_INTERNAL, "%u samples or frames at once: expected one", n);
     int rc = 0;
-    if (work == SIM_STEP && !sim_memory_is_ready(s) && s->tapes[SIM_PREPARE].recorder)
+    if (is_timesteps(work) && !sim_memory_is_ready(s) && s->tapes[SIM_PREPARE].recorder)
         rc = recorder_submit(s->tapes[SIM_PREPARE].recorder, 1, e);
-    sim_memory_worked(s, work == SIM_STEP || (work == SIM_OBSERVE && sim_memory_is_ready(s)));
+    sim_memory_worked(s, is_timesteps(work) || (work == SIM_OBSERVE && sim_memory_is_ready(s)));
     if (rc == 0)
-        rc = work == SIM_STEP ? submit_steps(s, n, e) : recorder_submit(s->tapes[work].recorder, n, e);
+        rc = is_timesteps(work) ? submit_steps(s, work, n, e) : recorder_submit(s->tapes[work].recorder, n, e);
     return rc || ends_with_report(work) ? rc : recorder_submit(s->tapes[SIM_REPORT].recorder, 1, e);
 }
 

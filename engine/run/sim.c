@@ -14,6 +14,7 @@
 
 #include "engine/base/number.h"
 #include "engine/run/sim_parts.h"
+#include "engine/run/switches.h"
 
 void sim_lay_out(struct sim *s, struct arena *a)
 {
@@ -91,7 +92,8 @@ static int start_state(struct sim *s, int window, uint32_t replica, struct err *
     const struct model *m = s->model;
     struct ctl *c = sim_edit_ctl(s);
     const struct start from = system_start(m->sys, window);
-    *c = (struct ctl){.seed = m->set->integrator.seed, .replica = replica, .window = (uint32_t)window};
+    s->seed = m->set->integrator.seed;
+    *c = (struct ctl){.seed = s->seed, .replica = replica, .window = (uint32_t)window};
     memcpy(c->box, from.box, sizeof c->box);
     memcpy(c->lambda, m->windows.lambda[window], sizeof c->lambda);
     size_t bytes = (size_t)m->sys->natoms * sizeof *from.x;
@@ -165,8 +167,11 @@ int sim_new(struct sim **out, struct model *m, int window, uint32_t replica, str
 
 void sim_salt(struct sim *s, uint32_t salt)
 {
+    struct ctl *c = sim_edit_ctl(s);
+    const uint64_t before = s->seed;
     /* An odd factor: no two salts give one key. */
-    sim_edit_ctl(s)->seed = s->model->set->integrator.seed ^ salt * UINT64_C(0x9e3779b97f4a7c15);
+    s->seed = s->model->set->integrator.seed ^ salt * UINT64_C(0x9e3779b97f4a7c15);
+    c->seed ^= before ^ s->seed; /* that of a switch is the one with something else, too */
 }
 
 void sim_place(struct sim *s, int window, uint32_t replica)
@@ -175,6 +180,30 @@ void sim_place(struct sim *s, int window, uint32_t replica)
     memcpy(c->lambda, s->model->windows.lambda[window], sizeof c->lambda);
     c->replica = replica;
     c->window = (uint32_t)window;
+}
+
+/* An odd factor: no two switches have one key. */
+static uint64_t switch_seed(uint64_t seed, const struct switch_course *at)
+{
+    return seed ^ (((uint64_t)at->number * SWITCH_WAYS + at->way + 1) * UINT64_C(0xd1342543de82ef95));
+}
+
+void sim_enter_switch(struct sim *s, const struct switch_course *at)
+{
+    const struct switch_schedule schedule = switch_schedule_of(s->model->set, s->model->schedule.lambda);
+    struct ctl *c = sim_edit_ctl(s);
+    c->switching = *at;
+    c->seed = switch_seed(s->seed, at);
+    c->min_steps = 0;
+    switch_set(&schedule, c);
+}
+
+void sim_leave_switch(struct sim *s)
+{
+    struct ctl *c = sim_edit_ctl(s);
+    c->switching = (struct switch_course){0};
+    c->seed = s->seed;
+    memcpy(c->lambda, s->model->windows.lambda[c->window], sizeof c->lambda);
 }
 
 void sim_tune_volume(struct sim *s, bool tune)
@@ -200,6 +229,7 @@ void sim_free(struct sim *s)
         ops->free(s->model->dev, DEV_MEMORY, (void *)(uintptr_t)s->spans[SPAN_ARENA].start);
     if (s->report_device)
         ops->free(s->model->dev, DEV_MAPPED, s->report_device);
+    buf_free(&s->held);
     free(s);
 }
 
@@ -335,7 +365,9 @@ static int grow(struct sim *s, struct err *e)
         return rc;
     }
     rc = ops->copy_async(s->model->dev, s->lane, s->d.ctl, old, s->kept_bytes, e);
-    sim_edit_ctl(s)->halt = HALT_NONE;
+    struct ctl *c = sim_edit_ctl(s);
+    c->halt = HALT_NONE;
+    memset(c->switching.at_row, 0, sizeof c->switching.at_row); /* of the evaluation that halted */
     ops->free(s->model->dev, DEV_MEMORY, old);
     sim_begin_epoch(s);
     if (rc)

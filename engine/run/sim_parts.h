@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Inside the engine: what a sim is made of (sim.c: life and work; recorders.c: its tapes; state_file.c: bytes in and
- * out; velocities.c: new ones; exchange.c: observables that change hands; sample.c: what it says of its work;
- * table_guard.c: whether the tables of the model are still what they were; sim_states.c: the states of its work and of
- * its memory).
+ * out; velocities.c: new ones; switches.c: non-equilibrium switches; exchange.c: observables that change hands;
+ * sample.c: what it says of its work; table_guard.c: whether the tables of the model are still what they were;
+ * sim_states.c: the states of its work and of its memory).
  */
 #ifndef SHOAL_ENGINE_RUN_SIM_PARTS_H
 #define SHOAL_ENGINE_RUN_SIM_PARTS_H
@@ -56,6 +56,8 @@ struct sim {
     struct sim_arrays d;
     size_t arena_bytes, kept_bytes; /* kept: in front of `f` */
     struct sim_report *reports;     /* host address of mapped memory: SIM_REPORTS with their energies, then `state` */
+    struct buf held;                /* production's state, of sim_copy_state, while a switch is under way; else empty */
+    uint64_t seed;                  /* production's random-number key */
     struct ctl *state; /* the state as it was fetched last: x, v, while minimizing f_best, and what observables have
                           accumulated follow it */
     struct mark fetch; /* that it has arrived */
@@ -92,6 +94,13 @@ static inline size_t sim_array_bytes(const struct sim *s)
 static inline unsigned char *sim_fetched_array(const struct sim *s, int k)
 {
     return (unsigned char *)(s->state + 1) + (size_t)k * sim_array_bytes(s);
+}
+
+/* Where such an evaluation adds up the energies at foreign rows of lambda (struct foreign_rows): device
+ * address. */
+static inline struct fixed_sum *sim_foreign_energies(const struct sim *s, enum evaluate mode)
+{
+    return mode == EVALUATE_SWITCH ? s->d.ctl->switching.at_row : s->d.energy_at_window;
 }
 
 /* What observable i has accumulated: device address. */
@@ -154,6 +163,12 @@ int tables_listen(struct sim *s, struct err *e);
 /* Waits for the answer to what was asked, or asks. While nothing is in flight. */
 int tables_check(struct sim *s, struct err *e);
 
+/* ---- state_file.c, switches.c ---- */
+/* As sim_save and sim_load, without a look at tapes and tables, and at what is loaded: bytes of the one for the other.
+ */
+int sim_copy_state(struct sim *s, struct buf *out, struct err *e);
+int sim_load_state(struct sim *s, const void *data, size_t len, struct err *e);
+
 /* ---- recorders.c ---- */
 /* A recorder for each kind of work that the program has; timesteps of a tiny system go by gangs. DEV_FULL as
  * dev_ops.alloc. */
@@ -177,6 +192,9 @@ int sim_wait(struct sim *s, struct err *e);
 /* The control block to be written to, between works: that of the last report. It goes to the device with what is
  * submitted next. */
 struct ctl *sim_edit_ctl(struct sim *s);
+/* Makes it that of a switch after at->steps timesteps, or of production: lambda, and the key of random numbers. */
+void sim_enter_switch(struct sim *s, const struct switch_course *at);
+void sim_leave_switch(struct sim *s);
 /* Sends what was written there: before anything that reads it. */
 int sim_send_ctl(struct sim *s, struct err *e);
 /* Velocities at the time of x come with a sample. */

@@ -3,7 +3,8 @@
  * A replica's state as bytes, and calls that wait for the device: reading positions and velocities, saving, loading.
  *
  * Saved: everything the future depends on and nothing else. Lists, forces and sums are left out: they follow, bit for
- * bit, from what is saved. Counts of volume moves are there for who asks how they went.
+ * bit, from what is saved. Within a switch the state that production will go on from is saved, and where the switch is.
+ * Counts of volume moves are there for who asks how they went.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -14,11 +15,19 @@
 #include "engine/run/sim_parts.h"
 
 #define MAGIC "shoalsim"
-#define VERSION 4
-#define UNCOUNTED 3 /* the version before, which ends before the counts of volume moves: read as none */
+#define VERSION 5
+#define UNSWITCHED 4 /* a version that ends before the switch: read as none */
+#define UNCOUNTED 3  /* one that ends before the counts of volume moves too: none either */
 
-/* In front of the arrays x, v and, while minimizing, f_best: [natoms][3] doubles each, and of what observables have
- * accumulated. Native byte order; no padding. */
+/* The switch that a replica is in. */
+struct saved_switch {
+    uint32_t under_way, way, number, steps;
+    struct fixed_sum work;
+};
+
+/* In front of the arrays x, v and, while minimizing, f_best: [natoms][3] doubles each. Within a switch that is the held
+ * state, and another such head with x and v is where the switch is. What observables have accumulated comes last.
+ * Native byte order; no padding. */
 struct saved {
     char magic[8];
     uint32_t version, natoms;
@@ -31,9 +40,10 @@ struct saved {
     uint32_t min_steps, min_converged;
     double min_step_size, min_energy, min_max_force;
     struct volume_moves counted;
+    struct saved_switch in_switch; /* of the first head */
 };
 
-static_assert(sizeof(struct saved) == 168, "struct saved has padding");
+static_assert(sizeof(struct saved) == 200, "struct saved has padding");
 
 static const size_t summed_from = offsetof(struct saved, checksum) + sizeof(uint64_t);
 
@@ -76,39 +86,67 @@ static int have_state(struct sim *s, struct err *e)
     return rc ? rc : sim_wait(s, e);
 }
 
+static struct saved head_of(const struct sim *s, const struct ctl *c)
+{
+    struct saved head = {.version = VERSION,
+                         .natoms = (uint32_t)s->model->sys->natoms,
+                         .step = c->step,
+                         .done = c->done,
+                         .barostat_moves = c->barostat_moves,
+                         .volume_scale = c->volume_scale,
+                         .barostat_tried = c->barostat_tried,
+                         .barostat_accepted = c->barostat_accepted,
+                         .pending = c->pending,
+                         .moving = c->moving,
+                         .min_steps = c->min_steps,
+                         .min_converged = c->min_converged,
+                         .min_step_size = c->min_step_size,
+                         .min_energy = c->min_energy,
+                         .min_max_force = c->min_max_force,
+                         .counted = c->counted};
+    memcpy(head.magic, MAGIC, sizeof head.magic);
+    memcpy(head.box, c->box, sizeof head.box);
+    return head;
+}
+
+static uint32_t arrays_of(const struct saved *head)
+{
+    return head->min_steps ? 3 : 2;
+}
+
+/* The held state, up to what observables have accumulated, says where the switch is. */
+static void add_held(const struct sim *s, const struct switch_course *at, struct buf *out)
+{
+    const struct saved_switch in_switch = {at->under_way, at->way, at->number, at->steps, at->work};
+    const size_t first = out->len + offsetof(struct saved, in_switch);
+    buf_add(out, s->held.data, s->held.len - model_observed_bytes(s->model));
+    memcpy(out->data + first, &in_switch, sizeof in_switch);
+}
+
+int sim_copy_state(struct sim *s, struct buf *out, struct err *e)
+{
+    int rc = have_state(s, e);
+    const struct ctl c = *s->state;
+    if (rc == 0 && c.halt)
+        rc = err_set(e, ERR_INTERNAL, "a halted replica has no state to save");
+    if (rc)
+        return rc;
+    const struct saved head = head_of(s, &c);
+    if (s->held.data)
+        add_held(s, &c.switching, out);
+    buf_add(out, &head, sizeof head);
+    buf_add(out, sim_fetched_array(s, 0), arrays_of(&head) * sim_array_bytes(s));
+    if (model_observed_bytes(s->model))
+        buf_add(out, sim_fetched_array(s, 3), model_observed_bytes(s->model));
+    return 0;
+}
+
 int sim_save(struct sim *s, struct buf *out, struct err *e)
 {
     int rc = have_state(s, e);
     if (rc == 0)
         rc = sim_check(s, e);
-    if (rc)
-        return rc;
-    const struct ctl c = *s->state;
-    if (c.halt)
-        return err_set(e, ERR_INTERNAL, "a halted replica has no state to save");
-    struct saved head = {.version = VERSION,
-                         .natoms = (uint32_t)s->model->sys->natoms,
-                         .step = c.step,
-                         .done = c.done,
-                         .barostat_moves = c.barostat_moves,
-                         .volume_scale = c.volume_scale,
-                         .barostat_tried = c.barostat_tried,
-                         .barostat_accepted = c.barostat_accepted,
-                         .pending = c.pending,
-                         .moving = c.moving,
-                         .min_steps = c.min_steps,
-                         .min_converged = c.min_converged,
-                         .min_step_size = c.min_step_size,
-                         .min_energy = c.min_energy,
-                         .min_max_force = c.min_max_force,
-                         .counted = c.counted};
-    memcpy(head.magic, MAGIC, sizeof head.magic);
-    memcpy(head.box, c.box, sizeof head.box);
-    buf_add(out, &head, sizeof head);
-    buf_add(out, sim_fetched_array(s, 0), (c.min_steps ? 3 : 2) * sim_array_bytes(s));
-    if (model_observed_bytes(s->model))
-        buf_add(out, sim_fetched_array(s, 3), model_observed_bytes(s->model));
-    return 0;
+    return rc ? rc : sim_copy_state(s, out, e);
 }
 
 const void *sim_saved_observable(const struct system *sys, const struct buf *saved, int i)
@@ -128,7 +166,9 @@ void sim_seal(struct buf *saved)
 /* Bytes in front of the arrays. */
 static size_t head_bytes(const struct saved *head)
 {
-    return head->version == UNCOUNTED ? offsetof(struct saved, counted) : sizeof *head;
+    return head->version == UNCOUNTED    ? offsetof(struct saved, counted)
+           : head->version == UNSWITCHED ? offsetof(struct saved, in_switch)
+                                         : sizeof *head;
 }
 
 static struct saved read_head(const void *data, size_t len)
@@ -137,6 +177,8 @@ static struct saved read_head(const void *data, size_t len)
     if (len)
         memcpy(&head, data, len < sizeof head ? len : sizeof head);
     if (head.version != VERSION)
+        head.in_switch = (struct saved_switch){0};
+    if (head.version != VERSION && head.version != UNSWITCHED)
         head.counted = (struct volume_moves){0};
     return head;
 }
@@ -146,38 +188,120 @@ struct volume_moves sim_saved_moves(const void *data, size_t len)
     return read_head(data, len).counted;
 }
 
+static bool is_known(uint32_t version)
+{
+    return version == VERSION || version == UNSWITCHED || version == UNCOUNTED;
+}
+
+/* Bytes of a head with its arrays. */
+static size_t part_bytes(const struct sim *s, const struct saved *head)
+{
+    return head_bytes(head) + arrays_of(head) * sim_array_bytes(s);
+}
+
+/* Bytes of all that is saved in front of what observables have accumulated, by the first head. */
+static size_t expected_bytes(const struct sim *s, const struct saved *head)
+{
+    return part_bytes(s, head) + (head->in_switch.under_way ? sizeof *head + 2 * sim_array_bytes(s) : 0);
+}
+
+static int check_switch(const struct sim *s, const struct saved *head, struct err *e)
+{
+    const struct saved_switch *at = &head->in_switch;
+    if (at->under_way && (!s->model->schedule.n || at->way >= SWITCH_WAYS))
+        return err_set(e, ERR_CHECKPOINT, "state within a switch: the settings have none such");
+    return 0;
+}
+
 static int check_saved(const struct sim *s, const struct saved *head, const void *data, size_t len, struct err *e)
 {
-    size_t array = (size_t)s->model->sys->natoms * 3 * sizeof(double);
     if (len < head_bytes(head) || memcmp(head->magic, MAGIC, sizeof head->magic) != 0)
         return err_set(e, ERR_CHECKPOINT, "not the state of a replica (%zu bytes)", len);
     if (checksum((const unsigned char *)data + summed_from, len - summed_from) != head->checksum)
         return err_set(e, ERR_CHECKPOINT, "state with a wrong checksum");
-    if (head->version != VERSION && head->version != UNCOUNTED)
+    if (!is_known(head->version))
         return err_set(e, ERR_UNSUPPORTED,
                        "state of version %u, this program reads version %d: go on with the program that wrote it, "
                        "or submit the ensemble again",
                        head->version, VERSION);
     if (head->natoms != (uint32_t)s->model->sys->natoms)
         return err_set(e, ERR_CHECKPOINT, "state of %u atoms, the system has %d", head->natoms, s->model->sys->natoms);
-    size_t expected = head_bytes(head) + (head->min_steps ? 3 : 2) * array + model_observed_bytes(s->model);
+    size_t expected = expected_bytes(s, head) + model_observed_bytes(s->model);
     if (len != expected)
         return err_set(e, ERR_CHECKPOINT, "state of %zu bytes, expected %zu", len, expected);
-    return 0;
+    return check_switch(s, head, e);
 }
 
-static int write_arrays(struct sim *s, const unsigned char *from, bool minimizing, struct err *e)
+static int write_array(struct sim *s, void *to, const unsigned char *from, size_t bytes, struct err *e)
 {
-    const struct dev_ops *ops = s->model->dev->ops;
-    size_t array = (size_t)s->model->sys->natoms * 3 * sizeof(double);
+    return bytes ? s->model->dev->ops->copy(s->model->dev, s->lane, to, from, bytes, e) : 0;
+}
+
+static void read_ctl(const struct saved *head, struct ctl *c)
+{
+    c->halt = HALT_NONE;
+    c->trial = 0;
+    c->step = head->step;
+    c->done = head->done;
+    c->barostat_moves = head->barostat_moves;
+    memcpy(c->box, head->box, sizeof c->box);
+    c->volume_scale = head->volume_scale;
+    c->barostat_tried = head->barostat_tried;
+    c->barostat_accepted = head->barostat_accepted;
+    c->pending = head->pending;
+    c->moving = head->moving;
+    c->min_steps = head->min_steps;
+    c->min_converged = head->min_converged;
+    c->min_step_size = head->min_step_size;
+    c->min_energy = head->min_energy;
+    c->min_max_force = head->min_max_force;
+    c->counted = head->counted;
+}
+
+/* A head with the arrays behind it becomes the replica's. */
+static int load_part(struct sim *s, const struct saved *head, const unsigned char *at, struct err *e)
+{
     void *to[3] = {s->d.x, s->d.v, s->d.f_best};
     int rc = 0;
-    for (int k = 0; k < (minimizing ? 3 : 2) && rc == 0; k++)
-        rc = ops->copy(s->model->dev, s->lane, to[k], from + (size_t)k * array, array, e);
-    if (rc == 0 && model_observed_bytes(s->model))
-        rc = ops->copy(s->model->dev, s->lane, s->d.observed, from + (minimizing ? 3 : 2) * array,
-                       model_observed_bytes(s->model), e);
+    for (uint32_t k = 0; k < arrays_of(head) && rc == 0; k++)
+        rc = write_array(s, to[k], at + head_bytes(head) + k * sim_array_bytes(s), sim_array_bytes(s), e);
+    if (rc == 0)
+        read_ctl(head, sim_edit_ctl(s));
     return rc;
+}
+
+int sim_load_state(struct sim *s, const void *data, size_t len, struct err *e)
+{
+    const struct saved head = read_head(data, len);
+    const unsigned char *at = data, *end = at + expected_bytes(s, &head);
+    const struct saved_switch *is = &head.in_switch;
+    int rc = sim_wait(s, e);
+    if (rc == 0)
+        rc = write_array(s, s->d.observed, end, model_observed_bytes(s->model), e);
+    if (rc == 0 && !is->under_way) {
+        rc = load_part(s, &head, at, e);
+        if (rc == 0)
+            sim_leave_switch(s);
+    } else if (rc == 0) {
+        const unsigned char *here = at + part_bytes(s, &head);
+        const struct saved now = read_head(here, (size_t)(end - here));
+        rc = load_part(s, &now, here, e);
+        if (rc == 0)
+            sim_enter_switch(
+                s, &(struct switch_course){
+                       .under_way = 1, .way = is->way, .number = is->number, .steps = is->steps, .work = is->work});
+    }
+    return rc;
+}
+
+/* What is held by one that is saved within a switch. */
+static void take_held(struct sim *s, const unsigned char *data, const struct saved *head)
+{
+    struct saved plain = *head;
+    plain.in_switch = (struct saved_switch){0};
+    buf_add(&s->held, &plain, sizeof plain);
+    buf_add(&s->held, data + sizeof plain, arrays_of(head) * sim_array_bytes(s));
+    buf_add(&s->held, data + expected_bytes(s, head), model_observed_bytes(s->model));
 }
 
 int sim_load(struct sim *s, const void *data, size_t len, struct err *e)
@@ -185,29 +309,12 @@ int sim_load(struct sim *s, const void *data, size_t len, struct err *e)
     const struct saved head = read_head(data, len);
     int rc = check_saved(s, &head, data, len, e);
     if (rc == 0)
-        rc = sim_wait(s, e);
-    if (rc == 0)
-        rc = write_arrays(s, (const unsigned char *)data + head_bytes(&head), head.min_steps != 0, e);
+        rc = sim_load_state(s, data, len, e);
     if (rc)
         return rc;
-    struct ctl *c = sim_edit_ctl(s);
-    c->halt = HALT_NONE;
-    c->trial = 0;
-    c->step = head.step;
-    c->done = head.done;
-    c->barostat_moves = head.barostat_moves;
-    memcpy(c->box, head.box, sizeof c->box);
-    c->volume_scale = head.volume_scale;
-    c->barostat_tried = head.barostat_tried;
-    c->barostat_accepted = head.barostat_accepted;
-    c->pending = head.pending;
-    c->moving = head.moving;
-    c->min_steps = head.min_steps;
-    c->min_converged = head.min_converged;
-    c->min_step_size = head.min_step_size;
-    c->min_energy = head.min_energy;
-    c->min_max_force = head.min_max_force;
-    c->counted = head.counted;
+    buf_free(&s->held);
+    if (head.in_switch.under_way)
+        take_held(s, data, &head);
     return 0;
 }
 

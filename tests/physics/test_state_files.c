@@ -16,36 +16,44 @@
 
 #include "tests/physics/state_play.h"
 
-/* A state of the version before, which had no counts of volume moves: none are known, all else is the same. */
-static void test_uncounted(void **state)
+/* Where a state says its version, where the counts of volume moves are and where the switch is. */
+enum { VERSION_AT = 8, COUNTS_AT = 152, SWITCH_AT = 168, HEAD = 200 };
+
+/* States of versions that end before some of it: none of that is known, all else is the same. */
+static void expect_older(struct toy *t, uint32_t version, size_t ends)
 {
-    enum { VERSION_AT = 8, COUNTS_AT = 152, COUNTS = 16 };
-    struct settings set = state_settings(INTEGRATOR_LANGEVIN_MIDDLE);
     struct buf now = {0}, before = {0}, again = {0};
     struct err e = {0};
-    struct toy t = state_start(&set);
-    state_march(t.sim, 0, 20, 10, true);
-    assert_int_equal(sim_save(t.sim, &now, &e), 0);
-    buf_add(&before, now.data, COUNTS_AT);
-    buf_add(&before, now.data + COUNTS_AT + COUNTS, now.len - COUNTS_AT - COUNTS);
-    memcpy(before.data + VERSION_AT, (&(uint32_t){3}), sizeof(uint32_t));
+    assert_int_equal(sim_save(t->sim, &now, &e), 0);
+    buf_add(&before, now.data, ends);
+    buf_add(&before, now.data + HEAD, now.len - HEAD);
+    memcpy(before.data + VERSION_AT, &version, sizeof version);
     sim_seal(&before);
     assert_int_equal(sim_saved_moves(now.data, now.len).tried, 2);
-    assert_int_equal(sim_saved_moves(before.data, before.len).tried, 0);
-    struct sim *resumed = toy_replica(&t, 0, 0);
+    assert_int_equal(sim_saved_moves(before.data, before.len).tried, ends == COUNTS_AT ? 0 : 2);
+    struct sim *resumed = toy_replica(t, 0, 0);
     assert_int_equal(sim_load(resumed, before.data, before.len, &e), 0);
     assert_int_equal(sim_save(resumed, &again, &e), 0);
-    memset(now.data + COUNTS_AT, 0, COUNTS);
+    memset(now.data + ends, 0, HEAD - ends);
     assert_int_equal(again.len, now.len);
     assert_memory_equal(again.data, now.data, now.len);
-    memcpy(before.data + VERSION_AT, (&(uint32_t){2}), sizeof(uint32_t));
+    memcpy(before.data + VERSION_AT, (&(uint32_t){2}), sizeof version);
     sim_seal(&before);
     assert_int_equal(sim_load(resumed, before.data, before.len, &e), -ERR_UNSUPPORTED);
     sim_free(resumed);
-    toy_close(&t);
     buf_free(&now);
     buf_free(&before);
     buf_free(&again);
+}
+
+static void test_older(void **state)
+{
+    struct settings set = state_settings(INTEGRATOR_LANGEVIN_MIDDLE);
+    struct toy t = state_start(&set);
+    state_march(t.sim, 0, 20, 10, true);
+    expect_older(&t, 4, SWITCH_AT);
+    expect_older(&t, 3, COUNTS_AT);
+    toy_close(&t);
 }
 
 static void test_bad_blobs(void **state)
@@ -158,7 +166,7 @@ static void test_part(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_uncounted),
+        cmocka_unit_test(test_older),
         cmocka_unit_test(test_bad_blobs),
         cmocka_unit_test(test_starts),
         cmocka_unit_test(test_part),

@@ -154,8 +154,8 @@ static void test_stretched(void **state)
     assert_int_equal(spec_check_windows(s, &sys, &e), -ERR_UNSUPPORTED);
     assert_non_null(strstr(e.msg, "s.yaml: switch: "));
     assert_non_null(strstr(e.msg,
-                           "a constraint whose length depends on lambda; the work of a switch would lack that of "
-                           "its change: expected a bond there, or no switch"));
+                           "a constraint whose length depends on lambda; switches need one length: "
+                           "expected a bond there, or no switches"));
     spec_free(s);
     s = parsed(STRETCHED);
     assert_int_equal(spec_check_windows(s, &sys, &e), 0);

@@ -203,7 +203,7 @@ ISA_FN(biases)
             bias_virial(&sums, which, slope, &p.sum);
     }
     if (a->mode != EVALUATE_STEP)
-        bias_energies(t, c, p.sample, &p.sum, a->energy_at_window);
+        bias_energies(t, c, a->mode, &p.sum, a->energy_at_window);
     acc_finish(&p.sum, &c->sum);
 }
 

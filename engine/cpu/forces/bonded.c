@@ -20,17 +20,19 @@ static void bonded_centers(struct bonded_pass *p, uint32_t i)
 void cpu_bonded(const struct launch *launch, const struct args_bonded *a)
 {
     struct ctl *c = a->ctl;
+    const struct bonded_table *t = a->terms;
     if (c->halt)
         return;
     struct bonded_pass p = {.ctl = c,
-                            .t = a->terms,
+                            .t = t,
                             .x = a->x,
                             .f = a->f,
                             .energy_at_window = a->energy_at_window,
                             .lambda = c->lambda[LAMBDA_BONDED],
-                            .energies = a->mode != EVALUATE_STEP,
+                            .energies = evaluates_energies(a->mode),
                             .sample = a->mode == EVALUATE_SAMPLE,
-                            .soft = ((const struct bonded_table *)a->terms)->soft.function};
+                            .rows = foreign_rows_of(a->mode, c, t->lambda, t->nwindows),
+                            .soft = t->soft.function};
     EACH(nbonds, bonded_bond);
     EACH(nangles, bonded_angle_term);
     EACH(ndihedrals, bonded_dihedral_term);

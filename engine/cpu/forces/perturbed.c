@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Pairs with a perturbed atom: those inside the cut-off are gathered into batches, then computed eight at a time; at a
- * sample also at every window's lambda.
+ * sample and in a switch also at other rows of lambda.
  */
 #include <math.h>
 
@@ -109,7 +109,7 @@ static void flush(struct perturbed_pass *pass)
         }
         acc_force(&pass->acc, f[b->atom[l][0]], force);
         acc_force(&pass->acc, f[b->atom[l][1]], minus);
-        if (pass->a->mode == EVALUATE_STEP)
+        if (!evaluates_energies(pass->a->mode))
             continue;
         acc_energy(&pass->acc, TERM_LJ, b->v[0][l]);
         acc_energy(&pass->acc, TERM_COULOMB, b->v[1][l]);
@@ -117,8 +117,9 @@ static void flush(struct perturbed_pass *pass)
         acc_dvdl(&pass->acc, LAMBDA_COULOMB, b->dv[1][l]);
         acc_virial(&pass->acc, d, force);
     }
-    for (int32_t w = 0; pass->a->mode == EVALUATE_SAMPLE && w < pass->p->nwindows; w++) {
-        compute_at(b, pass->p, pass->p->window[w]);
+    const struct foreign_rows rows = foreign_rows_of(pass->a->mode, c, pass->p->window, (uint32_t)pass->p->nwindows);
+    for (uint32_t w = 0; w < rows.n; w++) {
+        compute_at(b, pass->p, rows.lambda[w]);
         for (int l = 0; l < count; l++)
             acc_window(&energy_at_window[w], b->v[0][l] + b->v[1][l], FIXED_ENERGY_LIMIT);
     }

@@ -41,7 +41,7 @@ static void apply(struct unlisted_pass *pass, const int32_t atom[2], const doubl
     double force[3] = {fr * d[0], fr * d[1], fr * d[2]}, minus[3] = {-force[0], -force[1], -force[2]};
     acc_force(&pass->acc, f[atom[0]], force);
     acc_force(&pass->acc, f[atom[1]], minus);
-    if (pass->a->mode != EVALUATE_STEP)
+    if (evaluates_energies(pass->a->mode))
         acc_virial(&pass->acc, d, force);
 }
 
@@ -69,7 +69,7 @@ static void constant_pairs(struct unlisted_pass *pass)
             if (farthest > p->ewald.r2_max)
                 ewald_long_any(&p->ewald, r2[l], &v[l], &f[l]);
             apply(pass, e->atom, d[l], -qq * f[l]);
-            if (pass->a->mode != EVALUATE_STEP)
+            if (evaluates_energies(pass->a->mode))
                 acc_energy(&pass->acc, TERM_COULOMB, -qq * v[l]);
         }
     }
@@ -81,6 +81,7 @@ static void perturbed_exclusions(struct unlisted_pass *pass)
     const struct nb_params *p = pass->p;
     const struct ctl *c = pass->a->ctl;
     struct fixed_sum *energy_at_window = pass->a->energy_at_window;
+    const struct foreign_rows rows = foreign_rows_of(pass->a->mode, c, p->window, (uint32_t)p->nwindows);
     for (int32_t k = 0; k < p->nexcluded_perturbed; k++) {
         const struct nb_excluded *e = &p->excluded_perturbed[k];
         int32_t i = e->atom[0], j = e->atom[1];
@@ -89,12 +90,12 @@ static void perturbed_exclusions(struct unlisted_pass *pass)
         double q = MATH_FMA(l, di, qi), o = MATH_FMA(l, dj, qj);
         ewald_long_any(&p->ewald, r2, &v, &f);
         apply(pass, e->atom, d, -UNIT_COULOMB * q * o * f);
-        if (pass->a->mode == EVALUATE_STEP)
-            continue;
-        acc_energy(&pass->acc, TERM_COULOMB, -UNIT_COULOMB * q * o * v);
-        acc_dvdl(&pass->acc, LAMBDA_COULOMB, -UNIT_COULOMB * (di * o + q * dj) * v);
-        for (int32_t w = 0; pass->a->mode == EVALUATE_SAMPLE && w < p->nwindows; w++) {
-            double lw = p->window[w][LAMBDA_COULOMB];
+        if (evaluates_energies(pass->a->mode)) {
+            acc_energy(&pass->acc, TERM_COULOMB, -UNIT_COULOMB * q * o * v);
+            acc_dvdl(&pass->acc, LAMBDA_COULOMB, -UNIT_COULOMB * (di * o + q * dj) * v);
+        }
+        for (uint32_t w = 0; w < rows.n; w++) {
+            double lw = rows.lambda[w][LAMBDA_COULOMB];
             acc_window(&energy_at_window[w], -UNIT_COULOMB * MATH_FMA(lw, di, qi) * MATH_FMA(lw, dj, qj) * v,
                        FIXED_ENERGY_LIMIT);
         }
@@ -109,7 +110,7 @@ static void always_pairs(struct unlisted_pass *pass)
         double d[3], v, r2 = separation(pass, e->atom, e->whole, d), ri = root_inverse(r2);
         double fr = lj_pair(VDW_CUTOFF, &none, e->c6, e->c12, r2, ri, &v);
         apply(pass, e->atom, d, fr + e->qq * ri * ri * ri);
-        if (pass->a->mode == EVALUATE_STEP)
+        if (!evaluates_energies(pass->a->mode))
             continue;
         acc_energy(&pass->acc, TERM_LJ, v);
         acc_energy(&pass->acc, TERM_COULOMB, e->qq * ri);

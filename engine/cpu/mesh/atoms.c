@@ -118,7 +118,7 @@ INLINE void gather(const struct args_mesh_gather *a, struct accumulate *acc, con
     const struct ctl *c = a->ctl;
     const struct nb_params *p = a->params;
     int64_t(*f)[3] = a->f;
-    const double times = a->mode == EVALUATE_STEP ? p->mesh.impulse : 1;
+    const double times = evaluates_energies(a->mode) ? 1 : p->mesh.impulse;
     double slope = 0, inverse[BOX_SIZE];
     box_invert(c->box, inverse);
     for (int32_t i = 0; i < p->natoms; i++) {
@@ -134,12 +134,14 @@ INLINE void gather(const struct args_mesh_gather *a, struct accumulate *acc, con
         acc_force(acc, f[i], force);
         slope += p->change[i] * potential;
     }
-    if (a->mode == EVALUATE_STEP || p->nperturbed == 0)
+    if (p->nperturbed == 0)
         return;
-    acc_dvdl_within(acc, LAMBDA_COULOMB, slope, FIXED_TOTAL_LIMIT);
+    if (evaluates_energies(a->mode))
+        acc_dvdl_within(acc, LAMBDA_COULOMB, slope, FIXED_TOTAL_LIMIT);
     struct fixed_sum *energy_at_window = a->energy_at_window;
-    for (int32_t w = 0; a->mode == EVALUATE_SAMPLE && w < p->nwindows; w++)
-        acc_window(&energy_at_window[w], (p->window[w][LAMBDA_COULOMB] - c->lambda[LAMBDA_COULOMB]) * slope,
+    const struct foreign_rows rows = foreign_rows_of(a->mode, c, p->window, (uint32_t)p->nwindows);
+    for (uint32_t w = 0; w < rows.n; w++)
+        acc_window(&energy_at_window[w], (rows.lambda[w][LAMBDA_COULOMB] - c->lambda[LAMBDA_COULOMB]) * slope,
                    FIXED_TOTAL_LIMIT);
 }
 

@@ -10,8 +10,8 @@
 #include "engine/base/units.h"
 #include "engine/math/accumulate.h"
 #include "engine/kernels/uniform.h"
-#include "engine/cpu/mesh/fft.h"
 #include "engine/run/program.h"
+#include "engine/cpu/mesh/fft.h"
 #include "engine/cpu/kernels.h"
 #include "engine/cpu/nonbonded_tables.h"
 
@@ -116,7 +116,9 @@ void cpu_uniform(const struct launch *launch, const struct args_uniform *a)
     struct fixed_sum *energy_at_window = a->energy_at_window;
     if (c->halt)
         return;
-    uniform_add(&p->uniform, c);
-    for (int32_t w = 0; a->mode == EVALUATE_SAMPLE && w < p->nwindows; w++)
-        uniform_at_window(&p->uniform, c, p->window[w], &energy_at_window[w]);
+    if (evaluates_energies(a->mode))
+        uniform_add(&p->uniform, c);
+    const struct foreign_rows rows = foreign_rows_of(a->mode, c, p->window, (uint32_t)p->nwindows);
+    for (uint32_t w = 0; w < rows.n; w++)
+        uniform_at_window(&p->uniform, c, rows.lambda[w], &energy_at_window[w]);
 }

@@ -9,6 +9,7 @@
 #include "engine/cpu/motion/noise.h"
 #include "engine/cpu/kernels.h"
 #include "engine/kernels/motion.h"
+#include "engine/run/switches.h"
 
 /* Virtual sites have no mass, no force and no velocity: they are placed. */
 static bool moves(const struct masses *masses, uint32_t i)
@@ -72,6 +73,7 @@ static void finish(struct ctl *c, const struct motion_table *m, const struct mas
         return;
     }
     motion_end(c);
+    switch_follow(&m->schedule, c);
 }
 
 /* What a kernel of a timestep works on: its arguments. */

@@ -222,6 +222,6 @@ KERNEL(biases, a, __launch_bounds__(CUDA_BLOCK))
     if (a.mode == EVALUATE_SAMPLE && first < t->ncoordinations)
         bias_virial(&sums, first, bias_slope(t, c, first), &sum);
     if (a.mode != EVALUATE_STEP && first == 0)
-        bias_energies(t, c, a.mode == EVALUATE_SAMPLE, &sum, (struct fixed_sum *)a.energy_at_window);
+        bias_energies(t, c, a.mode, &sum, (struct fixed_sum *)a.energy_at_window);
     acc_finish(&sum, &c->sum);
 }

@@ -31,7 +31,7 @@ static __device__ inline void add_pair(struct accumulate *acc, int64_t (*f)[3], 
     const double force[3] = {fr * d[0], fr * d[1], fr * d[2]}, minus[3] = {-force[0], -force[1], -force[2]};
     acc_force(acc, f[i], force);
     acc_force(acc, f[j], minus);
-    if (mode != EVALUATE_STEP)
+    if (evaluates_energies(mode))
         acc_virial(acc, d, force);
 }
 
@@ -42,7 +42,7 @@ static __device__ inline void finish_warp(const struct accumulate *acc, struct a
         acc_add((int64_t *)&total->overflow, (int64_t)acc->overflow);
         atomicOr(&total->clamped, acc->clamped);
     }
-    if (mode == EVALUATE_STEP)
+    if (!evaluates_energies(mode))
         return;
     add_warp(&total->energy[TERM_LJ], acc->energy[TERM_LJ].low);
     add_warp(&total->energy[TERM_COULOMB], acc->energy[TERM_COULOMB].low);

@@ -241,6 +241,7 @@ struct pair_table {
     const struct nb_excluded *excluded, *excluded_perturbed;
     const struct nb_always *always;
     const double (*window)[LAMBDA_COUNT]; /* [nwindows] */
+    const struct uniform_table *uniform;
 };
 
 /* State of a replica's lists. */

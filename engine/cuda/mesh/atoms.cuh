@@ -176,15 +176,18 @@ static __device__ __forceinline__ float sample_mesh(const struct mesh_shape &m, 
     return v;
 }
 
-/* dU/dlambda of one atom, and with it what each window gains to first order. */
+/* dU/dlambda of one atom, and with it what each foreign row gains to first order. */
 static __device__ inline void add_slope(struct ctl *c, const struct mesh_table *t, double slope, uint32_t mode,
                                         struct fixed_sum *energy_at_window)
 {
     struct accumulate sum = {0};
-    acc_dvdl_within(&sum, LAMBDA_COULOMB, slope, FIXED_TOTAL_LIMIT);
-    acc_finish(&sum, &c->sum);
-    for (int32_t w = 0; mode == EVALUATE_SAMPLE && w < t->nwindows; w++)
-        acc_window(&energy_at_window[w], (t->window[w][LAMBDA_COULOMB] - c->lambda[LAMBDA_COULOMB]) * slope,
+    const struct foreign_rows rows = foreign_rows_of(mode, c, t->window, (uint32_t)t->nwindows);
+    if (evaluates_energies(mode)) {
+        acc_dvdl_within(&sum, LAMBDA_COULOMB, slope, FIXED_TOTAL_LIMIT);
+        acc_finish(&sum, &c->sum);
+    }
+    for (uint32_t w = 0; w < rows.n; w++)
+        acc_window(&energy_at_window[w], (rows.lambda[w][LAMBDA_COULOMB] - c->lambda[LAMBDA_COULOMB]) * slope,
                    FIXED_TOTAL_LIMIT);
 }
 
@@ -212,7 +215,7 @@ static __device__ inline struct mesh_sums mesh_sums_of(void *ctl, const struct m
                              (uint32_t)t->triclinic,
                              c->lambda[LAMBDA_COULOMB]};
     double inverse[BOX_SIZE];
-    const double times = mode == EVALUATE_STEP ? t->impulse : 1;
+    const double times = evaluates_energies(mode) ? 1 : t->impulse;
     for (int d = 0; d < 3; d++)
         sums.per_nm[d] = times * (t->axis[d].size / c->box[d]);
     if (!sums.triclinic)

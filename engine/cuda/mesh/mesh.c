@@ -319,13 +319,13 @@ static struct card card_of(const struct mesh *m)
                          .brick_bytes = points * (uint32_t)sizeof(float)};
 }
 
-/* Few replicas leave room for blocks that wait for those before them: then a launch begins early. */
+/* Few replicas leave room for blocks that wait for those before them: then a launch begins `early`. */
 #define EMIT_SOON(kernel, blocks, threads, shared, after_, ...)                                                        \
     emit_##kernel(t,                                                                                                   \
                   &(struct shape){.grid = {blocks, 1, 1},                                                              \
                                   .block = {threads, 1, 1},                                                            \
                                   .shared_bytes = shared,                                                              \
-                                  .flags = m->few ? LAUNCH_EARLY : 0,                                                  \
+                                  .flags = early,                                                                      \
                                   .after = after_},                                                                    \
                   &(struct args_##kernel){__VA_ARGS__})
 
@@ -337,6 +337,7 @@ static void emit_card(const struct mesh *m, enum evaluate mode, const struct mes
     const void *table = m->table;
     void *bricks = r->arrays.charges + all_points(m);
     uint32_t points = all_points(m), passes = mode == EVALUATE_SAMPLE && m->host.perturbed ? 2 : 1;
+    uint32_t early = m->few ? LAUNCH_EARLY : 0;
     after = EMIT_SOON(mesh_sort, blocks_of((uint64_t)m->host.natoms, MESH_SORT), MESH_SORT,
                       m->host.bricks.all * (uint32_t)sizeof(uint32_t), after, .ctl = r->ctl, .table = table,
                       .grid = r->grid, .bricks = bricks, .brick_atom = r->arrays.brick_atom);
@@ -349,13 +350,16 @@ static void emit_card(const struct mesh *m, enum evaluate mode, const struct mes
                           .charges = r->arrays.charges, .change = change);
         after = EMIT_SOON(mesh_forward, card.x, card.along_y, card.plane_bytes, after, .ctl = r->ctl, .table = table,
                           .charges = r->arrays.charges, .spectrum = r->arrays.spectrum, .work = r->arrays.work);
-        after = EMIT_SOON(mesh_solve, card.y, card.along_x, card.plane_bytes, after, .ctl = r->ctl, .table = table,
-                          .spectrum = r->arrays.spectrum, .work = r->arrays.work,
-                          .energy_at_window = r->energy_at_window, .change = change, .mode = mode);
+        after =
+            EMIT_SOON(mesh_solve, card.y, card.along_x, card.plane_bytes, after, .ctl = r->ctl, .table = table,
+                      .spectrum = r->arrays.spectrum, .work = r->arrays.work, .energy_at_window = r->energy_at_window,
+                      .change = change, .mode = (uint32_t)evaluate_unperturbed(mode));
         if (change || mode == EVALUATE_POTENTIAL)
             break;
         after = EMIT_SOON(mesh_backward, card.x, card.along_y, card.plane_bytes, after, .ctl = r->ctl, .table = table,
                           .spectrum = r->arrays.spectrum, .work = r->arrays.work, .potential = r->arrays.potential);
+        if (mode == EVALUATE_SWITCH) /* the next reads lambda at its begin, which the timestep before has written */
+            early = 0;
         after = EMIT_SOON(mesh_gather, card.bricks, card.brick, card.brick_bytes, after, .ctl = r->ctl, .f = r->f,
                           .table = table, .grid = r->grid, .bricks = bricks, .brick_atom = r->arrays.brick_atom,
                           .potential = r->arrays.potential, .energy_at_window = r->energy_at_window, .mode = mode);

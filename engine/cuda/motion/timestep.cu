@@ -8,6 +8,7 @@
  */
 #include "engine/cuda/motion/body_registers.cuh"
 #include "engine/cuda/lists/place.cuh"
+#include "engine/run/switches.h"
 
 /* ---- the end of a step ---- */
 
@@ -18,9 +19,11 @@ static __device__ bool com_is_due(uint64_t step, uint32_t every)
     return (step + 1 <= UINT32_MAX ? (uint32_t)(step + 1) % every : (step + 1) % every) == 0;
 }
 
-static __device__ inline void count_step(struct ctl *c, uint32_t pending)
+static __device__ inline void count_step(const struct motion *s, uint32_t pending)
 {
+    struct ctl *c = s->c;
     motion_end(c);
+    switch_follow(&s->m->schedule, c);
     c->pending = pending;
     clear_step_sums(c);
 }
@@ -37,7 +40,7 @@ static __device__ void end_step(const struct motion *s, struct motion_tail *tail
         take_off_com<false>(s);
         __syncthreads();
         if (threadIdx.x == 0)
-            count_step(s->c, pending);
+            count_step(s, pending);
         return;
     }
     if (threadIdx.x)
@@ -46,7 +49,7 @@ static __device__ void end_step(const struct motion *s, struct motion_tail *tail
         __threadfence();
     if (atomicInc(&tail->arrived, gridDim.x - 1) == gridDim.x - 1 &&
         *(volatile const uint32_t *)&s->c->halt == HALT_NONE)
-        count_step(s->c, pending);
+        count_step(s, pending);
 }
 
 /* ---- atoms ---- */
@@ -208,6 +211,8 @@ template <integrator KIND, class A> static __device__ __forceinline__ void step(
     if (threadIdx.x == CUDA_BLOCK - 1) {
         com = com_is_due(c->step, a.com_every);
         placing = placing_of(a);
+        if (c->switching.under_way)
+            placing.lambda = c->switching.ahead[LAMBDA_COULOMB];
     }
     if (!forces_good(c))
         return;

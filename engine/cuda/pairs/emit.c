@@ -234,16 +234,15 @@ static void emit_other_terms(const struct pairs *p, enum evaluate mode, const st
                              uint64_t listed, struct tape *t)
 {
     const struct pair_table *h = &p->host;
-    uint32_t unlisted =
-        (uint32_t)(h->nexcluded + h->nexcluded_perturbed + h->nalways + (mode == EVALUATE_STEP ? 0 : h->nrigid));
-    const uint32_t each = mode == EVALUATE_STEP && h->ntrios ? PERTURBED_EACH : 1; /* plain pairs take longer */
+    const bool energies = evaluates_energies(mode);
+    uint32_t unlisted = (uint32_t)(h->nexcluded + h->nexcluded_perturbed + h->nalways + (energies ? h->nrigid : 0));
+    const uint32_t each = !energies && h->ntrios ? PERTURBED_EACH : 1; /* plain pairs take longer */
     const uint32_t bonded_warps = blocks_of(r->nbonded, WARP), unlisted_warps = blocks_of(unlisted, WARP),
                    perturbed_warps = h->nperturbed ? blocks_of(r->caps->pairs, each * WARP) : 0;
     const uint32_t threads = WARP * (bonded_warps + unlisted_warps + perturbed_warps);
     if (!threads)
         return;
-    const uint32_t most =
-        mode == EVALUATE_STEP && !pairs_alone(p) ? TERMS_BLOCK : CUDA_BLOCK; /* alone, many are faster */
+    const uint32_t most = !energies && !pairs_alone(p) ? TERMS_BLOCK : CUDA_BLOCK; /* alone, many are faster */
     const uint32_t block = threads < most ? threads : most;
     const struct shape shape = {
         .grid = {blocks_of(threads, block), 1, 1}, .block = {block, 1, 1}, .after = h->nperturbed ? listed : placed};
@@ -262,21 +261,23 @@ static void emit_other_terms(const struct pairs *p, enum evaluate mode, const st
                                     .unlisted_warps = unlisted_warps,
                                     .perturbed_warps = perturbed_warps,
                                     .mode = (uint32_t)mode};
-    const bool rare = r->nrare || p->host.soft.function != SOFT_BEUTLER;
-    if (mode == EVALUATE_STEP && rare)
-        emit_terms_rare(t, &shape, &args);
-    else if (mode == EVALUATE_STEP)
-        emit_terms(t, &shape, &args);
-    else if (rare)
-        emit_terms_rare_energy(t, &shape, &args);
-    else
-        emit_terms_energy(t, &shape, &args);
+    static emit_terms_fn *const emit[2][EVALUATE_COUNT] = {{[EVALUATE_STEP] = emit_terms,
+                                                            [EVALUATE_POTENTIAL] = emit_terms_energy,
+                                                            [EVALUATE_ENERGY] = emit_terms_energy,
+                                                            [EVALUATE_SAMPLE] = emit_terms_energy,
+                                                            [EVALUATE_SWITCH] = emit_terms_switch},
+                                                           {[EVALUATE_STEP] = emit_terms_rare,
+                                                            [EVALUATE_POTENTIAL] = emit_terms_rare_energy,
+                                                            [EVALUATE_ENERGY] = emit_terms_rare_energy,
+                                                            [EVALUATE_SAMPLE] = emit_terms_rare_energy,
+                                                            [EVALUATE_SWITCH] = emit_terms_rare_switch}};
+    emit[r->nrare || p->host.soft.function != SOFT_BEUTLER][mode](t, &shape, &args);
 }
 
 void pairs_emit(const struct pairs *p, enum evaluate mode, const struct pairs_replica *r, uint64_t placed,
                 uint64_t listed, struct tape *t)
 {
     if (p->host.ntrios)
-        emit_plain(p, mode, r, listed, t);
+        emit_plain(p, evaluate_unperturbed(mode), r, listed, t);
     emit_other_terms(p, mode, r, placed, listed, t);
 }

@@ -7,6 +7,7 @@
 #include "engine/cuda/terms/bonded.cuh"
 #include "engine/cuda/terms/perturbed.cuh"
 #include "engine/cuda/terms/unlisted.cuh"
+#include "engine/kernels/uniform.h"
 
 template <bool RARE> static __device__ __forceinline__ void run(const struct args_terms &a, uint32_t mode)
 {
@@ -32,6 +33,31 @@ KERNEL(terms_rare, a, __launch_bounds__(TERMS_BLOCK))
 {
     ECHO(a);
     run<true>(a, EVALUATE_STEP);
+}
+
+/* Its forces, and at a change of lambda also what depends on no distance. */
+template <bool RARE> static __device__ __forceinline__ void run_switch(const struct args_terms &a)
+{
+    const struct ctl *c = (const struct ctl *)a.ctl;
+    const struct pair_table *t = (const struct pair_table *)a.table;
+    run<RARE>(a, EVALUATE_SWITCH);
+    if (blockIdx.x || threadIdx.x || c->halt)
+        return;
+    const struct foreign_rows rows = foreign_rows_of(EVALUATE_SWITCH, c, NULL, 0);
+    for (uint32_t w = 0; w < rows.n; w++)
+        uniform_at_window(t->uniform, c, rows.lambda[w], &((struct fixed_sum *)a.energy_at_window)[w]);
+}
+
+KERNEL(terms_switch, a, __launch_bounds__(TERMS_BLOCK))
+{
+    ECHO(a);
+    run_switch<false>(a);
+}
+
+KERNEL(terms_rare_switch, a, __launch_bounds__(TERMS_BLOCK))
+{
+    ECHO(a);
+    run_switch<true>(a);
 }
 
 KERNEL(terms_energy, a, __launch_bounds__(CUDA_BLOCK))

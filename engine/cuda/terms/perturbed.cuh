@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Pairs with a perturbed atom, in double precision; at a sample also at every window's lambda.
+ * Pairs with a perturbed atom, in double precision; at a sample and in a switch also at other rows of lambda.
  */
 #ifndef SHOAL_ENGINE_CUDA_TERMS_PERTURBED_CUH
 #define SHOAL_ENGINE_CUDA_TERMS_PERTURBED_CUH
@@ -96,7 +96,7 @@ static __device__ __forceinline__ void perturbed_pairs(const struct args_terms &
             s = states<RARE>(t, i, j);
             struct both b = at_lambda<RARE>(t, &s, &r, c->lambda);
             add_pair(&acc, f, i, j, d, b.lj.fr + b.coulomb.fr, mode);
-            if (mode != EVALUATE_STEP) {
+            if (evaluates_energies(mode)) {
                 acc_energy(&acc, TERM_LJ, b.lj.v);
                 acc_energy(&acc, TERM_COULOMB, b.coulomb.v);
                 acc_dvdl(&acc, LAMBDA_VDW, b.lj.dv);
@@ -104,10 +104,11 @@ static __device__ __forceinline__ void perturbed_pairs(const struct args_terms &
             }
         }
     }
-    for (int32_t w = 0; mode == EVALUATE_SAMPLE && w < t->nwindows; w++) {
+    const struct foreign_rows rows = foreign_rows_of(mode, c, t->window, (uint32_t)t->nwindows);
+    for (uint32_t w = 0; w < rows.n; w++) {
         int64_t u = 0;
         if (in) {
-            struct both b = at_lambda<RARE>(t, &s, &r, t->window[w]);
+            struct both b = at_lambda<RARE>(t, &s, &r, rows.lambda[w]);
             u = fixed_clamped(b.lj.v + b.coulomb.v, FIXED_ENERGY_LIMIT);
         }
         add_warp(&((struct fixed_sum *)a.energy_at_window)[w], u);
@@ -123,7 +124,7 @@ static __device__ __forceinline__ void perturbed_warp(const struct args_terms &a
     for (uint32_t first = warp * WARP; first < count; first += a.perturbed_warps * WARP) {
         const uint32_t k = first + threadIdx.x % WARP;
         perturbed_pairs<RARE>(a, mode, k < count, ((const uint2 *)a.pairs)[min(k, count - 1)]);
-        if (mode != EVALUATE_STEP)
+        if (evaluates_energies(mode))
             return;
     }
 }

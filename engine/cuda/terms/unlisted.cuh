@@ -33,7 +33,7 @@ static __device__ __forceinline__ double excluded_pair(const struct args_terms &
     double q = fma(l, di, t->charge[i]), o = fma(l, dj, t->charge[j]);
     ewald_long_any(&t->ewald, r2, &v, &f);
     add_pair(acc, (int64_t(*)[3])a.f, i, j, d, -UNIT_COULOMB * q * o * f, mode);
-    if (mode != EVALUATE_STEP) {
+    if (evaluates_energies(mode)) {
         acc_energy(acc, TERM_COULOMB, -UNIT_COULOMB * q * o * v);
         acc_dvdl(acc, LAMBDA_COULOMB, -UNIT_COULOMB * (di * o + q * dj) * v);
     }
@@ -47,17 +47,16 @@ static __device__ __forceinline__ void always_pair(const struct args_terms &a, u
     double d[3], v, r2 = unlisted_separation((const struct ctl *)a.ctl, (const double *)a.x, e->atom, e->whole, d);
     double ri = root_inverse(r2), fr = lj_pair(VDW_CUTOFF, &none, e->c6, e->c12, r2, ri, &v);
     add_pair(acc, (int64_t(*)[3])a.f, e->atom[0], e->atom[1], d, fr + e->qq * ri * ri * ri, mode);
-    if (mode != EVALUATE_STEP) {
+    if (evaluates_energies(mode)) {
         acc_energy(acc, TERM_LJ, v);
         acc_energy(acc, TERM_COULOMB, e->qq * ri);
     }
 }
 
-/* U at window w of an excluded pair whose charges change. */
-static __device__ int64_t excluded_window_energy(const struct pair_table *t, const struct nb_excluded *e, double v,
-                                                 int32_t w)
+/* U at Coulomb lambda l of an excluded pair whose charges change. */
+static __device__ int64_t excluded_energy_at(const struct pair_table *t, const struct nb_excluded *e, double v,
+                                             double l)
 {
-    double l = t->window[w][LAMBDA_COULOMB];
     double q = fma(l, t->change[e->atom[0]], t->charge[e->atom[0]]),
            o = fma(l, t->change[e->atom[1]], t->charge[e->atom[1]]);
     return fixed_clamped(-UNIT_COULOMB * q * o * v, FIXED_ENERGY_LIMIT);
@@ -84,9 +83,10 @@ static __device__ __forceinline__ void unlisted_warp(const struct args_terms &a,
     } else if (k < a.unlisted) {
         excluded_pair(a, mode, &acc, &t->excluded[constant + (k - rigid)]);
     }
-    for (int32_t w = 0; mode == EVALUATE_SAMPLE && t->nexcluded_perturbed && w < t->nwindows; w++)
+    const struct foreign_rows rows = foreign_rows_of(mode, c, t->window, (uint32_t)t->nwindows);
+    for (uint32_t w = 0; t->nexcluded_perturbed && w < rows.n; w++)
         add_warp(&((struct fixed_sum *)a.energy_at_window)[w],
-                 changing ? excluded_window_energy(t, changing, v, w) : 0);
+                 changing ? excluded_energy_at(t, changing, v, rows.lambda[w][LAMBDA_COULOMB]) : 0);
     finish_warp(&acc, &c->sum, mode);
 }
 

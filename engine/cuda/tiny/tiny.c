@@ -206,7 +206,7 @@ int tiny_make(struct tiny *t, const struct system *sys, const struct settings *s
 {
     struct err why;
     *t = (struct tiny){0};
-    if (set->form == FORM_GRAPH || (set->form == FORM_AUTO && !tiny_pays(sys, set)))
+    if (set->switching.changes || set->form == FORM_GRAPH || (set->form == FORM_AUTO && !tiny_pays(sys, set)))
         return 0;
     int rc = plan_block(t, sys, set, topology, plan, pairs, mesh, &why);
     t->on = !rc;
