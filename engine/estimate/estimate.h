@@ -87,8 +87,8 @@ struct estimate_ensemble {
                            NULL: not wanted */
     struct buf *integrals; /* [2] lines of a name and a work in kJ/mol, as pmx writes integA.dat and integB.dat, are
                               appended where there are walkers; NULL: not wanted */
-    struct buf *walks;  /* [repeats] what walks.xvg is to hold (rows/walks.c) is appended where replicas exchange
-                           windows; NULL: not wanted */
+    struct buf *walks;     /* [repeats] what walks.xvg is to hold (rows/walks.c) is appended where replicas exchange
+                              windows; NULL: not wanted */
 };
 
 /* Replicas of one repeat. */

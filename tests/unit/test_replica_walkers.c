@@ -244,7 +244,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WALKER(works_are_noted),         WALKER(production_knows_nothing_of_switches),
-        WALKER(killed_at_calls),    WALKER(killed_at_calls_with_checkpoints_everywhere),
+        WALKER(killed_at_calls),         WALKER(killed_at_calls_with_checkpoints_everywhere),
         WALKER(stopped_again_and_again), WALKER(lists_grow),
         WALKER(a_switch_blows_up),       WALKER(a_later_target),
     };

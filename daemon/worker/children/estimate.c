@@ -440,7 +440,7 @@ static int estimate_of_files(const struct switches_options *o, int n, char **pat
     struct buf json = {0};
     struct err e = {0};
     bool answered = false;
-    int rc = switches_asked(o)              ? switches_estimate(o, &json, &answered, &e)
+    int rc = switches_asked(o)               ? switches_estimate(o, &json, &answered, &e)
              : switches_of_walkers(paths, n) ? switches_of_tables(paths, n, &json, &answered, &e)
                                              : estimate_files(paths, n, &json, &answered, &e);
     if (!rc)

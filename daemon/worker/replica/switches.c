@@ -36,7 +36,7 @@ static int CO_FN advance(struct replica *r, uint32_t n, struct err *e)
 }
 
 /* Checkpoints that come after a number of steps come after those of production. */
-static bool to_be_kept(const struct replica *r)
+static bool kept_within(const struct replica *r)
 {
     return r->stop || (!r->spec->checkpoint_every && replica_save_due(r, r->stage_step));
 }
@@ -47,7 +47,7 @@ static int CO_FN drive(struct replica *r, struct err *e)
     int rc = 0;
     while (!rc && sim_switch(r->sim).steps_left) {
         rc = advance(r, replica_batch(r, sim_switch(r->sim).steps_left, 0, cycle), e);
-        if (!rc && sim_switch(r->sim).steps_left && to_be_kept(r))
+        if (!rc && sim_switch(r->sim).steps_left && kept_within(r))
             rc = replica_save_or_stop(r, e);
         if (!rc)
             rc = replica_progress(r, e);

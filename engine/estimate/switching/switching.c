@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/estimate/switching/switching.h"
 
-bool switching_has(const struct switching *s, enum switch_way way)
-{
-    return s->works[way].n >= ESTIMATE_FEWEST_ROWS;
-}
-
 void switching_solve(struct switching *s)
 {
     for (int way = 0; way < SWITCH_WAYS; way++)

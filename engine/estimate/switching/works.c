@@ -168,6 +168,11 @@ int works_read(struct switch_works *w, char *const *paths, int n, enum switch_wa
     return rc;
 }
 
+bool switching_has(const struct switching *s, enum switch_way way)
+{
+    return s->works[way].n >= ESTIMATE_FEWEST_ROWS;
+}
+
 double works_length(const struct switch_works *w)
 {
     double longest = 0;
