@@ -164,6 +164,19 @@ def an_early_end(s, folder):
     assert abs(total["value"] - exact) < 5 * total["error"], (total, exact)
 
 
+def a_campaign(s, folder):
+    """A leg whose spec has `switch`, with a budget that hands out more production."""
+    with open(f"{folder}/campaign.yaml", "w", encoding="utf-8") as f:
+        f.write("name: switched\nsystems: {list: [{name: pair}]}\nlegs: [{name: bond, spec: leg.yaml}]\nbudget: {time: 2.4 ns}\n")
+    write(folder, leg=BOND.replace("200 ps", "100 ps").replace("repeats: 2\n", ""))
+    s.shoal(SHOAL, "campaign", "run", f"{folder}/campaign.yaml")
+    results = json.loads(s.shoal(SHOAL, "results", "switched.pair.bond.1", "--json"))
+    assert results["switching"]["forward"]["works"] == WALKERS * 200, "half of the budget was handed out"
+    total = results["estimators"][0]["total"]["kJ/mol"]
+    assert abs(total["value"] - expected()) < 4 * total["error"], total
+    assert "+1 bond" in s.shoal(SHOAL, "campaign", "gather", f"{folder}/campaign.yaml")
+
+
 def refusals(s, folder):
     for text, message in (("exchange: {every: 1 ps}\n", "exchange: walkers of a switch: section have no neighbours; expected one of both"),
                           ("allocate: adaptive\n", "allocate: adaptive: walkers of a switch: section are sampled alike; expected even")):
@@ -182,7 +195,7 @@ def main():
     s = Service(SHOALD, WORKER, f"{folder}/service", "cpu:12")
     s.command += ["--live-seconds", "1"]
     s.start()
-    for part in (a_known_number, refusals, an_early_end, killed_within_switches):
+    for part in (a_known_number, refusals, an_early_end, a_campaign, killed_within_switches):
         part(s, folder)
     assert s.stop() == 0
     shutil.rmtree(folder)
