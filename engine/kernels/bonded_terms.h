@@ -24,8 +24,7 @@ struct bonded_pass {
     int64_t (*f)[3];
     struct fixed_sum *energy_at_window;
     double lambda; /* bonded */
-    bool energies, sample;
-    struct foreign_rows rows; /* energy_at_window has a place for each */
+    uint32_t mode; /* enum evaluate */
     enum soft_function soft;
 };
 
@@ -35,7 +34,7 @@ MATH_FN bool pass_energies(const struct bonded_pass *p)
 #ifdef FORCES_ONLY
     return false;
 #else
-    return p->energies;
+    return evaluates_energies(p->mode);
 #endif
 }
 
@@ -44,18 +43,28 @@ MATH_FN bool pass_sample(const struct bonded_pass *p)
 #ifdef FORCES_ONLY
     return false;
 #else
-    return p->sample;
+    return p->mode == EVALUATE_SAMPLE;
 #endif
 }
 
-/* How many rows a perturbed term is looked at. */
+/* Rows that a perturbed term is looked at, each of which has a place in energy_at_window. */
+MATH_FN struct foreign_rows pass_foreign(const struct bonded_pass *p)
+{
+    return foreign_rows_of(p->mode, p->ctl, p->t->lambda, p->t->nwindows);
+}
+
 MATH_FN uint32_t pass_rows(const struct bonded_pass *p)
 {
 #ifdef FORCES_ONLY
     return 0;
 #else
-    return p->rows.n;
+    return pass_foreign(p).n;
 #endif
+}
+
+MATH_FN const double *pass_row(const struct bonded_pass *p, uint32_t w)
+{
+    return pass_foreign(p).lambda[w];
 }
 
 /* U of a perturbed term at row w of these. */
@@ -123,7 +132,7 @@ MATH_FN void bonded_bond(struct bonded_pass *p, uint32_t i)
     add_value(p, TERM_BOND, &v);
     if (wants_windows(p, &p->t->nbonds, i))
         for (uint32_t w = 0; w < pass_rows(p); w++)
-            pass_window(p, w, bonded_harmonic(r, b->r0, b->k, p->rows.lambda[w][LAMBDA_BONDED]).u);
+            pass_window(p, w, bonded_harmonic(r, b->r0, b->k, pass_row(p, w)[LAMBDA_BONDED]).u);
 }
 
 MATH_FN void urey_bradley(struct bonded_pass *p, const struct angle *a, bool windows)
@@ -134,7 +143,7 @@ MATH_FN void urey_bradley(struct bonded_pass *p, const struct angle *a, bool win
     pass_pair_force(p, atom, dx, -v.du_dq / r);
     add_value(p, TERM_UREY_BRADLEY, &v);
     for (uint32_t w = 0; windows && w < pass_rows(p); w++)
-        pass_window(p, w, bonded_harmonic(r, a->ub_r0, a->ub_k, p->rows.lambda[w][LAMBDA_BONDED]).u);
+        pass_window(p, w, bonded_harmonic(r, a->ub_r0, a->ub_k, pass_row(p, w)[LAMBDA_BONDED]).u);
 }
 
 /* GROMACS counts the angle of a Urey-Bradley term to it, as one energy. */
@@ -152,7 +161,7 @@ MATH_FN void bonded_angle_term(struct bonded_pass *p, uint32_t i)
     add_value(p, a->urey_bradley ? TERM_UREY_BRADLEY : TERM_ANGLE, &v);
     bool windows = wants_windows(p, &p->t->nangles, i);
     for (uint32_t w = 0; windows && w < pass_rows(p); w++)
-        pass_window(p, w, bonded_harmonic(theta, a->theta0, a->k, p->rows.lambda[w][LAMBDA_BONDED]).u);
+        pass_window(p, w, bonded_harmonic(theta, a->theta0, a->k, pass_row(p, w)[LAMBDA_BONDED]).u);
     if (a->urey_bradley)
         urey_bradley(p, a, windows);
 }
@@ -185,8 +194,8 @@ MATH_FN void bonded_dihedral_term(struct bonded_pass *p, uint32_t i)
     add_value(p, d->improper ? TERM_IMPROPER_DIHEDRAL : TERM_PROPER_DIHEDRAL, &v);
     if (wants_windows(p, &p->t->ndihedrals, i))
         for (uint32_t w = 0; w < pass_rows(p); w++)
-            pass_window(
-                p, w, bonded_periodic(t.phi, d->multiplicity, d->phi0, same, d->k, p->rows.lambda[w][LAMBDA_BONDED]).u);
+            pass_window(p, w,
+                        bonded_periodic(t.phi, d->multiplicity, d->phi0, same, d->k, pass_row(p, w)[LAMBDA_BONDED]).u);
 }
 
 MATH_FN void bonded_rb_term(struct bonded_pass *p, uint32_t i)
@@ -199,7 +208,7 @@ MATH_FN void bonded_rb_term(struct bonded_pass *p, uint32_t i)
     add_value(p, TERM_PROPER_DIHEDRAL, &v);
     if (wants_windows(p, &p->t->nrb_dihedrals, i))
         for (uint32_t w = 0; w < pass_rows(p); w++)
-            pass_window(p, w, bonded_rb(t.phi, d->c, p->rows.lambda[w][LAMBDA_BONDED]).u);
+            pass_window(p, w, bonded_rb(t.phi, d->c, pass_row(p, w)[LAMBDA_BONDED]).u);
 }
 
 MATH_FN void bonded_improper_term(struct bonded_pass *p, uint32_t i)
@@ -213,7 +222,7 @@ MATH_FN void bonded_improper_term(struct bonded_pass *p, uint32_t i)
     add_value(p, TERM_IMPROPER_DIHEDRAL, &v);
     if (wants_windows(p, &p->t->nimpropers, i))
         for (uint32_t w = 0; w < pass_rows(p); w++)
-            pass_window(p, w, bonded_harmonic_periodic(xi, d->xi0, d->k, p->rows.lambda[w][LAMBDA_BONDED]).u);
+            pass_window(p, w, bonded_harmonic_periodic(xi, d->xi0, d->k, pass_row(p, w)[LAMBDA_BONDED]).u);
 }
 
 MATH_FN void bonded_position_restraint(struct bonded_pass *p, uint32_t i)
@@ -231,7 +240,7 @@ MATH_FN void bonded_position_restraint(struct bonded_pass *p, uint32_t i)
             acc_virial_within(&p->sum, 4 * d, -0.5 * (dx[d] + r->x0[d]) * f[d], FIXED_ENERGY_LIMIT);
         if (wants_windows(p, &p->t->nposition_restraints, i))
             for (uint32_t w = 0; w < pass_rows(p); w++)
-                pass_window(p, w, bonded_harmonic(dx[d], zero, k, p->rows.lambda[w][LAMBDA_RESTRAINT]).u);
+                pass_window(p, w, bonded_harmonic(dx[d], zero, k, pass_row(p, w)[LAMBDA_RESTRAINT]).u);
     }
     acc_force(&p->sum, p->f[r->atom], f);
 }
@@ -270,7 +279,7 @@ MATH_FN void pair14_between_states(struct bonded_pass *p, const struct pair14 *p
         acc_dvdl(&p->sum, LAMBDA_COULOMB, coulomb.dv);
     }
     for (uint32_t w = 0; w < pass_rows(p); w++) {
-        const double *l = p->rows.lambda[w];
+        const double *l = pass_row(p, w);
         pass_window(p, w, soft_lj(p->soft, VDW_CUTOFF, &everywhere, rule->power, s, l[LAMBDA_VDW], r2).v);
         pass_window(p, w, soft_coulomb(p->soft, rule, s, 0, l[LAMBDA_COULOMB], r2, 0, 0).v);
     }

@@ -31,7 +31,7 @@ MATH_FN void rare_term_of(struct bonded_pass *p, uint32_t i, bool restraint, enu
     rare_energies(p, restraint, term, &v);
     if (wants_windows(p, &p->t->nrare, i))
         for (uint32_t w = 0; w < pass_rows(p); w++)
-            pass_window(p, w, rare_value(kind, q, t->c, p->rows.lambda[w][component]).u);
+            pass_window(p, w, rare_value(kind, q, t->c, pass_row(p, w)[component]).u);
 }
 
 MATH_FN void rare_of_distance(struct bonded_pass *p, uint32_t i, bool restraint)
@@ -65,7 +65,7 @@ MATH_FN void rare_of_distances(struct bonded_pass *p, uint32_t i)
     add_restraint_value(p, &v);
     if (wants_windows(p, &p->t->nrare, i))
         for (uint32_t w = 0; w < pass_rows(p); w++)
-            pass_window(p, w, rare_distance_restraint(joint, t->c, p->rows.lambda[w][LAMBDA_RESTRAINT]).u);
+            pass_window(p, w, rare_distance_restraint(joint, t->c, pass_row(p, w)[LAMBDA_RESTRAINT]).u);
 }
 
 /* Positions of the outer of three atoms relative to the middle one. */
@@ -105,7 +105,7 @@ MATH_FN void rare_of_arms(struct bonded_pass *p, uint32_t i)
     add_value(p, TERM_ANGLE, &v);
     if (wants_windows(p, &p->t->nrare, i)) /* of linear angles alone */
         for (uint32_t w = 0; w < pass_rows(p); w++)
-            pass_window(p, w, rare_linear_angle(rel[0], rel[2], t->c, p->rows.lambda[w][LAMBDA_BONDED], grad).u);
+            pass_window(p, w, rare_linear_angle(rel[0], rel[2], t->c, pass_row(p, w)[LAMBDA_BONDED], grad).u);
 }
 
 MATH_FN void rare_of_dihedral(struct bonded_pass *p, uint32_t i, bool restraint)
@@ -276,7 +276,7 @@ MATH_FN void centers_pull(struct bonded_pass *p, uint32_t i, uint32_t lane, uint
     add_restraint_value(p, &v);
     if (wants_windows(p, &p->t->ncenters, i))
         for (uint32_t w = 0; w < pass_rows(p); w++)
-            pass_window(p, w, rare_distance_restraint(r, t->c, p->rows.lambda[w][LAMBDA_RESTRAINT]).u);
+            pass_window(p, w, rare_distance_restraint(r, t->c, pass_row(p, w)[LAMBDA_RESTRAINT]).u);
 }
 
 #endif

@@ -188,19 +188,17 @@ static uint64_t switch_seed(uint64_t seed, const struct switch_course *at)
     return seed ^ (((uint64_t)at->number * SWITCH_WAYS + at->way + 1) * UINT64_C(0xd1342543de82ef95));
 }
 
-void sim_enter_switch(struct sim *s, const struct switch_course *at)
+void sim_enter_switch(const struct sim *s, struct ctl *c, const struct switch_course *at)
 {
     const struct switch_schedule schedule = switch_schedule_of(s->model->set, s->model->schedule.lambda);
-    struct ctl *c = sim_edit_ctl(s);
     c->switching = *at;
     c->seed = switch_seed(s->seed, at);
     c->min_steps = 0;
     switch_set(&schedule, c);
 }
 
-void sim_leave_switch(struct sim *s)
+void sim_leave_switch(const struct sim *s, struct ctl *c)
 {
-    struct ctl *c = sim_edit_ctl(s);
     c->switching = (struct switch_course){0};
     c->seed = s->seed;
     memcpy(c->lambda, s->model->windows.lambda[c->window], sizeof c->lambda);

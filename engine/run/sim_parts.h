@@ -193,8 +193,8 @@ int sim_wait(struct sim *s, struct err *e);
  * submitted next. */
 struct ctl *sim_edit_ctl(struct sim *s);
 /* Makes it that of a switch after at->steps timesteps, or of production: lambda, and the key of random numbers. */
-void sim_enter_switch(struct sim *s, const struct switch_course *at);
-void sim_leave_switch(struct sim *s);
+void sim_enter_switch(const struct sim *s, struct ctl *c, const struct switch_course *at);
+void sim_leave_switch(const struct sim *s, struct ctl *c);
 /* Sends what was written there: before anything that reads it. */
 int sim_send_ctl(struct sim *s, struct err *e);
 /* Velocities at the time of x come with a sample. */

@@ -258,40 +258,40 @@ static void read_ctl(const struct saved *head, struct ctl *c)
     c->counted = head->counted;
 }
 
-/* A head with the arrays behind it becomes the replica's. */
-static int load_part(struct sim *s, const struct saved *head, const unsigned char *at, struct err *e)
+/* The arrays behind a head become the replica's. */
+static int load_arrays(struct sim *s, const struct saved *head, const unsigned char *at, struct err *e)
 {
     void *to[3] = {s->d.x, s->d.v, s->d.f_best};
     int rc = 0;
     for (uint32_t k = 0; k < arrays_of(head) && rc == 0; k++)
         rc = write_array(s, to[k], at + head_bytes(head) + k * sim_array_bytes(s), sim_array_bytes(s), e);
-    if (rc == 0)
-        read_ctl(head, sim_edit_ctl(s));
     return rc;
 }
 
 int sim_load_state(struct sim *s, const void *data, size_t len, struct err *e)
 {
     const struct saved head = read_head(data, len);
-    const unsigned char *at = data, *end = at + expected_bytes(s, &head);
     const struct saved_switch *is = &head.in_switch;
+    const unsigned char *end = (const unsigned char *)data + expected_bytes(s, &head);
+    const unsigned char *at = (const unsigned char *)data + (is->under_way ? part_bytes(s, &head) : 0);
+    const struct saved now = read_head(at, (size_t)(end - at));
     int rc = sim_wait(s, e);
     if (rc == 0)
         rc = write_array(s, s->d.observed, end, model_observed_bytes(s->model), e);
-    if (rc == 0 && !is->under_way) {
-        rc = load_part(s, &head, at, e);
-        if (rc == 0)
-            sim_leave_switch(s);
-    } else if (rc == 0) {
-        const unsigned char *here = at + part_bytes(s, &head);
-        const struct saved now = read_head(here, (size_t)(end - here));
-        rc = load_part(s, &now, here, e);
-        if (rc == 0)
-            sim_enter_switch(
-                s, &(struct switch_course){
-                       .under_way = 1, .way = is->way, .number = is->number, .steps = is->steps, .work = is->work});
-    }
-    return rc;
+    if (rc == 0)
+        rc = load_arrays(s, &now, at, e);
+    if (rc)
+        return rc;
+    struct ctl *c = sim_edit_ctl(s);
+    read_ctl(&now, c);
+    if (is->under_way)
+        sim_enter_switch(
+            s, c,
+            &(struct switch_course){
+                .under_way = 1, .way = is->way, .number = is->number, .steps = is->steps, .work = is->work});
+    else
+        sim_leave_switch(s, c);
+    return 0;
 }
 
 /* What is held by one that is saved within a switch. */

@@ -36,7 +36,7 @@ int sim_switch_begin(struct sim *s, enum switch_way way, uint32_t number, struct
         return rc;
     }
     s->held = now;
-    sim_enter_switch(s, &(struct switch_course){.under_way = 1, .way = way, .number = number});
+    sim_enter_switch(s, sim_edit_ctl(s), &(struct switch_course){.under_way = 1, .way = way, .number = number});
     return 0;
 }
 

@@ -161,7 +161,13 @@ static void test_numbers(void **state)
     end(t.sim);
     assert_false(sim_switch(t.sim).under_way);
     sim_salt(t.sim, 1);
-    assert_true(switch_work(t.sim, SWITCH_FORWARD, 5) != first);
+    const double salted = switch_work(t.sim, SWITCH_FORWARD, 5);
+    assert_true(salted != first);
+    sim_salt(t.sim, 0);
+    begin(t.sim, 5);
+    sim_salt(t.sim, 1); /* from within */
+    assert_true(switch_to_end(t.sim) == salted);
+    end(t.sim);
     sim_salt(t.sim, 0);
     assert_true(switch_work(t.sim, SWITCH_FORWARD, 5) == first);
     toy_close(&t);

@@ -202,9 +202,29 @@ static void test_warm_pull(void **state)
     toy_system_free(sys);
 }
 
+/* Over the card or in one block, where a device has two ways: the same work. */
+static void test_forms(void **state)
+{
+    const enum pme_form forms[2] = {PME_BLOCK, PME_CARD};
+    struct system *sys = mixture(2);
+    struct settings set = still(ALCHEMY_B_STATES);
+    double work[2] = {0, 0};
+    set.nonbonded.pme_form = PME_BLOCK;
+    const bool one_way = toy_refuses(sys, &set);
+    for (int k = 0; k < 2 && !one_way; k++) {
+        set.nonbonded.pme_form = forms[k];
+        struct toy t = toy_open(sys, &set, 0);
+        work[k] = switch_work(t.sim, SWITCH_FORWARD, 0);
+        assert_true(work[k] != 0);
+        toy_close(&t);
+    }
+    assert_true(work[0] == work[1]);
+    toy_system_free(sys);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_still), cmocka_unit_test(test_cold_pull),
-                                       cmocka_unit_test(test_warm_pull)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_still), cmocka_unit_test(test_forms),
+                                       cmocka_unit_test(test_cold_pull), cmocka_unit_test(test_warm_pull)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -29,9 +29,7 @@ void cpu_bonded(const struct launch *launch, const struct args_bonded *a)
                             .f = a->f,
                             .energy_at_window = a->energy_at_window,
                             .lambda = c->lambda[LAMBDA_BONDED],
-                            .energies = evaluates_energies(a->mode),
-                            .sample = a->mode == EVALUATE_SAMPLE,
-                            .rows = foreign_rows_of(a->mode, c, t->lambda, t->nwindows),
+                            .mode = a->mode,
                             .soft = t->soft.function};
     EACH(nbonds, bonded_bond);
     EACH(nangles, bonded_angle_term);

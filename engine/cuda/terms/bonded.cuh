@@ -69,9 +69,7 @@ static __device__ __forceinline__ void bonded_warp(const struct args_terms &a, u
     p.f = (int64_t(*)[3])a.f;
     p.energy_at_window = (struct fixed_sum *)a.energy_at_window;
     p.lambda = c->lambda[LAMBDA_BONDED];
-    p.energies = evaluates_energies(mode);
-    p.sample = mode == EVALUATE_SAMPLE;
-    p.rows = foreign_rows_of(mode, c, p.t->lambda, p.t->nwindows);
+    p.mode = mode;
     p.soft = RARE ? p.t->soft.function : SOFT_BEUTLER;
     const uint32_t centers = RARE ? a.bonded - WARP * p.t->ncenters.count : 0;
     if (!RARE || i < centers)

@@ -60,14 +60,20 @@ KERNEL(terms_rare_switch, a, __launch_bounds__(TERMS_BLOCK))
     run_switch<true>(a);
 }
 
+/* The mode of kernels that have energies, of which their compiler knows no other. */
+static __device__ __forceinline__ uint32_t with_energies(uint32_t mode)
+{
+    return mode == EVALUATE_SAMPLE ? EVALUATE_SAMPLE : EVALUATE_ENERGY;
+}
+
 KERNEL(terms_energy, a, __launch_bounds__(CUDA_BLOCK))
 {
     ECHO(a);
-    run<false>(a, a.mode);
+    run<false>(a, with_energies(a.mode));
 }
 
 KERNEL(terms_rare_energy, a, __launch_bounds__(CUDA_BLOCK))
 {
     ECHO(a);
-    run<true>(a, a.mode);
+    run<true>(a, with_energies(a.mode));
 }

@@ -25,8 +25,7 @@ static struct term_sums run(const struct defined_term *t, const struct bonded_ta
                             .f = f,
                             .energy_at_window = windows,
                             .lambda = at->lambda,
-                            .energies = true,
-                            .sample = true,
+                            .mode = EVALUATE_SAMPLE,
                             .soft = table->soft.function};
     struct term_sums sum = {0};
     memcpy(c.box, term_box, sizeof c.box);
