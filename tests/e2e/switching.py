@@ -150,6 +150,7 @@ def killed_within_switches(s, folder):
     for name, data in wanted.items():
         assert found[name] == data, f"{name} differs after {kills} kills"
     events = s.shoal(SHOAL, "events", ident)
+    assert re.search(r" B 0  +produces  ", events), events
     assert kills > 1 and events.count("running") > 2, (kills, events)
     print(f"{len(wanted)} files as undisturbed after {kills} kills")
 

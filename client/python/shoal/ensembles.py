@@ -184,12 +184,15 @@ class Event:
     kind: str
     window: int | None
     repeat: int | None
+    end: str | None  # A or B, of a walker
+    walker: int | None  # of its end
     state: str | None
     message: str | None
     ensemble: Ensemble | None
 
     def __str__(self) -> str:
-        where = "" if self.window is None else f" window {self.window}" + (f" of repeat {self.repeat}" if self.repeat else "")
+        name = f"window {self.window}" if self.walker is None else f"walker {self.end} {self.walker}"
+        where = "" if self.window is None else f" {name}" + (f" of repeat {self.repeat}" if self.repeat else "")
         return f"{self.time} {self.kind}{where}: {self.state or self.message or ''}"
 
 
