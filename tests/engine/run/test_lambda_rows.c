@@ -18,6 +18,7 @@
 #include "engine/run/sim_parts.h"
 #include "tests/lib/emulate/toy.h"
 #include "tests/lib/mixture.h"
+#include "tests/lib/near.h"
 
 enum { WINDOWS = 3 };
 
@@ -78,9 +79,28 @@ static void test_no_ladder(void **state)
     expect_everywhere(&(struct alchemy_settings){.nwindows = 1}, no_ladder, sizeof no_ladder);
 }
 
+/* A switch begins at the first window, ends at the last, and passes the one in between, evenly. */
+static void test_between(void **state)
+{
+    struct alchemy_settings alchemy = mixture_alchemy(ALCHEMY_DECOUPLE, WINDOWS, bonded_moves);
+    struct lambda_rows windows = lambda_rows_of(&alchemy), rows = lambda_rows_between(&windows, 6);
+    assert_int_equal(rows.n, 7);
+    for (int w = 0; w < WINDOWS; w++)
+        assert_memory_equal(rows.lambda[3 * w], windows.lambda[w], sizeof *rows.lambda);
+    near(rows.lambda[1][LAMBDA_VDW], 0.1, 1e-15);
+    near(rows.lambda[5][LAMBDA_COULOMB], 0.4, 1e-15);
+    lambda_rows_close(&rows);
+    rows = lambda_rows_between(&windows, 3); /* none of them at the window in between */
+    near(rows.lambda[1][LAMBDA_VDW], 0.2, 1e-15);
+    near(rows.lambda[2][LAMBDA_COULOMB], 0.3, 1e-15);
+    assert_memory_equal(rows.lambda[3], windows.lambda[WINDOWS - 1], sizeof *rows.lambda);
+    lambda_rows_close(&rows);
+    lambda_rows_close(&windows);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_restraint_follows), cmocka_unit_test(test_restraint_moves),
-                                       cmocka_unit_test(test_no_ladder)};
+                                       cmocka_unit_test(test_no_ladder), cmocka_unit_test(test_between)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
