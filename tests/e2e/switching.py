@@ -178,6 +178,18 @@ def a_campaign(s, folder):
     assert "+1 bond" in s.shoal(SHOAL, "campaign", "gather", f"{folder}/campaign.yaml")
 
 
+def elsewhere(s, folder):
+    """It leaves as one file and comes back with its walkers and their works."""
+    ident = s.get("bond")["id"]
+    before = s.raw("GET", f"/v1/ensembles/{ident}/files/repeat_01/lambda_11/work.tsv")
+    s.shoal(SHOAL, "export", ident, "-o", f"{folder}/bond.shoal")
+    s.shoal(SHOAL, "rm", ident, "--yes")
+    s.shoal(SHOAL, "import-ensemble", f"{folder}/bond.shoal")
+    ensemble = s.get(ident)
+    assert ensemble["walkers"] == WALKERS and ensemble["replicas"][-1]["end"] == "B", ensemble
+    assert s.raw("GET", f"/v1/ensembles/{ident}/files/repeat_01/lambda_11/work.tsv") == before and before[0] == 200
+
+
 def refusals(s, folder):
     for text, message in (("exchange: {every: 1 ps}\n", "exchange: walkers of a switch: section have no neighbours; expected one of both"),
                           ("allocate: adaptive\n", "allocate: adaptive: walkers of a switch: section are sampled alike; expected even")):
@@ -196,7 +208,7 @@ def main():
     s = Service(SHOALD, WORKER, f"{folder}/service", "cpu:12")
     s.command += ["--live-seconds", "1"]
     s.start()
-    for part in (a_known_number, refusals, an_early_end, a_campaign, killed_within_switches):
+    for part in (a_known_number, elsewhere, refusals, an_early_end, a_campaign, killed_within_switches):
         part(s, folder)
     assert s.stop() == 0
     shutil.rmtree(folder)
