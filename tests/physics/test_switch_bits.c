@@ -115,8 +115,8 @@ static struct ended whole(struct sim *s, uint32_t number)
     return out;
 }
 
-/* Production goes on as if there had been no switch: whole ones, one that is left in its course, one that no timestep
- * was made of. */
+/* Production goes on as if there had been no switch: some that are left in their course, one that goes on beyond its
+ * end, with volume moves. */
 static void test_production(void **state)
 {
     const struct settings set = moving();
@@ -131,7 +131,8 @@ static void test_production(void **state)
         toy_run(other, SIM_STEP, 12);
         toy_run(other, SIM_BAROSTAT, 1);
         begin(other, k);
-        toy_run(other, SIM_SWITCH, k * STEPS / 2 + 1);
+        toy_run(other, SIM_SWITCH, k * STEPS / 2 + EVERY);
+        toy_run(other, SIM_BAROSTAT, 3);
         end(other);
     }
     toy_run(t.sim, SIM_STEP, 8);
