@@ -38,14 +38,14 @@ integrator: {timestep: 2 fs, friction: 10 /ps, seed: 8, com-removal: no}
 """
 BOND = SPEC + f"""switch: {{length: 0.4 ps, change-every: 4 steps, snapshots-every: 1 ps, walkers: {WALKERS}}}
 repeats: 2
-protocol: [{{equilibrate: {{time: 10 ps}}}}, {{produce: {{time: 200 ps, sample-every: 1 ps}}}}]
+protocol: [{{equilibrate: {{time: 10 ps}}}}, {{produce: {{time: 120 ps, sample-every: 1 ps}}}}]
 """
 # Most of its time is spent in switches, and checkpoints are made in them.
 LONG = SPEC.replace("bond", "long", 1) + """switch: {length: 1.6 ns, change-every: 100 steps, snapshots-every: 10 ps, walkers: 1}
 run: {checkpoint-every: 0.1 s}
-protocol: [{equilibrate: {time: 10 ps}}, {produce: {time: 25 ps, sample-every: 1 ps}}]
+protocol: [{equilibrate: {time: 10 ps}}, {produce: {time: 15 ps, sample-every: 1 ps}}]
 """
-STOPS = BOND.replace("bond", "stops", 1).replace("200 ps", "20 ns").replace("repeats: 2\n", "") + \
+STOPS = BOND.replace("bond", "stops", 1).replace("120 ps", "20 ns").replace("repeats: 2\n", "") + \
     "stop-when: {error: 0.2 kJ/mol, after: 10 ps}\nrun: {checkpoint-every: 0.1 s}\n"
 
 
@@ -92,10 +92,10 @@ def a_known_number(s, folder):
     with open(f"{folder}/out/results.json", encoding="utf-8") as f:
         results = json.load(f)
     total, exact = results["estimators"][0]["total"]["kJ/mol"], expected()
-    assert abs(total["value"] - exact) < 4 * total["error"] < 0.3, (total, exact)
+    assert abs(total["value"] - exact) < 4 * total["error"] < 0.4, (total, exact)
     assert results["verdict"]["verdict"] == "converged" and results["status"] == "ok", results["verdict"]
     switching = results["switching"]
-    assert switching["forward"]["works"] == switching["backward"]["works"] == 2 * WALKERS * 200, switching
+    assert switching["forward"]["works"] == switching["backward"]["works"] == 2 * WALKERS * 120, switching
     assert 0.3 < switching["forward"]["dissipated"]["kT"]["value"] < 3, "they are no switches in no time, nor slow ones"
     assert abs(switching["slope"]["value"] - 1) < 4 * switching["slope"]["error"], switching["slope"]
     print(f"bond: {total['value']:.3f} +- {total['error']:.3f} kJ/mol, expected {exact:.3f}")
@@ -106,8 +106,8 @@ def a_known_number(s, folder):
     s.shoal(SHOAL, "report", ident, "--output", f"{folder}/report.html")
     with open(f"{folder}/report.html", encoding="utf-8") as f:
         assert "Works of switches" in f.read()
-    # 24 replicas of 105000 timesteps and 200 switches of 200
-    assert f"{24 * (105000 + 200 * 200)}" in s.shoal(SHOAL, "usage"), s.shoal(SHOAL, "usage")
+    # 24 replicas of 65000 timesteps and 120 switches of 200
+    assert f"{24 * (65000 + 120 * 200)}" in s.shoal(SHOAL, "usage"), s.shoal(SHOAL, "usage")
 
 
 def same_as_schema(results):
@@ -133,7 +133,7 @@ def killed_within_switches(s, folder):
     calm = submit(s, folder, "long", "calm")
     s.wait_done(calm)
     wanted = works(s, calm, 2)
-    assert all(wanted[f"lambda_{k:02d}/work.tsv"].count(b"\n") == 3 + 2 for k in range(2)), wanted
+    assert all(wanted[f"lambda_{k:02d}/work.tsv"].count(b"\n") == 3 + 1 for k in range(2)), wanted
     ident, kills = submit(s, folder, "long", "killed"), 0
     while s.get(ident)["state"] != "done" and kills < 8:
         time.sleep(0.3)
@@ -168,11 +168,11 @@ def an_early_end(s, folder):
 def a_campaign(s, folder):
     """A leg whose spec has `switch`, with a budget that hands out more production."""
     with open(f"{folder}/campaign.yaml", "w", encoding="utf-8") as f:
-        f.write("name: switched\nsystems: {list: [{name: pair}]}\nlegs: [{name: bond, spec: leg.yaml}]\nbudget: {time: 2.4 ns}\n")
-    write(folder, leg=BOND.replace("200 ps", "100 ps").replace("repeats: 2\n", ""))
+        f.write("name: switched\nsystems: {list: [{name: pair}]}\nlegs: [{name: bond, spec: leg.yaml}]\nbudget: {time: 1.44 ns}\n")
+    write(folder, leg=BOND.replace("120 ps", "60 ps").replace("repeats: 2\n", ""))
     s.shoal(SHOAL, "campaign", "run", f"{folder}/campaign.yaml")
     results = json.loads(s.shoal(SHOAL, "results", "switched.pair.bond.1", "--json"))
-    assert results["switching"]["forward"]["works"] == WALKERS * 200, "half of the budget was handed out"
+    assert results["switching"]["forward"]["works"] == WALKERS * 120, "half of the budget was handed out"
     total = results["estimators"][0]["total"]["kJ/mol"]
     assert abs(total["value"] - expected()) < 4 * total["error"], total
     assert "+1 bond" in s.shoal(SHOAL, "campaign", "gather", f"{folder}/campaign.yaml")
