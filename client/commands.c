@@ -341,10 +341,11 @@ const struct command commands[] = {
      "the work of one switch in every line, or with the name of a file and a work, as pmx writes integA.dat and "
      "integB.dat (backward works there have the sign of going from 0 to 1, which is changed); or dhdl.xvg of a run "
      "with delta-lambda from one end to the other (a name with .xvg), which is integrated over lambda. The order of "
-     "files, natural within a pattern, and of lines is that of the snapshots from which switches began.",
+     "files, natural within a pattern, and of lines is that of the snapshots from which switches began. FILEs named "
+     "work.tsv are those of the walkers of an ensemble with switch, and say which way their works are of.",
      "shoal estimate lambda_*/dhdl.xvg\nshoal estimate old/dhdl.*.xvg.gz --json\n"
      "shoal estimate expanded/dhdl.xvg --begin '500 ps'\n"
-     "shoal estimate --forward 'A/dhdl*.xvg' --backward 'B/dhdl*.xvg'\n"
+     "shoal estimate --forward 'A/dhdl*.xvg' --backward 'B/dhdl*.xvg'\nshoal estimate results/lambda_*/work.tsv\n"
      "shoal estimate --forward integA.dat --backward integB.dat --temperature 298.15\n",
      NEEDS_WORKER, BIT(JSON) | BIT(BEGIN) | BIT(FORWARD) | BIT(BACKWARD) | BIT(TEMPERATURE) | BIT(UNIT), 0, MANY,
      estimate_main},

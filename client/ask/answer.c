@@ -51,6 +51,16 @@ double answer_number(const json_t *object, const char *key)
     return json_number_value(json_object_get(object, key));
 }
 
+bool answer_replica(struct buf *out, const json_t *object)
+{
+    const bool any = json_is_integer(json_object_get(object, "window"));
+    if (json_is_integer(json_object_get(object, "walker")))
+        buf_printf(out, "walker %s %lld", answer_text(object, "end"), answer_whole(object, "walker"));
+    else if (any)
+        buf_printf(out, "window %lld", answer_whole(object, "window"));
+    return any;
+}
+
 long long answer_replicas(const json_t *ensemble)
 {
     long long repeats = answer_whole(ensemble, "repeats");

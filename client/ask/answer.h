@@ -23,6 +23,8 @@ long long answer_whole(const json_t *object, const char *key);
 double answer_number(const json_t *object, const char *key);
 /* The value of a quantity with a unit, or NAN. */
 double answer_magnitude(const json_t *quantity);
+/* Appends which replica an event or a replica is of: "window 3", "walker A 3". False: of none. */
+bool answer_replica(struct buf *out, const json_t *object);
 /* An ensemble's windows times its repeats. */
 long long answer_replicas(const json_t *ensemble);
 /* Appends what the samples of an ensemble that has not ended say so far: "-2.31 +- 0.12 kcal/mol, unconverged". Nothing

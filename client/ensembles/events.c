@@ -23,12 +23,12 @@ static void print_event(const json_t *event)
 {
     const char *kind = answer_text(event, "kind"), *state = answer_text(event, "state"),
                *message = answer_text(event, "message");
-    const json_t *window = json_object_get(event, "window");
-    struct buf time = {0};
+    struct buf time = {0}, replica = {0};
     show_time(&time, answer_text(event, "time"));
     printf("%s  ", time.data);
-    if (json_is_integer(window))
-        printf("window %lld  ", (long long)json_integer_value(window));
+    if (answer_replica(&replica, event))
+        printf("%s  ", replica.data);
+    buf_free(&replica);
     printable_line(stdout, "%s%s%s", *state ? state : kind, *message ? ": " : "", message);
     fflush(stdout);
     buf_free(&time);
@@ -68,7 +68,9 @@ static void print_table(const struct client *c, const json_t *events)
         show_time(&time, answer_text(event, "time"));
         table_cell(&t, "%lld", answer_whole(event, "seq"));
         table_cell(&t, "%s", time.data);
-        if (json_is_integer(window))
+        if (json_object_get(event, "walker"))
+            table_cell(&t, "%s %lld", answer_text(event, "end"), answer_whole(event, "walker"));
+        else if (json_is_integer(window))
             table_cell(&t, "%lld", (long long)json_integer_value(window));
         else
             table_cell(&t, "%s", "");

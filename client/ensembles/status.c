@@ -62,11 +62,15 @@ static void print_replicas(const struct client *c, const json_t *replicas, bool 
     struct table t;
     const json_t *r;
     size_t i;
+    const bool walkers = json_object_get(json_array_get(replicas, 0), "walker") != NULL;
     table_setup(&t, "r r7 l l5 r4 r2 r2 r1 r6 r3 l~~~");
     for (size_t h = 0; h < sizeof heads / sizeof *heads; h++)
-        table_cell(&t, "%s", heads[h]);
+        table_cell(&t, "%s", !h && walkers ? "walker" : heads[h]);
     json_array_foreach (replicas, i, r) {
-        table_cell(&t, "%lld", answer_whole(r, "window"));
+        if (walkers)
+            table_cell(&t, "%s %lld", answer_text(r, "end"), answer_whole(r, "walker"));
+        else
+            table_cell(&t, "%lld", answer_whole(r, "window"));
         if (several)
             table_cell(&t, "%lld", answer_whole(r, "repeat"));
         else
@@ -96,8 +100,10 @@ static void print_ensemble(const struct client *c, const json_t *e)
     if (answer_whole(e, "revision") > 1)
         printf("revision %lld: it was extended\n", answer_whole(e, "revision"));
     printf("%lld of %lld %s done, %lld failed, %d %% of all steps\n", answer_whole(e, "done"), answer_replicas(e),
-           repeats ? "replicas" : number_word(answer_replicas(e), "window", "windows"), answer_whole(e, "failed"),
-           (int)(100 * answer_number(e, "progress")));
+           repeats                      ? "replicas"
+           : answer_whole(e, "walkers") ? "walkers"
+                                        : number_word(answer_replicas(e), "window", "windows"),
+           answer_whole(e, "failed"), (int)(100 * answer_number(e, "progress")));
     const char *moved_to = answer_text(e, "moved_to");
     if (*moved_to)
         printable_line(stdout, "moved to %s", moved_to);

@@ -299,9 +299,13 @@ int submit_main(struct client *c, int argc, char **argv)
         json_decref(ensemble);
         return client_fail(c, &e);
     }
-    long long windows = answer_whole(ensemble, "windows");
-    client_say(c, "%s is %s, %lld %s; `shoal watch %.12s` follows it", name, id, windows,
-               number_word(windows, "window", "windows"), id);
+    const long long walkers = answer_whole(ensemble, "walkers"), windows = answer_whole(ensemble, "windows");
+    if (walkers)
+        client_say(c, "%s is %s, %lld %s of each end; `shoal watch %.12s` follows it", name, id, walkers,
+                   number_word(walkers, "walker", "walkers"), id);
+    else
+        client_say(c, "%s is %s, %lld %s; `shoal watch %.12s` follows it", name, id, windows,
+                   number_word(windows, "window", "windows"), id);
     say_fits(c, ensemble);
     say_warnings(c, ensemble);
     if (!c->json) {

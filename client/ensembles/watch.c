@@ -104,13 +104,14 @@ static void say_event(struct watch *w, const json_t *event)
     const char *kind = json_string_value(json_object_get(event, "kind"));
     const char *state = json_string_value(json_object_get(event, "state"));
     const char *message = json_string_value(json_object_get(event, "message"));
-    const json_t *window = json_object_get(event, "window");
+    struct buf replica = {0};
     if (w->quiet || !kind || (!strcmp(kind, "replica") && !message) || !strcmp(kind, "produces"))
         return;
     clear(w);
     fputs("shoal: ", stderr);
-    if (json_is_integer(window))
-        fprintf(stderr, "window %lld: ", (long long)json_integer_value(window));
+    if (answer_replica(&replica, event))
+        fprintf(stderr, "%s: ", replica.data);
+    buf_free(&replica);
     const char *what = state ? state : strcmp(kind, "ensemble") != 0 ? kind : "";
     printable_line(stderr, "%s%s%s", what, *what && message ? ": " : "", message ? message : "");
 }

@@ -31,6 +31,7 @@ static int put_page(struct buf *out, const struct client *c, const json_t *ensem
     page_begin(out, answer_text(ensemble, "name"), below.data);
     report_answer(out, ensemble, results);
     report_figures(out, ensemble, results);
+    report_switching(out, results);
     report_fold(out, results);
     int rc = report_observed(out, c, ensemble, results, e);
     if (!rc)

@@ -21,6 +21,8 @@ void report_figures(struct buf *out, const json_t *ensemble, const json_t *resul
 void report_shares(struct buf *out, const json_t *ensemble, const json_t *results);
 /* profiles.c: free energies along coordinations, and each window's histogram; nothing where there are none. */
 void report_profiles(struct buf *out, const json_t *results);
+/* switching.c: distributions of works of switches; nothing where there are none. */
+void report_switching(struct buf *out, const json_t *results);
 /* fold.c: deviations of backbone and ligand from the start structure over time; nothing where there are none. */
 void report_fold(struct buf *out, const json_t *results);
 /* observed.c: the curves of observables, which are fetched; nothing where there are none. */

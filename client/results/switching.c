@@ -62,6 +62,15 @@ static void put_both(const json_t *switching, const struct out *s)
     buf_free(&text);
 }
 
+/* What the walkers of both ends say of the error. */
+static void put_spread(const json_t *spread, const struct out *s)
+{
+    if (json_is_object(spread))
+        out_put(s, "%lld walkers: by their spread %.1f works count for one, and the error is %.2g kcal/mol\n",
+                answer_whole(spread, "walkers"), answer_number(spread, "inefficiency"),
+                answer_magnitude(json_object_get(spread, "error")));
+}
+
 void switching_put(const json_t *results, const struct out *s)
 {
     static const char *const heads[] = {"switches",   "works", "mean/(kJ/mol)", "deviation",
@@ -77,4 +86,5 @@ void switching_put(const json_t *results, const struct out *s)
     way_row(&t, switching, "backward");
     out_table(s, &t);
     put_both(switching, s);
+    put_spread(json_object_get(switching, "spread"), s);
 }

@@ -37,6 +37,12 @@ static struct events *events_of(struct watcher *w)
     return w ? (struct events *)((char *)w - offsetof(struct events, watcher)) : NULL;
 }
 
+static void name_walker(json_t *line, int64_t walkers, int64_t window)
+{
+    json_object_set_new(line, "end", json_string(window < walkers ? "A" : "B"));
+    json_object_set_new(line, "walker", json_integer(window % walkers));
+}
+
 /* A row as openapi.yaml's Event. */
 static void add_event(struct buf *out, const struct events *v, json_t *row)
 {
@@ -47,6 +53,9 @@ static void add_event(struct buf *out, const struct events *v, json_t *row)
                              api_time_json(json_integer_value(json_object_get(row, "time"))), "kind", kind, "window",
                              json_object_get(row, "window"), "repeat", json_object_get(row, "repeat"), "message",
                              json_object_get(row, "message"));
+    const json_t *window = json_object_get(row, "window");
+    if (json_is_integer(window) && v->ensemble->walkers)
+        name_walker(line, v->ensemble->walkers, json_integer_value(window));
     if (json_is_integer(state)) {
         const struct sm_kind *states = of_ensemble ? &ensemble_states : &replica_states;
         json_object_set_new(line, "state", json_string(states->states[json_integer_value(state)].name));

@@ -66,6 +66,8 @@ struct ensemble *facts_ensemble(struct service *sv, uint32_t owner, const json_t
     ensemble_string(&en->spec_name, facts_text(facts, "spec_name"));
     snprintf(en->hash, sizeof en->hash, "%s", facts_text(facts, "hash"));
     en->atoms = facts_number(facts, "atoms");
+    en->walkers = (int)facts_number(facts, "walkers");
+    en->switching = json_number_value(json_object_get(facts, "switching"));
     en->stages = (int)facts_number(facts, "stages");
     en->retries = (int)facts_number(facts, "retries");
     const json_t *stop = json_object_get(facts, "stop");

@@ -98,6 +98,7 @@ json_t *api_ensemble_json(const struct ensemble *en)
     json_t *labels = json_object();
     for (int i = 0; i < en->nlabels; i++)
         json_object_set_new(labels, en->labels[i].key, json_string(en->labels[i].value));
+    json_object_set_new(j, "walkers", json_integer(en->walkers));
     json_object_set_new(j, "labels", labels);
     json_object_set_new(j, "spec_hash", json_string(en->hash));
     json_object_set_new(j, "priority", json_string(ensemble_priority(en)));

@@ -96,6 +96,8 @@ static void add_replica(struct buf *out, const struct sched_queue *q, const stru
     buf_printf(out, "%s{\"window\":%d,\"repeat\":%d,\"state\":\"%s\",\"step\":%lld,\"steps\":%lld,\"attempt\":%d",
                first ? "" : ",", r->window, r->repeat, replica_states.states[r->shown.state].name, (long long)r->step,
                (long long)r->steps, r->shown.failures);
+    if (r->ensemble->walkers)
+        buf_printf(out, ",\"end\":\"%c\",\"walker\":%d", replica_end(r), replica_walker(r));
     add_text(out, "device", r->set->device);
     add_text(out, "reason", r->shown.reason);
     add_waits(out, q, r);

@@ -102,6 +102,11 @@ static int check(const struct spec *s, const char *file, struct err *e)
             "%s:%d: alchemy.windows: the campaign says ladder; expected a ladder of two windows or more for the "
             "first pilot",
             file, s->alchemy_line ? s->alchemy_line : 1);
+    if (s->walkers)
+        return err_set(
+            e, ERR_SPEC,
+            "%s:%d: switch: the campaign says ladder, which places windows; expected no switch, or no ladder", file,
+            s->alchemy_line);
     if (s->nstarts)
         return err_set(
             e, ERR_SPEC,

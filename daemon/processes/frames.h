@@ -23,7 +23,8 @@
  *   hello    {protocol, device, model, slots, pid, version, energy_mj}
  *            once, first. protocol: FRAMES_PROTOCOL
  *   progress {replica, stage, step, steps, time_ps}
- *            step and steps count over all stages
+ *            step and steps count over all stages. Of a walker switched too, also of segment: timesteps of switches
+ *            that it has done beside these
  *   segment  {replica, index, stage, step, steps, time_ps, bytes}
  *            a checkpoint is durable, and outputs are fsynced up to it: bytes is an object, file name in the folder ->
  *            its length at the checkpoint

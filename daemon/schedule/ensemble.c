@@ -252,6 +252,16 @@ void ensemble_string(char **slot, const char *value)
     *slot = copy;
 }
 
+char replica_end(const struct sched_replica *r)
+{
+    return r->window < r->ensemble->walkers ? 'A' : 'B';
+}
+
+int replica_walker(const struct sched_replica *r)
+{
+    return r->window % r->ensemble->walkers;
+}
+
 static void name_folder(const struct sched_replica *r, int window, char out[64])
 {
     if (r->ensemble->repeats > 1)

@@ -76,15 +76,16 @@ struct sched_replica {
     int stage;     /* progress, as the worker last told it */
     int64_t step;
     double time_ps;
-    int64_t saved_step;  /* at the last checkpoint */
-    int64_t used_step;   /* what was taken as used goes up to here (sched_take_use), */
-    double used_ps;      /* and to this time */
-    int64_t used_saved;  /* of used_step what the database has */
-    int code;            /* enum err_code of the last failure */
-    int64_t failed_step; /* where that was */
-    bool failed_alike;   /* the failure before that was the same, from the same checkpoint */
-    int64_t failed_from; /* the checkpoint that it went wrong from, -1: not known */
-    char *reason;        /* of the last failure, NULL: none */
+    int64_t saved_step;               /* at the last checkpoint */
+    int64_t switched, saved_switched; /* of a walker, timesteps of switches: as step and saved_step, but not stored */
+    int64_t used_step;                /* what was taken as used goes up to here (sched_take_use), */
+    double used_ps;                   /* and to this time */
+    int64_t used_saved;               /* of used_step what the database has */
+    int code;                         /* enum err_code of the last failure */
+    int64_t failed_step;              /* where that was */
+    bool failed_alike;                /* the failure before that was the same, from the same checkpoint */
+    int64_t failed_from;              /* the checkpoint that it went wrong from, -1: not known */
+    char *reason;                     /* of the last failure, NULL: none */
     struct replica_view shown;
 };
 
@@ -95,27 +96,28 @@ struct sched_set {
     int nreplicas;
     int nqueued; /* of its replicas */
     struct sched_replica *replicas;
-    int worker;           /* index of the worker that runs it, -1: none */
-    int failures;         /* counted against the ensemble's retries, since it last got beyond where it failed */
-    int excused;          /* failures in a row that were not its own */
-    int crashes;          /* worker crashes in a row, without a checkpoint between */
-    uint64_t crashed;     /* on which workers that was (bit per worker) */
-    uint64_t alone;       /* on which of those nothing else ran */
-    int salt;             /* of its noise, 0: none */
-    bool failing;         /* a replica of it failed, the others are being stopped */
-    bool stuck;           /* it made no step for too long, and its worker is killed for it */
-    bool yielding;        /* told to make room at the end of its slice */
-    int fruitless;        /* slices in a row that ended without a new checkpoint: the next is longer */
-    int64_t began;        /* its slice; the scheduler's clock, ms */
-    int64_t began_step;   /* steps of its checkpoints then, summed */
-    int64_t start_ms;     /* its last start took so long, until it told of a step; 0: it has not told of one yet */
-    bool turning;         /* it has produced since turn_began: its turn among the sets of its ensemble */
-    int64_t turn_began;   /* the scheduler's clock, ms */
-    double turn_from;     /* the share of its production that it had made then */
-    int64_t not_before;   /* earliest next start; the scheduler's clock, ms */
-    char *device, *model; /* where it ran last, NULL: nowhere yet */
-    double device_ms;     /* its part of its worker's time that was not taken as used yet */
-    double unmetered_ms;  /* the same since the energy of the worker's device was read last */
+    int worker;             /* index of the worker that runs it, -1: none */
+    int failures;           /* counted against the ensemble's retries, since it last got beyond where it failed */
+    int excused;            /* failures in a row that were not its own */
+    int crashes;            /* worker crashes in a row, without a checkpoint between */
+    uint64_t crashed;       /* on which workers that was (bit per worker) */
+    uint64_t alone;         /* on which of those nothing else ran */
+    int salt;               /* of its noise, 0: none */
+    bool failing;           /* a replica of it failed, the others are being stopped */
+    bool stuck;             /* it made no step for too long, and its worker is killed for it */
+    bool yielding;          /* told to make room at the end of its slice */
+    int fruitless;          /* slices in a row that ended without a new checkpoint: the next is longer */
+    int64_t began;          /* its slice; the scheduler's clock, ms */
+    int64_t began_step;     /* steps of its checkpoints then, summed */
+    int64_t began_switched; /* the same of saved_switched */
+    int64_t start_ms;       /* its last start took so long, until it told of a step; 0: it has not told of one yet */
+    bool turning;           /* it has produced since turn_began: its turn among the sets of its ensemble */
+    int64_t turn_began;     /* the scheduler's clock, ms */
+    double turn_from;       /* the share of its production that it had made then */
+    int64_t not_before;     /* earliest next start; the scheduler's clock, ms */
+    char *device, *model;   /* where it ran last, NULL: nowhere yet */
+    double device_ms;       /* its part of its worker's time that was not taken as used yet */
+    double unmetered_ms;    /* the same since the energy of the worker's device was read last */
 };
 
 /* The owner's own words for an ensemble. */
@@ -164,6 +166,8 @@ struct ensemble {
     int exports;                                  /* that are being written: meanwhile it stays as it is */
     int64_t atoms;
     int windows, repeats;
+    int walkers;      /* of each end, which are its windows: those of end A come first. 0: windows are windows */
+    double switching; /* timesteps of switches that come with each of production */
     int stages, retries;
     int priority; /* among its owner's: -1 low, 0, 1 high; PRIORITY_URGENT: before those of all users */
     int revision; /* from 1 */
@@ -229,6 +233,9 @@ struct sched_set *ensemble_add_set(struct ensemble *e, int nreplicas);
 /* An ensemble of windows x repeats replicas, numbered from `first`, of so many steps: each a set of its own or, where
  * they exchange windows, one set for each repeat. */
 struct ensemble *ensemble_of_windows(int windows, int repeats, bool exchange, int64_t first, int64_t steps);
+/* The end of a walker, 'A' or 'B', and which walker of that end it is; of an ensemble that has walkers. */
+char replica_end(const struct sched_replica *r);
+int replica_walker(const struct sched_replica *r);
 /* Gives up the scheduler's hold, or one of ensemble_hold; the last frees it. NULL is fine. */
 void ensemble_free(struct ensemble *e);
 /* add_windows.c: gives it windows, of which origin[windows] says which they were (-1: new), for all repeats. Replicas

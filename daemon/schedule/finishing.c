@@ -68,10 +68,13 @@ int on_reestimate(struct step *st, struct ensemble *e, struct err *err)
     return 0;
 }
 
-/* What a replica is called in sentences: window 3, of several repeats window 3 of repeat 1. */
+/* What a replica is called in sentences: window 3, or walker 3 of end A; of several repeats window 3 of repeat 1. */
 static void name_replica(struct buf *out, const struct sched_replica *r)
 {
-    buf_printf(out, "window %d", r->window);
+    if (r->ensemble->walkers)
+        buf_printf(out, "walker %d of end %c", replica_walker(r), replica_end(r));
+    else
+        buf_printf(out, "window %d", r->window);
     if (r->ensemble->repeats > 1)
         buf_printf(out, " of repeat %d", r->repeat);
 }
@@ -95,7 +98,9 @@ static char *failure_text(const struct ensemble *e, const char *estimate_message
     const struct sched_replica *r = first_failed(e);
     if (r) {
         buf_printf(&text, "%d of %d %s failed; ", ensemble_count(e, REPLICA_FAILED), e->nreplicas,
-                   e->repeats > 1 ? "replicas" : number_word(e->nreplicas, "window", "windows"));
+                   e->repeats > 1 ? "replicas"
+                   : e->walkers   ? "walkers"
+                                  : number_word(e->nreplicas, "window", "windows"));
         name_replica(&text, r);
         buf_printf(&text, ": %s", r->reason ? r->reason : "no reason given");
     }

@@ -31,10 +31,11 @@ static struct sched_replica *find_running(const struct sched *s, const struct sc
 }
 
 /* A checkpoint is there: the set and its device are well. */
-static void has_saved(struct step *st, struct sched_replica *r, int64_t step)
+static void has_saved(struct step *st, struct sched_replica *r, int64_t step, int64_t switched)
 {
-    bool further = step > r->saved_step;
+    bool further = step > r->saved_step || switched > r->saved_switched;
     r->step = r->saved_step = step;
+    r->switched = r->saved_switched = switched;
     if (!further)
         return;
     forgive_progress(r->set);
@@ -44,7 +45,7 @@ static void has_saved(struct step *st, struct sched_replica *r, int64_t step)
 /* A step later than the target, where a checkpoint was made there before that was known. */
 static void reached(struct step *st, struct sched_replica *r, int64_t step)
 {
-    has_saved(st, r, step > r->told ? step : r->told);
+    has_saved(st, r, step > r->told ? step : r->told, r->switched);
     if (r->saved_step <= r->steps)
         return;
     r->steps = r->saved_step;
@@ -93,11 +94,12 @@ static void has_stepped(struct step *st, struct sched_set *set)
 
 static void on_progress(struct step *st, struct sched_replica *r, const struct sched_event *ev)
 {
-    bool further = ev->step != r->step;
+    bool further = ev->step != r->step || ev->switched != r->switched;
     if (further || ev->stage != r->stage)
         r->moved = st->now;
     r->stage = ev->stage;
     r->step = ev->step;
+    r->switched = ev->switched;
     r->time_ps = ev->time_ps;
     if (further)
         has_stepped(st, r->set);
@@ -106,11 +108,11 @@ static void on_progress(struct step *st, struct sched_replica *r, const struct s
 static void on_segment(struct step *st, struct sched_replica *r, const struct sched_event *ev)
 {
     r->stage = ev->stage;
-    if (ev->step > r->saved_step)
+    if (ev->step > r->saved_step || ev->switched > r->saved_switched)
         r->moved = st->now;
     if (ev->time_ps > r->time_ps)
         r->time_ps = ev->time_ps;
-    has_saved(st, r, ev->step);
+    has_saved(st, r, ev->step, ev->switched);
     has_stepped(st, r->set);
     const struct sched_set *next = r->sm.state == REPLICA_RUNNING ? pack_claimant(st->s, ev->worker, st->now) : NULL;
     if (pack_should_yield(st->s, r->set, next, false, st->now))
@@ -131,7 +133,7 @@ int on_replica(struct step *st, const struct sched_event *ev, struct err *err)
     } else if (ev->kind == SCHED_FAILED) {
         on_failed(st, r, ev);
     } else {
-        has_saved(st, r, ev->step); /* stopped: it has checkpointed */
+        has_saved(st, r, ev->step, r->switched); /* stopped: it has checkpointed */
         let_go(st, r);
         settle(st, r->set);
     }

@@ -94,8 +94,8 @@ enum sched_kind {
      */
     SCHED_SLOTS,
     SCHED_WORKER_DOWN, /* worker: ended; ok: in order, else a crash: message */
-    SCHED_PROGRESS,    /* worker, replica, stage, step, time_ps */
-    SCHED_SEGMENT,     /* worker, replica, stage, step, time_ps */
+    SCHED_PROGRESS,    /* worker, replica, stage, step, time_ps, switched */
+    SCHED_SEGMENT,     /* worker, replica, stage, step, time_ps, switched */
     SCHED_DONE,        /* worker, replica */
     SCHED_STOPPED,     /* worker, replica, step */
     SCHED_FAILED,      /* worker, replica, code, message, step */
@@ -127,6 +127,7 @@ struct sched_event {
     int64_t replica; /* number */
     int stage, code;
     int64_t step;
+    int64_t switched; /* timesteps of switches, 0: the replica is no walker */
     double time_ps, error;
     const int64_t *targets; /* [windows of the ensemble], steps */
     int ladder;

@@ -53,6 +53,15 @@ static void tell_of_move(struct step *st, struct sched_set *set, const struct sc
              w->device, w->model, set->device, set->model);
 }
 
+/* Within a switch a walker has no later step. */
+static int64_t saved_switched(const struct sched_set *set)
+{
+    int64_t sum = 0;
+    for (int i = 0; i < set->nreplicas; i++)
+        sum += set->replicas[i].saved_switched;
+    return sum;
+}
+
 static void start(struct step *st, int worker, struct sched_set *set)
 {
     struct sched_worker *w = &st->s->workers[worker];
@@ -64,6 +73,7 @@ static void start(struct step *st, int worker, struct sched_set *set)
     set->failing = set->stuck = set->yielding = false;
     set->began = st->now;
     set->began_step = set_saved(set);
+    set->began_switched = saved_switched(set);
     set->start_ms = 0;
     set->turning = false;
     ensemble_string(&set->device, w->device);
@@ -251,7 +261,7 @@ void leave_worker(struct step *st, struct sched_set *set)
         let_go(st, &set->replicas[k]);
     set->worker = -1;
     /* A slice that yields nothing is given up: the next is longer, so that something is kept of it. */
-    if (set_saved(set) > set->began_step)
+    if (set_saved(set) > set->began_step || saved_switched(set) > set->began_switched)
         set->fruitless = 0;
     else if (set->yielding && set->fruitless < SLICE_GROWTH)
         set->fruitless++;
@@ -316,6 +326,7 @@ void release_set(struct step *st, struct sched_set *set)
         if (!was_running(r))
             continue;
         r->step = r->saved_step;
+        r->switched = r->saved_switched;
         put_to_wait(st, r);
     }
     reopen_set(st, set);

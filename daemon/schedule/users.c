@@ -207,6 +207,15 @@ void claim_energy(struct sched_worker *w, struct sched_set *set)
     set->unmetered_ms = 0;
 }
 
+/* Timesteps of switches that came with what is taken as used, for each step of it. */
+static double switching_share(const struct sched_replica *r)
+{
+    const struct ensemble *e = r->ensemble;
+    const int64_t from = r->used_step > e->allocation.before ? r->used_step : e->allocation.before;
+    const int64_t produced = r->saved_step > from ? r->saved_step - from : 0;
+    return e->switching * (double)produced / (double)(r->saved_step - r->used_step);
+}
+
 struct sched_use sched_take_use(struct sched_set *set)
 {
     struct sched_use use = {.device_ms = set->device_ms};
@@ -215,8 +224,9 @@ struct sched_use sched_take_use(struct sched_set *set)
         struct sched_replica *r = &set->replicas[i];
         if (r->saved_step <= r->used_step)
             continue;
-        use.steps += r->saved_step - r->used_step;
-        use.ps += fmax(r->time_ps - r->used_ps, 0);
+        const double all = 1 + switching_share(r);
+        use.steps += llrint(all * (double)(r->saved_step - r->used_step));
+        use.ps += all * fmax(r->time_ps - r->used_ps, 0);
         r->used_step = r->saved_step;
         r->used_ps = fmax(r->time_ps, r->used_ps);
     }

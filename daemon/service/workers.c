@@ -182,6 +182,7 @@ static int on_frame(void *arg, int worker, const json_t *m, struct err *e)
                                  .stage = (int)number_of(m, "stage"),
                                  .code = (int)number_of(m, "code"),
                                  .step = number_of(m, "step"),
+                                 .switched = number_of(m, "switched"),
                                  .time_ps = json_number_value(json_object_get(m, "time_ps"))};
         const struct sched_replica was = r ? *r : (struct sched_replica){0};
         int rc = step_and_meter(sv, &ev, e);

@@ -264,6 +264,8 @@ static int check_windows(const struct spec *s, struct err *e)
     const char *why = NULL;
     if (s->settings.alchemy.nwindows < 2)
         why = "it has one window, which is no ladder";
+    else if (s->walkers)
+        why = "its walkers switch between the two ends";
     else if (s->nstarts)
         why = "each window has start coordinates of its own (system.window-coordinates)";
     for (int i = 0; i < s->nstages && !why; i++)

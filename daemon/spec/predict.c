@@ -10,6 +10,9 @@
 #define CHECKPOINT_BYTES_PER_ATOM 48.0 /* positions and velocities in double precision */
 #define GRO_BYTES_PER_ATOM 69.0        /* with velocities */
 
+#define BYTES_OF_WORK 40.0        /* a line of work.tsv */
+#define EVALUATIONS_OF_CHANGE 1.0 /* the work of one change of lambda, beside its timesteps */
+
 /* Bytes of one row of each kind, of one frame. */
 struct sizes {
     double dhdl, energy, frame;
@@ -44,9 +47,20 @@ static double times(uint64_t steps, uint64_t every)
     return every ? (double)(steps / every) : 0;
 }
 
+double spec_switching_share(const struct spec *s)
+{
+    double produced = 0, switched = 0;
+    for (int i = 0; i < s->nstages; i++) {
+        const struct stage *stage = &s->stages[i];
+        produced += stage->kind == STAGE_PRODUCE ? (double)stage->steps : 0;
+        switched += times(stage->steps, stage->switch_every) * (double)switch_steps(&s->settings.switching);
+    }
+    return produced > 0 ? switched / produced : 0;
+}
+
 struct prediction spec_predict(const struct spec *s, const struct system *sys)
 {
-    struct prediction p = {.replicas = s->settings.alchemy.nwindows * s->repeats};
+    struct prediction p = {.replicas = spec_windows(s) * s->repeats};
     bool pv = false;
     for (int i = 0; i < s->nstages; i++)
         pv |= s->stages[i].kind == STAGE_PRODUCE && s->stages[i].npt;
@@ -58,11 +72,24 @@ struct prediction spec_predict(const struct spec *s, const struct system *sys)
         if (stage->kind == STAGE_MINIMIZE)
             continue;
         p.ns += (double)stage->steps * stage->timestep * 1e-3;
+        p.switches += times(stage->steps, stage->switch_every);
         p.evaluations += rows + (stage->npt ? 2 * times(stage->steps, (uint64_t)s->settings.barostat.every) : 0);
         p.replica_bytes += rows * bytes.energy;
         if (stage->kind == STAGE_PRODUCE)
             p.replica_bytes += rows * bytes.dhdl + times(stage->steps, stage->frames_every) * bytes.frame;
     }
+    const struct switch_settings *way = &s->settings.switching;
+    p.switch_ns = (double)switch_steps(way) * s->settings.integrator.timestep * 1e-3;
+    p.ns += p.switches * p.switch_ns;
+    p.evaluations += p.switches * way->changes * (way->every + EVALUATIONS_OF_CHANGE);
+    p.replica_bytes += p.switches * BYTES_OF_WORK;
     p.replica_bytes += (2 * CHECKPOINT_BYTES_PER_ATOM + GRO_BYTES_PER_ATOM) * sys->natoms;
     return p;
+}
+
+json_t *spec_switching_json(const struct spec *s, const struct prediction *p)
+{
+    return json_pack("{s:i,s:f,s:f,s:i,s:i}", "walkers", s->walkers, "switches_per_walker", p->switches, "length_ns",
+                     p->switch_ns, "changes", s->settings.switching.changes, "change_every_steps",
+                     s->settings.switching.every);
 }

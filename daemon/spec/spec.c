@@ -45,9 +45,10 @@ static int check_replicas(struct reader *r, const struct spec *s, struct view re
     if (s->settings.replicas <= SPEC_REPLICAS_MAX)
         return 0;
     return spec_bad(r, repeats, "repeats",
-                    "%d windows x %d repeats are %d replicas; expected at most %d in one ensemble: "
+                    "%d %s x %d repeats are %d replicas; expected at most %d in one ensemble: "
                     "submit several ensembles with other seeds and fewer repeats each",
-                    s->settings.alchemy.nwindows, s->repeats, s->settings.replicas, SPEC_REPLICAS_MAX);
+                    spec_windows(s), s->walkers ? "walkers" : "windows", s->repeats, s->settings.replicas,
+                    SPEC_REPLICAS_MAX);
 }
 
 static int read_integrator(struct reader *r, struct integrator_settings *in, struct view v)
@@ -299,7 +300,8 @@ static int read_spec(struct reader *r, struct spec *s, struct view root)
     s->masses_line = line_of(masses);
     if (!rc)
         rc = check_starts_section(r, s, view_key(view_key(root, "system"), "window-coordinates"));
-    s->settings.replicas = s->repeats * s->settings.alchemy.nwindows;
+    spec_read_walkers(s, view_key(root, "switch"));
+    s->settings.replicas = s->repeats * spec_windows(s);
     if (!rc)
         rc = check_replicas(r, s, view_key(root, "repeats"));
     if (!rc)
@@ -331,6 +333,9 @@ static int read_spec(struct reader *r, struct spec *s, struct view root)
         rc = spec_read_biases(r, s, view_key(root, "biases"));
     if (!rc)
         rc = read_exchange(r, s, view_key(root, "exchange"));
+    if (!rc)
+        rc = spec_read_switching(r, s, root);
+    s->settings.stride = spec_stride(s);
     if (!rc)
         rc = read_stop(r, s, view_key(root, "stop-when"));
     return rc ? rc : read_allocate(r, s, view_key(root, "allocate"));

@@ -108,6 +108,7 @@ struct spec {
     struct stop_when stop;
     struct allocate_rule allocate;
     int repeats;               /* replicas of every window */
+    int walkers;               /* of each end of the ladder, which switch to the other; 0: windows are simulated */
     int retries;               /* attempts of a failing replica beyond the first */
     uint64_t checkpoint_every; /* steps between checkpoints: a segment; 0: by the wall clock */
     double checkpoint_seconds; /* wall clock between checkpoints, when not in steps */
@@ -127,6 +128,17 @@ void spec_free(struct spec *s);
 int spec_draw_seed(struct spec *s, const char *text, size_t len, struct buf *out, struct err *e);
 /* What a run needs beyond a spec that parses: a protocol that produces, a seed. ERR_SPEC. */
 int spec_check_run(const struct spec *s, struct err *e);
+/* Replicas of one repeat. With switches those of the first window, end A, come before those of the last, end B. */
+static inline int spec_windows(const struct spec *s)
+{
+    return s->walkers ? 2 * s->walkers : s->settings.alchemy.nwindows;
+}
+/* The row of alchemy.windows that such a replica is in. */
+static inline int spec_row(const struct spec *s, int window)
+{
+    const int last = s->settings.alchemy.nwindows - 1;
+    return !s->walkers ? window : window < s->walkers ? 0 : last;
+}
 /* The phase of a stage; behind the last one: of that. */
 static inline int spec_phase(const struct spec *s, uint64_t stage)
 {

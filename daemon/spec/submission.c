@@ -298,10 +298,13 @@ static json_t *summary(const struct spec *spec, const struct system *sys, json_t
     struct prediction needs = spec_predict(spec, sys);
     json_t *about = json_pack("{s:f,s:I}", "ns_per_window", needs.ns, "disk_bytes",
                               (json_int_t)(needs.replica_bytes * needs.replicas));
-    return json_pack("{s:b,s:s,s:i,s:i,s:i,s:i,s:I,s:o,s:o*,s:O}", "ok", 1, "name", spec->name, "atoms", sys->natoms,
-                     "windows", spec->settings.alchemy.nwindows, "repeats", spec->repeats, "stages", spec->nstages,
-                     "steps_per_window", (json_int_t)spec_steps(spec, spec->nstages), "about", about, "split",
-                     spec_split_json(spec, sys), "warnings", warnings);
+    json_t *out = json_pack("{s:b,s:s,s:i,s:i,s:i,s:i,s:I,s:o,s:o*,s:O}", "ok", 1, "name", spec->name, "atoms",
+                            sys->natoms, "windows", spec_windows(spec), "repeats", spec->repeats, "stages",
+                            spec->nstages, "steps_per_window", (json_int_t)spec_steps(spec, spec->nstages), "about",
+                            about, "split", spec_split_json(spec, sys), "warnings", warnings);
+    if (spec->walkers)
+        json_object_set_new(out, "switching", spec_switching_json(spec, &needs));
+    return out;
 }
 
 /* As of the seed. */
@@ -424,8 +427,8 @@ static json_t *facts(const struct submission_reading *s)
     }
     json_t *out = json_pack("{s:s,s:s,s:s?,s:s,s:I,s:i,s:i,s:i,s:I,s:i,s:I,s:o}", "name", s->spec->name, "spec_name",
                             s->spec_name, "key", s->key, "hash", s->hash, "atoms", (json_int_t)s->atoms, "windows",
-                            s->spec->settings.alchemy.nwindows, "repeats", s->spec->repeats, "stages", s->spec->nstages,
-                            "steps", (json_int_t)spec_steps(s->spec, s->spec->nstages), "retries", s->spec->retries,
+                            spec_windows(s->spec), "repeats", s->spec->repeats, "stages", s->spec->nstages, "steps",
+                            (json_int_t)spec_steps(s->spec, s->spec->nstages), "retries", s->spec->retries,
                             "spec_bytes", (json_int_t)strlen(s->spec_text), "files", files);
     const struct stop_when *stop = &s->spec->stop;
     const struct allocate_rule *allocate = &s->spec->allocate;
@@ -438,6 +441,8 @@ static json_t *facts(const struct submission_reading *s)
                         json_pack("{s:f,s:i,s:I}", "error", stop->error, "converged", (int)stop->converged, "after",
                                   (json_int_t)stop->after));
     json_object_set_new(out, "exchange", json_integer(s->spec->settings.exchange != EXCHANGE_NONE));
+    json_object_set_new(out, "walkers", json_integer(s->spec->walkers));
+    json_object_set_new(out, "switching", json_real(spec_switching_share(s->spec)));
     if (s->sizes)
         json_object_set(out, "sizes", s->sizes);
     json_object_set_new(out, "labels", s->labels ? json_incref(s->labels) : json_object());

@@ -61,13 +61,13 @@ static int check_window(const struct spec *s, int window, const struct decoupled
     return 0;
 }
 
-/* The topology says whether replicas can change windows. */
-static int check_exchangeable(const struct spec *s, const struct system *sys, struct err *e)
+/* The topology says whether replicas can change lambda. */
+static int check_changeable(const struct spec *s, const struct system *sys, struct err *e)
 {
     struct topology t = {0};
     int rc = topology_build(&t, sys, &s->settings, e);
     topology_close(&t);
-    return rc ? err_prefix(e, "%s: exchange", s->file) : 0;
+    return rc ? err_prefix(e, "%s: %s", s->file, s->walkers ? "switch" : "exchange") : 0;
 }
 
 /* In a run: where each window begins. */
@@ -108,5 +108,5 @@ int spec_check_windows(const struct spec *s, const struct system *sys, struct er
     }
     if (!rc)
         rc = check_observables(s, sys, e);
-    return rc || !s->settings.exchange ? rc : check_exchangeable(s, sys, e);
+    return rc || !(s->settings.exchange || s->walkers) ? rc : check_changeable(s, sys, e);
 }

@@ -20,8 +20,8 @@
     X(ENSEMBLE_ADD,                                                                                                    \
       "INSERT INTO ensemble (number, id, owner, key, hash, name, spec_name, spec, atoms, windows, repeats, stages,"    \
       " retries, state, reason, created, changed, stop_error, stop_converged, stop_after, allocate_share,"             \
-      " allocate_before, allocate_every, sizes, priority, urgent) VALUES "                                             \
-      "(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)")                                                         \
+      " allocate_before, allocate_every, sizes, walkers, switching, priority, urgent) VALUES "                         \
+      "(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)")                                                     \
     X(CONTENT_ADD, "INSERT INTO content (hash, data) VALUES (?,?) ON CONFLICT DO NOTHING")                             \
     X(INPUT_ADD, "INSERT INTO input_file (ensemble, name, hash) VALUES (?,?,?)")                                       \
     X(SET_ADD,                                                                                                         \
@@ -106,7 +106,8 @@ enum statement {
       " WHERE label.ensemble = ensemble.number)"                                                                       \
       " + (SELECT coalesce(sum(length(CAST(name || hash AS BLOB))), 0) FROM input_file"                                \
       " WHERE input_file.ensemble = ensemble.number), again, sizes, priority, paused_by, urgent,"                      \
-      " (SELECT coalesce(sum(device_ms), 0) FROM account WHERE account.ensemble = ensemble.number), moved_to, untold"  \
+      " (SELECT coalesce(sum(device_ms), 0) FROM account WHERE account.ensemble = ensemble.number), moved_to, untold," \
+      " walkers, switching"                                                                                            \
       " FROM ensemble WHERE removed = 0 ORDER BY number")                                                              \
     X(HISTORIES, "SELECT uid, used, at FROM history")                                                                  \
     ACCOUNTS_BY(X, USER, "uid, NULL, NULL, NULL, NULL, NULL", "uid ORDER BY 7 DESC")                                   \

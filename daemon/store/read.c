@@ -171,6 +171,8 @@ static struct ensemble *read_ensemble(sqlite3_stmt *q, struct err *e)
     en->device_ms = sqlite3_column_double(q, 36);
     ensemble_string(&en->moved_to, column(q, 37));
     en->untold = sqlite3_column_int(q, 38) != 0;
+    en->walkers = sqlite3_column_int(q, 39);
+    en->switching = sqlite3_column_double(q, 40);
     return en;
 }
 

@@ -94,6 +94,8 @@ static void add_ensemble(struct store *s, const struct ensemble *e, const char *
     integer(s, e->allocation.before);
     integer(s, e->allocation.every);
     text(s, e->sizes.text);
+    integer(s, e->walkers);
+    real(s, e->switching);
     priority(s, e);
 }
 

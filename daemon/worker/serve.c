@@ -75,9 +75,11 @@ static void tell_progress(const struct slot *slot, const struct replica_report *
     buf_printf(out, "{\"type\":\"%s\",\"replica\":%lld,\"stage\":%" PRIu64 ",\"step\":%" PRIu64 ",\"steps\":%" PRIu64,
                segment ? "segment" : "progress", (long long)slot->id, what->stage, what->step, what->steps);
     buf_printf(out, ",\"time_ps\":%.9f", what->time);
+    if (what->switched)
+        buf_printf(out, ",\"switched\":%" PRIu64, what->switched);
     if (segment)
         buf_printf(out, ",\"index\":%" PRIu64 ",\"bytes\":{", what->index);
-    for (int i = 0; segment && i < OUTPUT_COUNT; i++)
+    for (int i = 0; segment && i < OUTPUT_COUNT && (i < OUTPUT_WORK || what->bytes[i]); i++)
         buf_printf(out, "%s\"%s\":%" PRIu64, i ? "," : "", output_names[i], what->bytes[i]);
     buf_printf(out, segment ? "}}" : "}");
     frame_end(out, begun);

@@ -64,7 +64,7 @@ static void report_close(struct report *r)
     free(r->repeats);
 }
 
-void estimate_ensemble(const struct estimate_ensemble *q, struct buf *json)
+static void estimate_ladder(const struct estimate_ensemble *q, struct buf *json)
 {
     struct ladder l;
     struct report r = {.about = &q->about,
@@ -95,4 +95,12 @@ void estimate_ensemble(const struct estimate_ensemble *q, struct buf *json)
     report_write(&r, json);
     report_close(&r);
     ladder_close(&l);
+}
+
+void estimate_ensemble(const struct estimate_ensemble *q, struct buf *json)
+{
+    if (q->walkers)
+        estimate_walkers(q, json);
+    else
+        estimate_ladder(q, json);
 }

@@ -26,7 +26,7 @@ struct estimate_replica {
     uint64_t seed;
     bool
         vouched; /* only the first bytes of its files count, as a checkpoint vouches for them; 0 bytes: there is none */
-    uint64_t dhdl_bytes, energy_bytes;
+    uint64_t dhdl_bytes, energy_bytes, work_bytes;
     struct volume_moves moves; /* of production; zeroed where that is not known, or the volume stays */
     const char *origin;    /* folder below the ensemble's of what it sampled before there were other windows; its first
                               rows are of    frames then. NULL: there is none */
@@ -65,13 +65,14 @@ struct estimate_ensemble {
     const char
         *directory; /* repeat 0 alone: DIRECTORY/lambda_KK; else DIRECTORY/repeat_RR/lambda_KK (two digits or more) */
     const struct settings *set;
-    bool npt;                                /* production holds the pressure of `set` */
-    size_t exchanges_alone;                  /* that windows which were added did not take part in, nor anybody then */
-    int repeats;                             /* replicas of each window, 1 or more */
-    const struct estimate_replica *replicas; /* [repeats][set->alchemy.nwindows] */
-    const struct estimate_held *held;        /* NULL: nothing is */
-    const struct finite_size *finite_size;   /* NULL: not asked for */
-    struct estimate_production *production;  /* NULL: none is */
+    bool npt;               /* production holds the pressure of `set` */
+    size_t exchanges_alone; /* that windows which were added did not take part in, nor anybody then */
+    int repeats;            /* replicas of each window, 1 or more */
+    int walkers;            /* of each end, which switch to the other; those of end A come first. 0: no switches */
+    const struct estimate_replica *replicas;         /* [repeats][estimate_windows] */
+    const struct estimate_held *held;                /* NULL: nothing is */
+    const struct finite_size *finite_size;           /* NULL: not asked for */
+    struct estimate_production *production;          /* NULL: none is */
     void (*methods)(void *of, struct writer *w);     /* writes elements of its list of methods; NULL: not known */
     const char *split;                               /* the text of results.json's object; NULL: there is none */
     const char *remark;                              /* a warning that results.json repeats; NULL: none */
@@ -85,9 +86,17 @@ struct estimate_ensemble {
     bool umbrella;      /* windows differ in biases alone: profiles along their coordinations are wanted */
     struct err *unread; /* of a file that could not be read but may be another time: these results are not to be kept;
                            NULL: not wanted */
-    struct buf *walks;  /* [repeats] what walks.xvg is to hold (rows/walks.c) is appended where replicas exchange
-                           windows; NULL: not wanted */
+    struct buf *integrals; /* [2] lines of a name and a work in kJ/mol, as pmx writes integA.dat and integB.dat, are
+                              appended where there are walkers; NULL: not wanted */
+    struct buf *walks;     /* [repeats] what walks.xvg is to hold (rows/walks.c) is appended where replicas exchange
+                              windows; NULL: not wanted */
 };
+
+/* Replicas of one repeat. */
+static inline int estimate_windows(const struct estimate_ensemble *q)
+{
+    return q->walkers ? 2 * q->walkers : q->set->alchemy.nwindows;
+}
 
 /* Reads dhdl.xvg and energy.xvg of every replica and appends the JSON of results.json to `json`. It cannot fail: a
  * replica that cannot be read, or an estimator that has no answer, is reported in the result with its reason and the
@@ -95,6 +104,9 @@ struct estimate_ensemble {
  * gigabyte on large ensembles (128 MiB of energies, as much again for MBAR, and one file's table); what is denser is
  * thinned. */
 void estimate_ensemble(const struct estimate_ensemble *q, struct buf *json);
+
+/* The same of an ensemble with walkers, from the work.tsv of every replica: estimate_ensemble calls it. */
+void estimate_walkers(const struct estimate_ensemble *q, struct buf *json);
 
 /* The same from dhdl.xvg files of one ladder, of GROMACS or our own, gzipped or not: their headers say which windows
  * they are of. Several of one window are parts of one run, in any order; empty files are of windows that have not

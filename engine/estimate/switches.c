@@ -13,7 +13,10 @@
 
 static bool has_works_without_temperature(const struct switch_works *w)
 {
-    return w->n > w->slow_growth;
+    for (size_t i = 0; i < w->n; i++)
+        if (!(w->length[i] > 0))
+            return true;
+    return false;
 }
 
 /* That of the files, that which is given, or both where they are one. */
@@ -91,14 +94,8 @@ int estimate_switches(const struct estimate_switches *q, struct buf *json, bool 
     struct switching s = {0};
     int rc = read_all(q, &s, e);
     if (!rc) {
-        for (int way = 0; way < SWITCH_WAYS; way++)
-            works_scale(s.works + way, s.beta);
-        switching_crooks(&s);
-        switching_one_way(&s, SWITCH_FORWARD);
-        switching_one_way(&s, SWITCH_BACKWARD);
-        switching_gaussian(&s);
-        switching_judge(&s);
-        *answered = switches_write(&s, json);
+        switching_solve(&s);
+        *answered = switches_write(&s, NULL, json);
     }
     switching_close(&s);
     return rc;

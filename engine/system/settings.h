@@ -181,6 +181,7 @@ struct stage {
     uint64_t sample_every;   /* steps, 0: none */
     uint64_t frames_every;   /* steps between .xtc frames, 0: none */
     uint64_t exchange_every; /* steps between exchanges of windows, 0: none */
+    uint64_t switch_every;   /* steps between switches, 0: none */
 };
 
 #endif

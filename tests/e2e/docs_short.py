@@ -17,6 +17,8 @@ def shorter(text, steps):
     text = re.sub(r"(equilibrate: \{time:) [^,}]+", r"\1 10 steps", text)
     text = re.sub(r"(produce: \{time:) [^,}]+", rf"\1 {steps} steps", text)
     text = re.sub(r"(sample-every:) [^,}]+", r"\1 2 steps", text)
+    text = re.sub(r"(switch: \{length:) [^,}]+", r"\1 100 steps", text)
+    text = re.sub(r"(snapshots-every:) [^,}]+", r"\1 10 steps", text)
     text = re.sub(r"(budget: \{time:) [^,}]+", rf"\1 {64 * steps * 2} fs", text)
     return re.sub(r"(frames-every:) [^,}]+", r"\1 10 steps", text)
 

@@ -34,9 +34,17 @@ struct fake_report {
     bool failed;
 };
 
+/* A switch: what is held, and how far it is. */
+struct fake_switch {
+    uint64_t under_way, way, number, steps;
+    uint64_t step, hash; /* held */
+    uint64_t salt;       /* a switch is of one noise */
+};
+
 struct sim {
     uint64_t step, hash, converging;
     struct volume_moves counted;
+    struct fake_switch driven;
     int phase; /* of the model */
     uint32_t replica, salt;
     int window, wait;
@@ -235,11 +243,18 @@ static void carry_out(struct sim *s, enum sim_work work, uint32_t n)
         r->done = n; /* later ones do nothing */
         break;
     case SIM_STEP:
-        if ((s->step + n) % mesh_cycle(&fake.spec.settings.integrator))
+        if (s->driven.under_way || (s->step + n) % mesh_cycle(&fake.spec.settings.integrator))
             abort();
         s->converging = 0;
         while (r->done < n && one_step(s))
             r->done++;
+        break;
+    case SIM_SWITCH:
+        if (!s->driven.under_way || s->driven.salt != s->salt ||
+            s->driven.steps + n > switch_steps(&fake.spec.settings.switching))
+            abort();
+        for (; r->done < n && one_step(s); r->done++)
+            s->driven.steps++;
         break;
     case SIM_BAROSTAT:
         if (s->tuned == (s->step > fake.tuned_until))
@@ -252,7 +267,6 @@ static void carry_out(struct sim *s, enum sim_work work, uint32_t n)
     case SIM_REPORT:
     case SIM_PREPARE:
     case SIM_INNER:
-    case SIM_SWITCH:
     case SIM_WORK_COUNT:
         break;
     }
@@ -329,6 +343,44 @@ void sim_sample(const struct sim *s, struct sample *out)
         delta_u[w] = w == s->window ? 0 : (double)(mix(s->heard.hash, (uint64_t)w) >> 40 & 1023) / 128 - 4;
 }
 
+/* Noise of its own, by salt, replica, way and number. */
+int sim_switch_begin(struct sim *s, enum switch_way way, uint32_t number, struct err *e)
+{
+    (void)e;
+    call();
+    expect_idle(s);
+    const int last = fake.spec.settings.alchemy.nwindows - 1;
+    if (s->driven.under_way || s->window != (way == SWITCH_FORWARD ? 0 : last))
+        abort();
+    s->driven = (struct fake_switch){1, way, number, 0, s->step, s->hash, s->salt};
+    s->hash = mix(s->hash, 17 + 2 * (uint64_t)number + (uint64_t)way);
+    return 0;
+}
+
+int sim_switch_end(struct sim *s, struct err *e)
+{
+    (void)e;
+    call();
+    expect_idle(s);
+    if (!s->driven.under_way || s->driven.salt != s->salt)
+        abort();
+    s->step = s->driven.step;
+    s->hash = s->driven.hash;
+    s->driven = (struct fake_switch){0};
+    return 0;
+}
+
+struct sim_switch sim_switch(const struct sim *s)
+{
+    const struct fake_switch *d = &s->driven;
+    return (struct sim_switch){.under_way = d->under_way,
+                               .way = (enum switch_way)d->way,
+                               .number = (uint32_t)d->number,
+                               .steps = (uint32_t)d->steps,
+                               .steps_left = (uint32_t)(switch_steps(&fake.spec.settings.switching) - d->steps),
+                               .work = (double)(s->hash >> 40)};
+}
+
 int sim_thermalize(struct sim *s, struct err *e)
 {
     (void)e;
@@ -386,7 +438,7 @@ uint64_t sim_step_number(const struct sim *s)
     return s->heard.step;
 }
 
-enum { SEALED = 3 * 8 + sizeof(struct volume_moves) };
+enum { SEALED = 3 * 8 + sizeof(struct volume_moves) + sizeof(struct fake_switch) };
 
 int sim_save(struct sim *s, struct buf *out, struct err *e)
 {
@@ -397,6 +449,7 @@ int sim_save(struct sim *s, struct buf *out, struct err *e)
     buf_add(out, &s->hash, 8);
     buf_add(out, &s->converging, 8);
     buf_add(out, &s->counted, sizeof s->counted);
+    buf_add(out, &s->driven, sizeof s->driven);
     buf_add(out, "unsealed", 8);
     return 0;
 }
@@ -422,6 +475,7 @@ int sim_load(struct sim *s, const void *data, size_t len, struct err *e)
     memcpy(&s->hash, (const char *)data + 8, 8);
     memcpy(&s->converging, (const char *)data + 16, 8);
     memcpy(&s->counted, (const char *)data + 24, sizeof s->counted);
+    memcpy(&s->driven, (const char *)data + 24 + sizeof s->counted, sizeof s->driven);
     s->heard.counted = s->counted;
     return 0;
 }

@@ -67,6 +67,8 @@ static void write_gro(struct buf *b, int waters)
     buf_printf(b, "2.4 2.4 2.4\n");
 }
 
+static const char *section = ""; /* of the spec */
+
 /* What is said of gaps, owned; NULL: nothing. */
 static char *said(const char *atoms, const char *soft_core, const char *windows, int waters)
 {
@@ -77,8 +79,8 @@ static char *said(const char *atoms, const char *soft_core, const char *windows,
                "name: x\nsystem: {topology: a.top, coordinates: a.gro}\nconstraints: h-bonds\n"
                "alchemy: {perturb: b-states, soft-core: {%s}, windows: {%s}}\n"
                "integrator: {method: langevin-middle, timestep: 2 fs}\n"
-               "protocol:\n  - minimize: {steps: 10}\n  - produce: {time: 1 ns}\n",
-               soft_core, windows);
+               "protocol:\n  - minimize: {steps: 10}\n  - produce: {time: 1 ns}\n%s",
+               soft_core, windows, section);
     write_top(&top, atoms, waters);
     write_gro(&gro, waters);
     json_t *list = advice_of(&spec, &top, &gro, &e), *one;
@@ -170,9 +172,19 @@ static void no_solvent(void **state)
     assert_null(said(loses, BEUTLER, "coulomb: " WIDE, 19));
 }
 
+/* Walkers go through the rows in time: these need no overlap. */
+static void switches(void **state)
+{
+    (void)state;
+    section = "switch: {length: 10 ps, snapshots-every: 10 ps}\n";
+    is_silent(loses, BEUTLER, "coulomb: " WIDE);
+    section = "";
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(names_the_atom), cmocka_unit_test(its_windows_help),
-                                       cmocka_unit_test(good_ladders), cmocka_unit_test(no_solvent)};
+                                       cmocka_unit_test(good_ladders), cmocka_unit_test(no_solvent),
+                                       cmocka_unit_test(switches)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -228,12 +228,34 @@ static void test_pilots(void **state)
     }
 }
 
+/* There are no windows to be placed. */
+static void test_no_pilot_of_switches(void **state)
+{
+    (void)state;
+    struct buf spec = {0}, out = {0};
+    struct err e = {0};
+    buf_printf(
+        &spec,
+        "name: x\nsystem: {topology: a.top, coordinates: a.gro}\nalchemy: {decouple: A, windows: {vdw: [0, 1]}}\n"
+        "switch: {length: 1 ps, snapshots-every: 1 ps}\nprotocol: [{produce: {time: 3 ps}}]\n");
+    assert_int_equal(pilot_protocol("s.yaml", &spec, 1, &out, &e), -ERR_SPEC);
+    assert_string_equal(e.msg,
+                        "s.yaml:3: switch: the campaign says ladder, which places windows; expected no switch, or "
+                        "no ladder");
+    buf_free(&spec);
+    buf_free(&out);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_merge),  cmocka_unit_test(test_what_was_read_is_written),
-        cmocka_unit_test(test_words),  cmocka_unit_test(test_words_that_stand_for_nothing),
-        cmocka_unit_test(test_places), cmocka_unit_test(test_delimited),
-        cmocka_unit_test(test_keys),   cmocka_unit_test(test_pilots)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_merge),
+                                       cmocka_unit_test(test_what_was_read_is_written),
+                                       cmocka_unit_test(test_words),
+                                       cmocka_unit_test(test_words_that_stand_for_nothing),
+                                       cmocka_unit_test(test_places),
+                                       cmocka_unit_test(test_delimited),
+                                       cmocka_unit_test(test_keys),
+                                       cmocka_unit_test(test_pilots),
+                                       cmocka_unit_test(test_no_pilot_of_switches)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

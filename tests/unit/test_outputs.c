@@ -203,6 +203,9 @@ static struct checkpoint example(uint64_t index)
 {
     struct checkpoint c = {
         .window = 3, .windows = 12, .stage = 2, .stage_step = 1000, .index = index, .salt = 2, .offset = {1, 2, 3}};
+    c.switching = index % 2; /* of a walker by turns */
+    c.switches = c.switching ? 7 : 0;
+    c.offset[OUTPUT_WORK] = c.switching ? 4 : 0;
     buf_add(&c.state, "state of a simulation", 21);
     return c;
 }
@@ -218,8 +221,11 @@ static void expect_index(int which, uint64_t index)
     assert_int_equal(c.stage, 2);
     assert_int_equal(c.stage_step, 1000);
     assert_int_equal(c.salt, 2);
-    for (int i = 0; i < OUTPUT_COUNT; i++)
+    for (int i = 0; i < OUTPUT_WORK; i++)
         assert_int_equal(c.offset[i], i + 1);
+    assert_int_equal(c.switching, index % 2);
+    assert_int_equal(c.switches, index % 2 ? 7 : 0);
+    assert_int_equal(c.offset[OUTPUT_WORK], index % 2 ? 4 : 0);
     assert_int_equal(c.state.len, 21);
     assert_memory_equal(c.state.data, "state of a simulation", 21);
     checkpoint_close(&c);
@@ -253,12 +259,12 @@ static void a_full_disk_is_told_from_a_broken_one(void **state)
     struct err e = {0};
     assert_int_equal(checkpoint_write(folder, &c, &e), 0);
     assert_int_equal(symlink("/dev/full", path_of("checkpoint.tmp")), 0);
-    c.index = 2;
+    c.index = 3;
     assert_int_equal(checkpoint_write(folder, &c, &e), -ERR_NO_SPACE);
     assert_non_null(strstr(e.msg, "/checkpoint: No space left on device"));
     expect_index(CHECKPOINT_PREVIOUS, 1);
     assert_int_equal(checkpoint_write(folder, &c, &e), 0);
-    expect_index(CHECKPOINT_NEWEST, 2);
+    expect_index(CHECKPOINT_NEWEST, 3);
     checkpoint_close(&c);
 }
 

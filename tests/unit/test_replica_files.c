@@ -143,7 +143,7 @@ static void a_checkpoint_of_another_format(void **state)
     (void)state;
     struct buf file = {0}, again = {0}, path = {0};
     struct err e = {0};
-    const char *message = "lambda_00/checkpoint: of format 2, this program reads formats 3 and 4: ";
+    const char *message = "lambda_00/checkpoint: of format 2, this program reads formats 3 to 5: ";
     stopped_checkpoint(&file);
     buf_printf(&path, "%s/lambda_00/checkpoint", fake.directory);
     file.data[7] = '2';

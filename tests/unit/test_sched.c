@@ -207,6 +207,33 @@ static void a_set_is_stuck_as_a_whole(void **state)
     play_end(&p);
 }
 
+/* Its step does not change meanwhile; timesteps of the switch say that it gets on, and checkpoints keep some of them.
+ */
+static void a_walker_within_a_switch_is_not_stuck(void **state)
+{
+    struct play p;
+    struct ensemble *e = play_ensemble(1, 1, 0);
+    struct sched_replica *r = &e->replicas[0];
+    play_begin(&p, 1);
+    p.s.stall_ms = SCHED_STALL_MS;
+    play_up(&p, 0, 1, "m");
+    play_add(&p, e);
+    for (int i = 1; i <= 4; i++) {
+        p.now += SCHED_STALL_MS / 2;
+        play_feed(&p, (struct sched_event){.kind = i == 1 ? SCHED_SEGMENT : SCHED_PROGRESS,
+                                           .replica = r->number,
+                                           .step = 7,
+                                           .switched = 100 * i});
+        play_feed(&p, (struct sched_event){.kind = SCHED_TICK});
+        assert_int_equal(play_count(&p, DECIDE_KILL), 0);
+    }
+    assert_int_equal(r->saved_switched, 100);
+    p.now += SCHED_STALL_MS;
+    play_feed(&p, (struct sched_event){.kind = SCHED_TICK});
+    assert_int_equal(play_count(&p, DECIDE_KILL), 1);
+    play_end(&p);
+}
+
 static void what_a_state_does_not_allow_is_refused(void **state)
 {
     struct play p;
@@ -244,6 +271,7 @@ int main(void)
         cmocka_unit_test(a_late_owner_gets_slots_at_the_next_checkpoints),
         cmocka_unit_test(a_set_larger_than_a_worker_is_alone),
         cmocka_unit_test(a_set_is_stuck_as_a_whole),
+        cmocka_unit_test(a_walker_within_a_switch_is_not_stuck),
         cmocka_unit_test(a_set_is_all_or_nothing),
         cmocka_unit_test(what_a_state_does_not_allow_is_refused),
     };

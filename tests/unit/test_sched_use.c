@@ -155,9 +155,33 @@ static void what_is_made_again_counts_once(void **state)
     play_end(&p);
 }
 
+/* Timesteps of switches come with those of production, of which there are none before step 100. */
+static void switches_count(void **state)
+{
+    struct play p;
+    play_begin(&p, 1);
+    struct ensemble *e = play_ensemble(1, 1, 3);
+    e->replicas[0].steps = 1000;
+    e->allocation.before = 100;
+    e->switching = 0.5;
+    play_add(&p, e);
+    play_up(&p, 0, 1, "m");
+    struct sched_event at = {.kind = SCHED_SEGMENT, .replica = e->replicas[0].number, .step = 100, .time_ps = 0.2};
+    play_feed(&p, at);
+    assert_int_equal(sched_take_use(&e->sets[0]).steps, 100);
+    at.step = 300;
+    at.time_ps = 0.6;
+    play_feed(&p, at);
+    struct sched_use use = sched_take_use(&e->sets[0]);
+    assert_int_equal(use.steps, 300);
+    assert_true(fabs(use.ps - 0.6) < 1e-12);
+    play_end(&p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(switches_count),
         cmocka_unit_test(device_time_is_what_devices_were_busy),
         cmocka_unit_test(what_is_made_again_counts_once),
     };

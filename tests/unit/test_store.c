@@ -24,6 +24,8 @@ static void what_is_put_comes_back(void **state)
     struct ensemble *e = make_ensemble(1, "abcd", "key");
     e->stop = (struct stop_rule){.error = 0.4184, .converged = true, .after = 77};
     e->allocation = (struct allocation){.share = 400, .before = 100, .every = 10};
+    e->walkers = 1;
+    e->switching = 0.25;
     run_store(&r);
     put_ensemble(r.store, e);
     e->allocation.share = 500;
@@ -59,6 +61,10 @@ static void what_is_put_comes_back(void **state)
     assert_string_equal(got->spec_name, "my.yaml");
     assert_int_equal(got->owner, store_portable ? geteuid() : 1000);
     assert_int_equal(got->windows, 2);
+    assert_int_equal(got->walkers, 1);
+    assert_true(got->switching == 0.25);
+    assert_true(replica_end(&got->replicas[0]) == 'A' && replica_end(&got->replicas[1]) == 'B');
+    assert_int_equal(replica_walker(&got->replicas[1]), 0);
     assert_int_equal(got->repeats, 1);
     assert_int_equal(got->nsets, 2);
     assert_int_equal(got->revision, 4);

@@ -74,6 +74,8 @@ class Replica:
 
     window: int
     repeat: int | None
+    end: str | None  # A or B, of a walker
+    walker: int | None  # of its end
     state: str
     device: str | None
     stage: int | None
@@ -117,6 +119,7 @@ class Ensemble:
     allocate: Allocate | None
     fits: tuple[Fit, ...] | None
     windows: int
+    walkers: int | None  # of each end, which are its windows; 0: none; None: of services of before
     repeats: int | None
     done: int
     failed: int
@@ -181,12 +184,15 @@ class Event:
     kind: str
     window: int | None
     repeat: int | None
+    end: str | None  # A or B, of a walker
+    walker: int | None  # of its end
     state: str | None
     message: str | None
     ensemble: Ensemble | None
 
     def __str__(self) -> str:
-        where = "" if self.window is None else f" window {self.window}" + (f" of repeat {self.repeat}" if self.repeat else "")
+        name = f"window {self.window}" if self.walker is None else f"walker {self.end} {self.walker}"
+        where = "" if self.window is None else f" {name}" + (f" of repeat {self.repeat}" if self.repeat else "")
         return f"{self.time} {self.kind}{where}: {self.state or self.message or ''}"
 
 
@@ -215,6 +221,17 @@ class Split:
 
 
 @dataclass(frozen=True, kw_only=True)
+class PlannedSwitches:
+    """Of a spec with `switch`: walkers of each end in every repeat; length_ns is that of one switch."""
+
+    walkers: int
+    switches_per_walker: float
+    length_ns: float
+    changes: int
+    change_every_steps: int
+
+
+@dataclass(frozen=True, kw_only=True)
 class Summary:
     """Of a submission that would be accepted."""
 
@@ -226,6 +243,7 @@ class Summary:
     stages: int
     steps_per_window: int | None
     about: About | None
+    switching: PlannedSwitches | None
     split: Split | None
     fits: tuple[Fit, ...] | None
     warnings: tuple[SpecWarning, ...] | None

@@ -589,6 +589,40 @@ class Switches:
 
 
 @dataclass(frozen=True, kw_only=True)
+class WalkerSpread:
+    """Of the walkers of both ends. error: of BAR, from how much they differ; drift: in standard errors."""
+
+    walkers: int
+    error: Quantity
+    inefficiency: float
+    drift: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class WorkDistributions:
+    """How many works lie in bins of one width: forward ones, and backward ones with the other sign."""
+
+    unit: str
+    from_: float
+    width: float
+    forward: tuple[int, ...]
+    backward: tuple[int, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Walker:
+    """A replica of an ensemble that switches. end: A or B. works: switches that it has made."""
+
+    repeat: int
+    end: str
+    walker: int
+    status: str
+    reason: str | None
+    seed: int | None
+    works: int
+
+
+@dataclass(frozen=True, kw_only=True)
 class Switching:
     """Works of non-equilibrium switches. slope: of ln(P_forward(W) / P_backward(-W)) by W in kT, 1 by Crooks' relation."""
 
@@ -597,6 +631,9 @@ class Switching:
     hysteresis: Energy | None
     overlap: float | None
     slope: Value | None
+    spread: WalkerSpread | None
+    distributions: WorkDistributions | None
+    walkers: tuple[Walker, ...] | None  # of an ensemble
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -178,7 +178,7 @@ static uint64_t common_divisor(uint64_t a, uint64_t b)
     return a;
 }
 
-static uint64_t stride_of(const struct spec *s)
+uint64_t spec_stride(const struct spec *s)
 {
     uint64_t stride = 0;
     for (const struct stage *stage = s->stages; stage < s->stages + s->nstages; stage++) {
@@ -186,6 +186,7 @@ static uint64_t stride_of(const struct spec *s)
             continue;
         stride = common_divisor(stride, stage->sample_every);
         stride = common_divisor(stride, stage->frames_every);
+        stride = common_divisor(stride, stage->switch_every);
         stride = common_divisor(stride, stage->npt ? (uint64_t)s->settings.barostat.every : 0);
         for (int i = 0; i < s->nobservables; i++)
             stride = common_divisor(stride, s->observables[i].of.every);
@@ -202,6 +203,5 @@ int spec_read_protocol(struct reader *r, struct spec *s, struct view v)
         if (rc)
             return rc;
     }
-    s->settings.stride = stride_of(s);
     return 0;
 }

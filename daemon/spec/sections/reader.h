@@ -82,7 +82,13 @@ int spec_read_biases(struct reader *r, struct spec *s, struct view v);
 int spec_make_biases(const struct spec *s, struct source *src, struct system *sys, struct err *e);
 void spec_biases_close(struct spec *s);
 
+/* switching.c: how many walkers each end has, once alchemy has been read; all else of `switch` after the protocol. */
+void spec_read_walkers(struct spec *s, struct view v);
+int spec_read_switching(struct reader *r, struct spec *s, struct view root);
+
 /* protocol.c: the stages and their phases; everything else has been read. */
 int spec_read_protocol(struct reader *r, struct spec *s, struct view v);
+/* What steps of production are multiples of, for all that comes between them (struct settings). */
+uint64_t spec_stride(const struct spec *s);
 
 #endif

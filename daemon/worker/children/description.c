@@ -49,7 +49,7 @@ static int read_replicas(struct estimate_request *q, struct err *e)
     const json_t *list = json_object_get(q->description, "replicas"), *item;
     const json_t *repeats = json_object_get(q->description, "repeats");
     struct estimate_ensemble *x = &q->ensemble;
-    size_t i, windows = (size_t)q->spec->settings.alchemy.nwindows;
+    size_t i, windows = (size_t)spec_windows(q->spec);
     int rc = 0;
     x->repeats = repeats && !json_is_null(repeats) ? (int)json_integer_value(repeats) : 1;
     if (x->repeats < 1 || x->repeats > 1000)
@@ -125,7 +125,7 @@ static int read_production(struct estimate_request *q, struct err *e)
 {
     const json_t *o = json_object_get(q->description, "production"), *steps = json_object_get(o, "steps"),
                  *replicas = json_object_get(o, "replicas");
-    size_t n = (size_t)q->spec->settings.alchemy.nwindows;
+    size_t n = (size_t)spec_windows(q->spec);
     struct estimate_production *p = &q->production;
     if (!o)
         return 0;
@@ -158,6 +158,7 @@ int description_read(struct estimate_request *q, const struct buf *text, struct 
     q->ensemble.set = &q->spec->settings;
     q->ensemble.exchanges_alone = (size_t)spec_exchanges_alone(q->spec);
     q->ensemble.npt = produces_npt(q->spec);
+    q->ensemble.walkers = q->spec->walkers;
     rc = read_replicas(q, e);
     if (!rc)
         rc = read_production(q, e);

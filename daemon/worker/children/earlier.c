@@ -7,7 +7,7 @@
 static bool revision_folder(const struct estimate_request *q, struct buf *out)
 {
     const struct estimate_ensemble *x = &q->ensemble;
-    for (int i = 0; i < x->repeats * x->set->alchemy.nwindows; i++)
+    for (int i = 0; i < x->repeats * estimate_windows(x); i++)
         if (q->replicas[i].origin) {
             buf_printf(out, "%s/%.*s", x->directory, (int)strcspn(q->replicas[i].origin, "/"), q->replicas[i].origin);
             return true;

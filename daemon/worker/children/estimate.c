@@ -68,12 +68,14 @@ static const char help[] =
     "code: 0; 1 where they give no free energy; 66 a file cannot be read; 65 it cannot be used; 2 usage.\n"
     "With --forward and --backward it does so of the works of switches: files of works, or dhdl.xvg of slow growth, "
     "or\n"
-    "patterns of such names; both are repeatable. Files of works are in UNIT (kJ/mol, kcal/mol or kT).\n"
+    "patterns of such names; both are repeatable. Files of works are in UNIT (kJ/mol, kcal/mol or kT). Files named\n"
+    "work.tsv, of the walkers of an ensemble, need no option: they say which way their works are of.\n"
     "\n"
     "With --ensemble, and a DESCRIPTION on stdin, it reads the replicas' dhdl.xvg and energy.xvg below DIR (and, for\n"
     "what restraints hold together, the system in DIR/input) and writes DIR/results.json\n"
     "(schemas/results.schema.json) whole or not at all, or FILE instead (- is stdout). Without FILE it writes\n"
-    "walks.xvg of each repeat too, where replicas exchange windows. With FILE, while windows that were added have no\n"
+    "walks.xvg of each repeat too, where replicas exchange windows, and integA.dat and integB.dat where walkers\n"
+    "switch. With FILE, while windows that were added have no\n"
     "samples, the results are those of the revision before. Window KK of the only repeat is DIR/lambda_KK, of\n"
     "repeat RR of several DIR/repeat_RR/lambda_KK; both have two digits or more.\n"
     "Exit code: 0 written, whatever the result says; 65 bad description or spec; 66 DIR cannot be read; 73 FILE\n"
@@ -121,7 +123,7 @@ static void newest_checkpoint(const char *directory, const char *folder, struct 
 /* Below the ensemble's. */
 static void add_folder(const struct estimate_ensemble *x, int replica, struct buf *folder)
 {
-    const int windows = x->set->alchemy.nwindows;
+    const int windows = estimate_windows(x);
     if (x->repeats > 1)
         buf_printf(folder, "repeat_%02d/", replica / windows);
     buf_printf(folder, "lambda_%02d", replica % windows);
@@ -149,7 +151,7 @@ static struct volume_moves moves_of(const struct spec *s, const struct checkpoin
 static void read_checkpoints(struct estimate_request *q)
 {
     const struct estimate_ensemble *x = &q->ensemble;
-    for (int i = 0; i < x->repeats * x->set->alchemy.nwindows; i++) {
+    for (int i = 0; i < x->repeats * estimate_windows(x); i++) {
         struct estimate_replica *r = &q->replicas[i];
         struct checkpoint own = {0}, before = {0};
         r->vouched = r->kind == ESTIMATE_RUNNING;
@@ -158,6 +160,7 @@ static void read_checkpoints(struct estimate_request *q)
         if (r->vouched) {
             r->dhdl_bytes = own.offset[OUTPUT_DHDL];
             r->energy_bytes = own.offset[OUTPUT_ENERGY];
+            r->work_bytes = own.offset[OUTPUT_WORK];
         }
         if (r->origin)
             newest_checkpoint(x->directory, r->origin, &before);
@@ -190,7 +193,7 @@ static size_t bytes_of_all(const struct system *sys)
 static void write_observable(const struct estimate_ensemble *x, int replica, const struct observe_result *of,
                              struct writer *w)
 {
-    const int windows = x->set->alchemy.nwindows;
+    const int windows = estimate_windows(x);
     struct buf file = {0};
     if (!observe_begun(of))
         return;
@@ -210,7 +213,7 @@ static void write_observables(void *request, struct writer *w)
 {
     const struct estimate_request *q = request;
     const struct estimate_ensemble *x = &q->ensemble;
-    for (int i = 0; i < x->repeats * x->set->alchemy.nwindows; i++) {
+    for (int i = 0; i < x->repeats * estimate_windows(x); i++) {
         struct checkpoint c = {0};
         newest_own_checkpoint(x, i, &c);
         for (int k = 0; k < q->sys.nobservables && c.state.len > bytes_of_all(&q->sys); k++) {
@@ -276,7 +279,7 @@ static void look_at_trajectory(struct estimate_request *q, const char *path, uin
 static void look_at_frames(struct estimate_request *q, double most, bool turns)
 {
     const struct estimate_ensemble *x = &q->ensemble;
-    const int windows = x->set->alchemy.nwindows, replicas = x->repeats * windows;
+    const int windows = estimate_windows(x), replicas = x->repeats * windows;
     for (int i = 0; i < replicas; i++) {
         struct buf path = {0};
         buf_printf(&path, "%s/", x->directory);
@@ -380,11 +383,28 @@ static int write_walks(const struct estimate_ensemble *x, struct err *e)
     return rc;
 }
 
+/* Works as pmx writes them, for its programs. */
+static int write_integrals(const struct estimate_ensemble *x, struct err *e)
+{
+    static const char *const names[] = {"integA.dat", "integB.dat"};
+    int rc = 0;
+    for (int i = 0; i < 2 && !rc && x->integrals; i++) {
+        struct buf path = {0};
+        buf_printf(&path, "%s/%s", x->directory, names[i]);
+        if (x->integrals[i].len)
+            rc = buf_write_file(path.data, x->integrals[i].data, x->integrals[i].len, e);
+        buf_free(&path);
+    }
+    return rc;
+}
+
 static int estimate_and_write(struct estimate_request *q, const char *output, struct err *e)
 {
     struct estimate_ensemble *x = &q->ensemble;
     struct buf json = {0}, *walks = xcalloc((size_t)x->repeats, sizeof *walks);
+    struct buf integrals[2] = {{0}};
     x->walks = output ? NULL : walks;
+    x->integrals = output ? NULL : integrals;
     const bool turns = q->watched.n && !output; /* which take all frames, one after the other: not while replicas run */
     if (q->sys.natoms && (turns || q->folds.fold)) {
         look_at_frames(q, output ? BYTES_SO_FAR : BYTES_OF_FRAMES, turns);
@@ -400,10 +420,14 @@ static int estimate_and_write(struct estimate_request *q, const char *output, st
     if (!rc && !output)
         rc = write_walks(x, e);
     if (!rc)
+        rc = write_integrals(x, e);
+    if (!rc)
         rc = write_results(x->directory, output, &json, e);
     for (int i = 0; i < x->repeats; i++)
         buf_free(&walks[i]);
     free(walks);
+    buf_free(&integrals[0]);
+    buf_free(&integrals[1]);
     buf_free(&json);
     return rc;
 }
@@ -433,8 +457,9 @@ static int estimate_of_files(const struct estimate_options *o, int n, char **pat
     struct buf json = {0};
     struct err e = {0};
     bool answered = false;
-    int rc = switches_asked(&o->switches) ? switches_estimate(&o->switches, &json, &answered, &e)
-                                          : estimate_files(paths, n, o->begin, &json, &answered, &e);
+    int rc = switches_asked(&o->switches)    ? switches_estimate(&o->switches, &json, &answered, &e)
+             : switches_of_walkers(paths, n) ? switches_of_tables(paths, n, &json, &answered, &e)
+                                             : estimate_files(paths, n, o->begin, &json, &answered, &e);
     if (!rc)
         rc = write_results(NULL, "-", &json, &e);
     buf_free(&json);
@@ -462,12 +487,12 @@ int estimate_main(int argc, char **argv)
     if (!command_line_read(&line, &o, argc, argv, &words, &code))
         return code;
     const bool switches = switches_asked(&o.switches);
-    const bool begins = isfinite(o.begin);
-    if (!o.directory && !o.output && switches != (words > 0) && !(switches && begins))
+    const bool begins = isfinite(o.begin), works = switches || (words && switches_of_walkers(argv + 1, words));
+    if (!o.directory && !o.output && switches != (words > 0) && !(works && begins))
         return estimate_of_files(&o, words, argv + 1);
     if (o.directory && !words && !switches && !begins)
         return estimate_of_ensemble(&o);
-    if (begins && (switches || o.directory))
+    if (begins && (works || o.directory))
         err_set(&e, ERR_USAGE, "--begin is for dhdl.xvg files of windows, or of a run in which the state changes");
     else if (switches && words)
         err_set(&e, ERR_USAGE,

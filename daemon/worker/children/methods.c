@@ -224,6 +224,24 @@ static void take_soft_core(struct methods *m, const struct alchemy_settings *a)
     }
 }
 
+static void take_switches(struct methods *m, const struct spec *s)
+{
+    const struct switch_settings *way = &s->settings.switching;
+    const double timestep = s->settings.integrator.timestep;
+    const struct stage *produce = s->stages, *end = s->stages + s->nstages;
+    while (produce < end && !produce->switch_every)
+        produce++;
+    if (produce == end)
+        return;
+    buf_printf(
+        begin(m, "Switches"),
+        "non-equilibrium: %d walkers at the first window and %d at the last; every %.6g ps of production each is "
+        "driven through all windows to the other end in %.6g ps, at constant volume, lambda changing every %d "
+        "timesteps; free energy by BAR of the works of both ways",
+        s->walkers, s->walkers, (double)produce->switch_every * timestep, (double)switch_steps(way) * timestep,
+        way->every);
+}
+
 static void take_windows(struct methods *m, const struct settings *set, int repeats)
 {
     static const char *const schemes[] = {[EXCHANGE_NONE] = NULL,
@@ -315,6 +333,7 @@ void methods_take(struct methods *m, const struct spec *s, const struct system *
     take_bath(m, s);
     take_change(m, &set->alchemy);
     take_windows(m, set, s->repeats);
+    take_switches(m, s);
     take_soft_core(m, &set->alchemy);
     take_stages(m, s);
     take_intervals(m, s);

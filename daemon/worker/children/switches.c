@@ -12,6 +12,7 @@
 
 #include "engine/base/units.h"
 #include "engine/estimate/estimate.h"
+#include "engine/series/work_table.h"
 
 static int natural(const void *a, const void *b)
 {
@@ -85,5 +86,45 @@ int switches_estimate(const struct switches_options *o, struct buf *json, bool *
         rc = estimate_switches(&q, json, answered, e);
     globfree(found);
     globfree(found + 1);
+    return rc;
+}
+
+bool switches_of_walkers(char *const *paths, int n)
+{
+    for (int i = 0; i < n; i++)
+        if (work_table_is(paths[i]))
+            return true;
+    return false;
+}
+
+static int find_way(const char *path, enum switch_way *way, struct err *e)
+{
+    struct work_table t = {0};
+    int rc = work_table_read(&t, path, path, WORK_TABLE_ALL, e);
+    *way = t.way;
+    work_table_close(&t);
+    return rc;
+}
+
+int switches_of_tables(char *const *paths, int n, struct buf *json, bool *answered, struct err *e)
+{
+    char **sorted = xcalloc((size_t)n, sizeof *sorted), **of_way[SWITCH_WAYS];
+    struct estimate_switches q = {.unit = 1};
+    int rc = 0;
+    memcpy(sorted, paths, (size_t)n * sizeof *sorted);
+    qsort(sorted, (size_t)n, sizeof *sorted, natural);
+    for (int way = 0; way < SWITCH_WAYS; way++)
+        q.paths[way] = of_way[way] = xcalloc((size_t)n, sizeof *sorted);
+    for (int i = 0; i < n && !rc; i++) {
+        enum switch_way way;
+        rc = find_way(sorted[i], &way, e);
+        if (!rc)
+            of_way[way][q.n[way]++] = sorted[i];
+    }
+    if (!rc)
+        rc = estimate_switches(&q, json, answered, e);
+    for (int way = 0; way < SWITCH_WAYS; way++)
+        free(of_way[way]);
+    free(sorted);
     return rc;
 }

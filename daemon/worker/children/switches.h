@@ -18,4 +18,9 @@ bool switches_asked(const struct switches_options *o);
 /* results.json's text. *answered: there is a free energy. ERR_USAGE, ERR_MISSING_FILE, ERR_UNSUPPORTED. */
 int switches_estimate(const struct switches_options *o, struct buf *json, bool *answered, struct err *e);
 
+/* Whether a file is one of works of a walker (work.tsv). */
+bool switches_of_walkers(char *const *paths, int n);
+/* The same from such files alone, in natural order; each says which way its works are of. */
+int switches_of_tables(char *const *paths, int n, struct buf *json, bool *answered, struct err *e);
+
 #endif

@@ -13,7 +13,8 @@
 
 static const char *const file_names[CHECKPOINT_FILES] = {"checkpoint", "checkpoint.previous"};
 
-#define MAGIC UINT64_C(0x34504b434c414853)   /* "SHALCKP4" as bytes; the digit is the version of the format */
+#define MAGIC_5 UINT64_C(0x35504b434c414853) /* "SHALCKP5" as bytes; the digit is the version of the format */
+#define MAGIC_4 UINT64_C(0x34504b434c414853) /* without what follows the key */
 #define MAGIC_3 UINT64_C(0x33504b434c414853) /* without what follows the offsets */
 #define NUMBER_MAX (UINT64_C(1) << 62)       /* sums of two fit what frames and offsets of files can say */
 
@@ -27,9 +28,11 @@ enum word {
     WORD_SALT,
     WORD_STATE_BYTES,
     WORD_OFFSETS,
-    WORD_ENSEMBLE = WORD_OFFSETS + OUTPUT_COUNT,
+    WORD_ENSEMBLE = WORD_OFFSETS + OUTPUT_WORK,
     WORD_SEED,
     WORD_KEY,
+    WORD_WORK, /* the offset of the file of works */
+    WORD_SWITCHES,
     WORD_COUNT
 };
 
@@ -50,17 +53,26 @@ static void encode(const struct checkpoint *c, struct buf *out)
 {
     const uint64_t walker = c->exchanged ? c->walker + 1 : 0;
     const uint64_t words[WORD_OFFSETS] = {
-        [WORD_MAGIC] = MAGIC,    [WORD_WINDOW] = c->window | walker << 32, [WORD_WINDOWS] = c->windows,
-        [WORD_STAGE] = c->stage, [WORD_STAGE_STEP] = c->stage_step,        [WORD_INDEX] = c->index,
-        [WORD_SALT] = c->salt,   [WORD_STATE_BYTES] = c->state.len,
+        [WORD_MAGIC] = c->switching ? MAGIC_5 : MAGIC_4,
+        [WORD_WINDOW] = c->window | walker << 32,
+        [WORD_WINDOWS] = c->windows,
+        [WORD_STAGE] = c->stage,
+        [WORD_STAGE_STEP] = c->stage_step,
+        [WORD_INDEX] = c->index,
+        [WORD_SALT] = c->salt,
+        [WORD_STATE_BYTES] = c->state.len,
     };
     for (int i = 0; i < WORD_OFFSETS; i++)
         put_word(out, words[i]);
-    for (int i = 0; i < OUTPUT_COUNT; i++)
+    for (int i = 0; i < OUTPUT_WORK; i++)
         put_word(out, c->offset[i]);
     put_word(out, c->owner.ensemble);
     put_word(out, c->owner.seed);
     put_word(out, c->owner.key);
+    if (c->switching) {
+        put_word(out, c->offset[OUTPUT_WORK]);
+        put_word(out, c->switches);
+    }
     buf_add(out, c->state.data, c->state.len);
     put_word(out, checksum(out->data, out->len));
 }
@@ -69,7 +81,8 @@ static void encode(const struct checkpoint *c, struct buf *out)
 static bool in_range(const struct checkpoint *c)
 {
     bool good = c->window < c->windows && c->windows <= INT32_MAX && c->walker < c->windows && c->stage <= INT32_MAX &&
-                c->stage_step < NUMBER_MAX && c->index < NUMBER_MAX && c->salt <= INT32_MAX;
+                c->stage_step < NUMBER_MAX && c->index < NUMBER_MAX && c->salt <= INT32_MAX &&
+                c->switches <= UINT32_MAX;
     for (int i = 0; i < OUTPUT_COUNT; i++)
         good &= c->offset[i] < NUMBER_MAX;
     return good;
@@ -77,18 +90,19 @@ static bool in_range(const struct checkpoint *c)
 
 static int decode(struct checkpoint *c, const struct buf *in, const char *path, struct err *e)
 {
-    const bool old = in->len >= 8 && word_at(in->data, WORD_MAGIC) == MAGIC_3;
-    const size_t head = 8 * (old ? WORD_ENSEMBLE : WORD_COUNT);
+    const uint64_t magic = in->len >= 8 ? word_at(in->data, WORD_MAGIC) : 0;
+    const bool old = magic == MAGIC_3, switching = magic == MAGIC_5;
+    const size_t head = 8 * (old ? WORD_ENSEMBLE : switching ? WORD_COUNT : WORD_WORK);
     if (in->len < head + 8)
         return err_set(e, ERR_CHECKPOINT, "%s: only %zu %s", path, in->len,
                        number_word((int64_t)in->len, "byte", "bytes"));
     uint64_t sum;
     memcpy(&sum, in->data + in->len - 8, 8);
-    bool whole = le64toh(sum) == checksum(in->data, in->len - 8), ours = old || word_at(in->data, WORD_MAGIC) == MAGIC;
+    bool whole = le64toh(sum) == checksum(in->data, in->len - 8), ours = old || switching || magic == MAGIC_4;
     if (whole && !ours && !memcmp(in->data, "SHALCKP", 7))
         return err_set(
             e, ERR_UNSUPPORTED,
-            "%s: of format %c, this program reads formats 3 and 4: go on with the program that wrote it, or submit "
+            "%s: of format %c, this program reads formats 3 to 5: go on with the program that wrote it, or submit "
             "the ensemble again",
             path, in->data[7]);
     if (!ours)
@@ -103,8 +117,13 @@ static int decode(struct checkpoint *c, const struct buf *in, const char *path, 
     c->stage_step = word_at(in->data, WORD_STAGE_STEP);
     c->index = word_at(in->data, WORD_INDEX);
     c->salt = word_at(in->data, WORD_SALT);
-    for (int i = 0; i < OUTPUT_COUNT; i++)
+    for (int i = 0; i < OUTPUT_WORK; i++)
         c->offset[i] = word_at(in->data, (size_t)WORD_OFFSETS + (size_t)i);
+    c->switching = switching;
+    if (switching) {
+        c->offset[OUTPUT_WORK] = word_at(in->data, WORD_WORK);
+        c->switches = word_at(in->data, WORD_SWITCHES);
+    }
     c->owned = !old;
     if (c->owned)
         c->owner = (struct checkpoint_owner){word_at(in->data, WORD_ENSEMBLE), word_at(in->data, WORD_SEED),

@@ -3,7 +3,8 @@
  * A checkpoint: where a replica is in its protocol, how long its output files were, and the exact state of its
  * simulation. Continuing from it gives the same bytes as not stopping. FOLDER/checkpoint is the newest,
  * FOLDER/checkpoint.previous the one before, for when the newest is damaged. On disk: little-endian 64-bit words, the
- * state's bytes, and a checksum of it all. Format 4; format 3, which lacks the owner, is read too.
+ * state's bytes, and a checksum of it all. Format 4, and 5 of walkers, which has their switches;
+ * format 3, which lacks the owner, is read too.
  */
 #ifndef SHOAL_DAEMON_WORKER_FILES_CHECKPOINT_H
 #define SHOAL_DAEMON_WORKER_FILES_CHECKPOINT_H
@@ -23,7 +24,9 @@ struct checkpoint {
         uint64_t seed,
             key; /* of the random streams: the spec's, and the replica's, which is another in every window and repeat */
     } owner;
-    bool owned; /* false: it is of format 3, which has no owner */
+    bool owned;        /* false: it is of format 3, which has no owner */
+    bool switching;    /* of a walker */
+    uint64_t switches; /* that it has done, whose works are in its file; one more may be under way in the state */
     uint64_t offset[OUTPUT_COUNT];
     struct buf state; /* sim_save's bytes; owned */
 };

@@ -13,7 +13,13 @@
 #include "engine/base/number.h"
 #include "engine/base/path.h"
 
-const char *const output_names[OUTPUT_COUNT] = {"dhdl.xvg", "energy.xvg", "traj.xtc"};
+const char *const output_names[OUTPUT_COUNT] = {"dhdl.xvg", "energy.xvg", "traj.xtc", "work.tsv"};
+
+/* The last one is a walker's alone. */
+static int count_files(const struct outputs *r)
+{
+    return r->works ? OUTPUT_COUNT : OUTPUT_WORK;
+}
 
 int outputs_lock(struct outputs *r, const char *folder, struct err *e)
 {
@@ -51,7 +57,7 @@ int outputs_reach(const struct outputs *r, const uint64_t offset[OUTPUT_COUNT], 
 
 int outputs_open(struct outputs *r, const uint64_t offset[OUTPUT_COUNT], struct err *e)
 {
-    for (int i = 0; i < OUTPUT_COUNT; i++) {
+    for (int i = 0; i < count_files(r); i++) {
         struct output_file *f = &r->files[i];
         f->fd = openat(r->lock, output_names[i], O_RDWR | O_CREAT | O_CLOEXEC, 0644);
         if (f->fd < 0)
@@ -137,7 +143,7 @@ int outputs_flush_file(struct outputs *r, enum output which, struct err *e)
 
 int outputs_flush(struct outputs *r, struct err *e)
 {
-    for (int i = 0; i < OUTPUT_COUNT; i++) {
+    for (int i = 0; i < count_files(r); i++) {
         int rc = outputs_flush_file(r, i, e);
         if (rc)
             return rc;
@@ -148,7 +154,7 @@ int outputs_flush(struct outputs *r, struct err *e)
 int outputs_sync(struct outputs *r, struct err *e)
 {
     int rc = outputs_flush(r, e);
-    for (int i = 0; !rc && i < OUTPUT_COUNT; i++)
+    for (int i = 0; !rc && i < count_files(r); i++)
         if (fsync(r->files[i].fd))
             rc = err_errno(e, "fsync %s/%s", r->folder, output_names[i]);
     if (!rc && fsync(r->lock))

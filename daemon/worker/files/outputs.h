@@ -15,12 +15,13 @@
 
 #include "engine/base/buf.h"
 
-enum output { OUTPUT_DHDL, OUTPUT_ENERGY, OUTPUT_TRAJECTORY, OUTPUT_COUNT };
+enum output { OUTPUT_DHDL, OUTPUT_ENERGY, OUTPUT_TRAJECTORY, OUTPUT_WORK, OUTPUT_COUNT };
 extern const char *const output_names[OUTPUT_COUNT]; /* file names in the window's folder */
 
 struct outputs {
     char *folder;
-    int lock; /* descriptor of the folder, locked: two workers never write to one window */
+    bool works; /* a walker's: OUTPUT_WORK is one of its files. Set before outputs_open */
+    int lock;   /* descriptor of the folder, locked: two workers never write to one window */
     struct output_file {
         int fd;
         uint64_t written; /* bytes in the file */

@@ -146,9 +146,9 @@ static int look_at_system(struct listing *l, struct campaign_item *it, struct sp
         take_files(it, src, paths);
         struct prediction needs = spec_predict(spec, &sys);
         it->facts =
-            json_pack("{s:i,s:i,s:i,s:f,s:I,s:i}", "atoms", sys.natoms, "windows", spec->settings.alchemy.nwindows,
-                      "replicas", needs.replicas, "ns", needs.ns, "disk_bytes",
-                      (json_int_t)(needs.replica_bytes * needs.replicas), "inputs", (int)json_array_size(l->inputs));
+            json_pack("{s:i,s:i,s:i,s:f,s:I,s:i}", "atoms", sys.natoms, "windows", spec_windows(spec), "replicas",
+                      needs.replicas, "ns", needs.ns, "disk_bytes", (json_int_t)(needs.replica_bytes * needs.replicas),
+                      "inputs", (int)json_array_size(l->inputs));
         json_object_set_new(it->facts, "production", production_of(spec));
         l->production += json_number_value(json_object_get(json_object_get(it->facts, "production"), "ns")) *
                          needs.replicas * l->campaign->repeats;
@@ -229,9 +229,10 @@ static json_t *describe_family(const struct listing *l, const struct campaign_it
     double ns = 0;
     submission_hash(w->text.data, it->files, hash);
     for (int i = 0; i < spec->nstages; i++)
-        ns += (double)spec->stages[i].steps * spec->stages[i].timestep * 1e-3;
+        ns += (double)spec->stages[i].steps * spec->stages[i].timestep * 1e-3 *
+              (spec->stages[i].kind == STAGE_PRODUCE ? 1 + spec_switching_share(spec) : 1);
     return json_pack("{s:s,s:i,s:f,s:o}", "hash", hash, "replicas",
-                     spec->settings.alchemy.nwindows * spec->repeats * l->campaign->repeats, "ns", ns, "production",
+                     spec_windows(spec) * spec->repeats * l->campaign->repeats, "ns", ns, "production",
                      production_of(spec));
 }
 

@@ -59,9 +59,11 @@ static void print_findings_json(const struct spec *s, const struct system *sys, 
                                                 (json_int_t)f->cores, "wall_seconds", wall_time(f),
                                                 "replica_memory_bytes", (json_int_t)f->cost.bytes));
     json_t *out = json_pack("{s:b,s:s,s:i,s:i,s:i,s:i,s:I,s:o,s:o*,s:O,s:O}", "ok", 1, "name", s->name, "atoms",
-                            sys->natoms, "windows", s->settings.alchemy.nwindows, "repeats", s->repeats, "stages",
-                            s->nstages, "steps_per_window", (json_int_t)spec_steps(s, s->nstages), "about", about,
-                            "split", spec_split_json(s, sys), "warnings", f->warnings, "fits", f->fits);
+                            sys->natoms, "windows", spec_windows(s), "repeats", s->repeats, "stages", s->nstages,
+                            "steps_per_window", (json_int_t)spec_steps(s, s->nstages), "about", about, "split",
+                            spec_split_json(s, sys), "warnings", f->warnings, "fits", f->fits);
+    if (s->walkers)
+        json_object_set_new(out, "switching", spec_switching_json(s, &f->needs));
     if (f->held.nterms)
         json_object_set_new(out, "standard_state",
                             json_pack("{s:[s,s], s:i, s:i, s:f, s:f}", "molecules", held_name(sys, f, 0),
@@ -118,6 +120,17 @@ static void print_split(const struct spec *s, const struct system *sys)
     buf_free(&text);
 }
 
+/* How many, how long, and what they take beside the production that they begin from. */
+static void print_switches(const struct spec *s, const struct prediction *p)
+{
+    const double each = (double)s->walkers * s->repeats * p->switches;
+    printf(
+        "%.0f switches from end A and as many from end B, %.6g ps each, in which lambda changes every %d %s; of the "
+        "time of a walker %.3g ns are switches\n",
+        each, p->switch_ns * 1e3, s->settings.switching.every,
+        number_word(s->settings.switching.every, "timestep", "timesteps"), p->switches * p->switch_ns);
+}
+
 static void print_text(const struct spec *s, const struct system *sys, const struct findings *f)
 {
     const uint32_t cycle = mesh_cycle(&s->settings.integrator);
@@ -125,11 +138,14 @@ static void print_text(const struct spec *s, const struct system *sys, const str
     struct buf text = {0};
     if (s->repeats > 1)
         snprintf(repeats, sizeof repeats, " of %d repeats", s->repeats);
-    const int windows = s->settings.alchemy.nwindows;
-    printf("%s: %d %s, %d %s, %d %s%s, %d %s, %.15g ns for each window\n", s->name, sys->natoms,
+    const int windows = spec_windows(s);
+    printf("%s: %d %s, %d %s, %d %s%s, %d %s, %.15g ns for each %s\n", s->name, sys->natoms,
            number_word(sys->natoms, "atom", "atoms"), sys->nmolecules,
-           number_word(sys->nmolecules, "molecule", "molecules"), windows, number_word(windows, "window", "windows"),
-           repeats, s->nstages, number_word(s->nstages, "stage", "stages"), f->needs.ns);
+           number_word(sys->nmolecules, "molecule", "molecules"), windows,
+           s->walkers ? "walkers" : number_word(windows, "window", "windows"), repeats, s->nstages,
+           number_word(s->nstages, "stage", "stages"), f->needs.ns, s->walkers ? "walker" : "window");
+    if (s->walkers)
+        print_switches(s, &f->needs);
     if (cycle > 1)
         printf("the mesh is computed every %u timesteps, %.6g fs\n", cycle,
                1000 * cycle * s->settings.integrator.timestep);
@@ -140,7 +156,7 @@ static void print_text(const struct spec *s, const struct system *sys, const str
         buf_printf(&text, ", %s on the %ld %s of this machine (%.3g ms a step), ", time_text(wall_time(f), time),
                    f->cores, number_word(f->cores, "core", "cores"), f->cost.seconds * 1e3);
         number_bytes(&text, f->cost.bytes);
-        buf_printf(&text, " of memory for each window that runs");
+        buf_printf(&text, " of memory for each %s that runs", s->walkers ? "walker" : "window");
     }
     puts(text.data);
     buf_free(&text);

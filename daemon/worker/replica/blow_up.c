@@ -9,6 +9,7 @@
 
 #include "daemon/worker/replica/internal.h"
 #include "daemon/worker/replica/timeline.h"
+#include "engine/series/work_table.h"
 
 #define BLOWN_UP_FILE "blowup.gro"
 #define REACH 999.0          /* nm: columns of .gro files hold no more */
@@ -27,7 +28,12 @@ static void put_moment(struct buf *out, const struct replica *r)
 {
     const struct stage *stage = &r->spec->stages[r->stage];
     const uint64_t before = timeline_timesteps(r->spec, r->stage, 0), now = sim_step_number(r->sim);
-    const uint64_t step = stage->kind == STAGE_MINIMIZE ? r->stage_step : now > before ? now - before : 0;
+    const bool known = stage->kind == STAGE_MINIMIZE || sim_switch(r->sim).under_way;
+    const uint64_t step = known ? r->stage_step : now > before ? now - before : 0;
+    const struct sim_switch way = sim_switch(r->sim);
+    if (way.under_way)
+        buf_printf(out, "in %s switch %u, after step %u of it; it began from the snapshot ", switch_way_words[way.way],
+                   way.number, way.steps);
     if (stage->kind == STAGE_MINIMIZE)
         buf_printf(out, "in stage %" PRIu64 " (minimize), after step %" PRIu64 " of it", r->stage + 1, step);
     else

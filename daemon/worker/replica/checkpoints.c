@@ -59,13 +59,15 @@ int CO_FN replica_save(struct replica *r, struct err *e)
     struct keeping k = {.r = r,
                         .c = {.state = r->state,
                               .window = (uint64_t)r->setup.window,
-                              .windows = (uint64_t)r->spec->settings.alchemy.nwindows,
+                              .windows = (uint64_t)spec_windows(r->spec),
                               .walker = r->walker,
                               .exchanged = exchange_on(r),
                               .stage = r->stage,
                               .stage_step = over ? r->spec->stages[r->stage - 1].steps : r->stage_step,
                               .index = r->index + 1,
                               .salt = r->salt,
+                              .switching = r->spec->walkers > 0,
+                              .switches = r->switches,
                               .owner = replica_owner(r)}};
     for (int i = 0; i < OUTPUT_COUNT; i++)
         k.c.offset[i] = outputs_offset(&r->outputs, i);
@@ -125,6 +127,7 @@ void replica_go_on_from(struct replica *r, const struct checkpoint *c)
     r->stage_step = c->stage_step;
     r->index = c->index;
     r->salt = c->salt;
+    r->switches = c->switches;
 }
 
 struct opening {
@@ -152,7 +155,7 @@ int CO_FN replica_open_files(struct replica *r, struct err *e)
         return rc;
     struct buf *rows = outputs_begin(&r->outputs, OUTPUT_DHDL);
     const char *stretched = model_stretched(r->shared->model);
-    dhdl_header(rows, &r->spec->settings, r->setup.window, timeline_has_pv(r->spec));
+    dhdl_header(rows, &r->spec->settings, replica_row(r), timeline_has_pv(r->spec));
     if (stretched)
         buf_printf(rows, XVG_STRETCHED "%s\n", stretched);
     outputs_end(&r->outputs, OUTPUT_DHDL);

@@ -72,7 +72,8 @@ int replica_memory(struct replica *r, struct err *e)
     size_t observed = 0;
     for (int i = 0; i < r->shared->system.nobservables; i++)
         observed += observe_bytes(&r->shared->system.observables[i]);
-    const size_t state = REPLICA_STATE_HEAD + STATE_BYTES_OF_ATOM * replica_atoms(r) + observed;
+    const size_t states = r->spec->walkers ? 2 : 1; /* within a switch that which is held, too */
+    const size_t state = states * (REPLICA_STATE_HEAD + STATE_BYTES_OF_ATOM * replica_atoms(r) + observed);
     int rc = memory_to_begin(REPLICA_BYTES_OF_ATOM * replica_atoms(r) + OBSERVED_COPIES * observed +
                                  model_host_work(r->shared->model) + 2 * ROW_FILES * rows,
                              "a replica", e);

@@ -21,7 +21,7 @@
 enum { QUEUE = 3 };
 
 /* What comes next of all that happens after `step` steps of the stage. */
-enum event { ROWS, OBSERVE, FRAME, EXCHANGE, MOVE, KEEP, STEPS };
+enum event { ROWS, OBSERVE, FRAME, EXCHANGE, MOVE, SWITCH, KEEP, STEPS };
 struct next_event {
     uint64_t step;
     enum event next;
@@ -100,8 +100,12 @@ static bool next_work(const struct dynamics *d, struct queued *out)
         case MOVE:
             if (step == 0 || !timeline_volume_move(spec, stage, step))
                 break;
-            at->next = KEEP;
+            at->next = SWITCH;
             return is(out, SIM_BAROSTAT, 1);
+        case SWITCH:
+            if (replica_switch_due(d->r, step))
+                return false;
+            break;
         case KEEP:
             if (to_be_kept(d, step))
                 return false;
@@ -233,7 +237,7 @@ static int start_moving(struct replica *r, struct err *e)
 {
     const struct spec *spec = r->spec;
     bool first = timeline_timesteps(spec, r->stage, 0) == 0;
-    bool continued = r->stage == 0 && system_start(&r->shared->system, r->setup.window).v &&
+    bool continued = r->stage == 0 && system_start(&r->shared->system, replica_row(r)).v &&
                      integrator_conserves_energy(spec->settings.integrator.kind);
     return first && !continued ? sim_thermalize(r->sim, e) : 0;
 }
@@ -247,12 +251,17 @@ static int CO_FN pause(struct dynamics *d, bool *over, struct err *e)
         return replica_frame(d->r, e);
     if (what == EXCHANGE)
         return exchange_meet(d->r, e);
+    if (what == SWITCH)
+        return replica_switch(d->r, e);
     return *over ? 0 : replica_save_or_stop(d->r, e);
 }
 
 int CO_FN replica_dynamics(struct replica *r, const struct stage *stage, struct err *e)
 {
-    const enum event next = r->stage_step == 0 ? ROWS : r->stage_step < stage->steps ? STEPS : KEEP;
+    const enum event next = r->stage_step == 0                     ? ROWS
+                            : replica_switch_due(r, r->stage_step) ? SWITCH
+                            : r->stage_step < stage->steps         ? STEPS
+                                                                   : KEEP;
     struct dynamics d = {.r = r, .stage = stage, .planned = {r->stage_step, next}};
     bool over = false;
     int rc = r->stage_step ? 0 : start_moving(r, e);

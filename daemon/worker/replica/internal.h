@@ -2,7 +2,8 @@
  *
  * Inside a replica, from below: its work (work.c); exchanges of windows (exchange.c), its disk (disk.c), whether volume
  * moves have room (volume.c); rows and frames (frames.c), phases (phase.c); checkpoints (checkpoints.c); what it takes
- * over (origin.c); where it goes on (restore.c); its timesteps (dynamics.c); its story (replica.c).
+ * over (origin.c); where it goes on (restore.c); its switches (switches.c); its timesteps (dynamics.c); its story
+ * (replica.c).
  */
 #ifndef SHOAL_DAEMON_WORKER_REPLICA_INTERNAL_H
 #define SHOAL_DAEMON_WORKER_REPLICA_INTERNAL_H
@@ -30,6 +31,7 @@ struct replica {
     } frame;
     uint64_t stage, stage_step, index; /* index: of the last checkpoint */
     uint64_t salt;                     /* of its noise */
+    uint64_t switches;                 /* that it has done, of a walker */
     double *delta_u;                   /* [windows] */
     double (*x)[3], (*v)[3];           /* [atoms], for frames and the final file */
     struct buf state;                  /* of the last checkpoint made here; its memory is kept */
@@ -78,6 +80,11 @@ int CO_FN replica_dynamics(struct replica *r, const struct stage *stage, struct 
 /* Makes a checkpoint, with which the stage ends where the replica is to stop. REPLICA_STOPPED. */
 int CO_FN replica_save_or_stop(struct replica *r, struct err *e);
 
+/* Whether a switch comes before anything else after `step` steps of the stage at hand. */
+bool replica_switch_due(const struct replica *r, uint64_t step);
+/* Makes the switch that is due, or what is left of it, and notes its work; the replica is where it was before.
+ * REPLICA_STOPPED. */
+int CO_FN replica_switch(struct replica *r, struct err *e);
 /* Volume moves: when a stage begins or is taken up again, after each of them, and when the stage is over. An event
  * (narrow) says where the box has no room for them (engine/system/volume_moves.h): once it is so, and at the end with
  * all counted. */
@@ -96,6 +103,11 @@ int64_t replica_clock_steps(const struct replica *r);
 /* Takes r->shared's spec, with the replica's own target. ERR_CONFLICT. */
 int replica_take_spec(struct replica *r, struct err *e);
 
+/* The row of alchemy.windows that it is in, as its model has them. */
+static inline int replica_row(const struct replica *r)
+{
+    return spec_row(r->spec, r->setup.window);
+}
 /* What its simulation's random streams are keyed by: that of the replica of the window in which it began. */
 uint32_t replica_random_key(const struct replica *r);
 /* Whose checkpoints are its own. */

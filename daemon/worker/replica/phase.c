@@ -19,7 +19,7 @@ int CO_FN replica_enter(struct replica *r, uint64_t stage, struct err *e)
     }
     rc = replica_take_spec(r, e);
     models_put(r->setup.models, before);
-    return rc ? rc : sim_new(&r->sim, r->shared->model, r->setup.window, replica_random_key(r), e);
+    return rc ? rc : sim_new(&r->sim, r->shared->model, replica_row(r), replica_random_key(r), e);
 }
 
 int CO_FN replica_next_phase(struct replica *r, struct err *e)

@@ -123,18 +123,19 @@ static int CO_FN story(struct replica *r, struct err *e)
     rc = replica_take_spec(r, e);
     if (rc)
         return rc;
-    int natoms = r->shared->system.natoms, windows = r->spec->settings.alchemy.nwindows;
+    int natoms = r->shared->system.natoms, rows = r->spec->settings.alchemy.nwindows, windows = spec_windows(r->spec);
     if (r->setup.window < 0 || r->setup.window >= windows)
         return err_set(e, ERR_PROTOCOL, "window %d of an ensemble of %d", r->setup.window, windows);
+    r->outputs.works = r->spec->walkers > 0;
     rc = replica_lock(r, e);
     if (!rc)
         rc = replica_memory(r, e);
     if (rc)
         return rc;
-    r->delta_u = xcalloc((size_t)windows, sizeof *r->delta_u);
+    r->delta_u = xcalloc((size_t)rows, sizeof *r->delta_u);
     r->x = xcalloc((size_t)natoms, sizeof *r->x);
     r->v = xcalloc((size_t)natoms, sizeof *r->v);
-    rc = sim_new(&r->sim, r->shared->model, r->setup.window, replica_random_key(r), e);
+    rc = sim_new(&r->sim, r->shared->model, replica_row(r), replica_random_key(r), e);
     if (!rc)
         rc = replica_restore(r, e);
     if (!rc) /* reading can take long: from here on, silence means that it is stuck */

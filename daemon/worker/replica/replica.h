@@ -28,6 +28,7 @@ struct replica_report {
     enum report_kind kind;
     uint64_t stage, step, steps; /* step of steps over all stages */
     double time;                 /* ps of dynamics since the start */
+    uint64_t switched;           /* timesteps of switches done, beside these */
     uint64_t index;              /* segment: the checkpoint's */
     const uint64_t *bytes;       /* segment: [OUTPUT_COUNT] */
     const char *event;           /* event: its kind */

@@ -13,6 +13,7 @@
 #include "engine/base/clock.h"
 #include "engine/base/number.h"
 #include "engine/series/energy.h"
+#include "engine/series/work_table.h"
 
 /* Good ones, but: what follows from it was a failure; not of the meeting that all replicas go on from. */
 enum { LEADS_ASTRAY = CHECKPOINT_NONE + 1, NOT_COMMON };
@@ -58,7 +59,7 @@ static int read_job(void *arg, struct err *e)
         return NOT_COMMON;
     if (!rc)
         replica_fit_target(k->r, &k->c);
-    if (!rc && (k->c.windows != (uint64_t)spec->settings.alchemy.nwindows || k->c.stage > (uint64_t)spec->nstages ||
+    if (!rc && (k->c.windows != (uint64_t)spec_windows(spec) || k->c.stage > (uint64_t)spec->nstages ||
                 (k->c.stage < (uint64_t)spec->nstages && k->c.stage_step > spec->stages[k->c.stage].steps)))
         rc = err_set(e, ERR_CHECKPOINT, "the checkpoint is of another ladder or protocol");
     if (!rc && leads_astray(k))
@@ -104,8 +105,14 @@ static int CO_FN begin(struct replica *r, struct err *e)
         rc = replica_open_files(r, e);
     if (rc)
         return rc;
-    energy_header(outputs_begin(&r->outputs, OUTPUT_ENERGY), &r->spec->settings, &r->shared->system);
+    const struct settings *set = &r->spec->settings;
+    energy_header(outputs_begin(&r->outputs, OUTPUT_ENERGY), set, &r->shared->system);
     outputs_end(&r->outputs, OUTPUT_ENERGY);
+    if (r->spec->walkers) {
+        const double length = (double)switch_steps(&set->switching) * set->integrator.timestep;
+        work_table_header(outputs_begin(&r->outputs, OUTPUT_WORK), set->integrator.temperature, length);
+        outputs_end(&r->outputs, OUTPUT_WORK);
+    }
     return replica_flush(r, e);
 }
 
@@ -156,8 +163,10 @@ static int CO_FN salt_anew(struct replica *r, struct err *e)
             "): with the same it would fail again",
             timeline_timesteps(r->spec, r->stage, r->stage_step), r->salt);
     replica_report_event(r, "salt", &why);
+    /* A switch that is under way begins anew from its snapshot: works are of whole switches of one noise. */
+    int rc = sim_switch(r->sim).under_way ? sim_switch_end(r->sim, e) : 0;
     sim_salt(r->sim, (uint32_t)r->salt);
-    return replica_save(r, e);
+    return rc ? rc : replica_save(r, e);
 }
 
 /* ---- together ---- */

@@ -165,6 +165,16 @@ uint64_t timeline_exchanges(const struct spec *spec, uint64_t stage, uint64_t st
     return n;
 }
 
+uint64_t timeline_switches(const struct spec *spec, uint64_t stage, uint64_t step)
+{
+    uint64_t n = 0;
+    for (uint64_t i = 0; i <= stage && i < (uint64_t)spec->nstages; i++) {
+        const struct stage *s = &spec->stages[i];
+        n += s->switch_every ? (i < stage ? s->steps : step) / s->switch_every : 0;
+    }
+    return n;
+}
+
 uint64_t timeline_meetings(const struct spec *spec, uint64_t stage, uint64_t step)
 {
     if (!timeline_together(spec, stage, step))
@@ -198,6 +208,7 @@ uint64_t timeline_next_event(const struct spec *spec, uint64_t stage, uint64_t s
         next = next_multiple(s->frames_every, step, next);
     if (s->kind == STAGE_PRODUCE)
         next = next_observed(spec, stage, step, next);
+    next = next_multiple(s->switch_every, step, next);
     if (s->npt)
         next = next_multiple((uint64_t)spec->settings.barostat.every, step, next);
     return next_multiple(spec->checkpoint_every, step, next);

@@ -47,6 +47,8 @@ bool timeline_exchange(const struct spec *spec, uint64_t stage, uint64_t step);
 /* How many times it has been time to: whether they were together then does not count. `now`: that after `step` steps
  * counts, too. */
 uint64_t timeline_exchanges(const struct spec *spec, uint64_t stage, uint64_t step, bool now);
+/* How many switches a walker has made once it has done `step` steps of a stage and all that comes then. */
+uint64_t timeline_switches(const struct spec *spec, uint64_t stage, uint64_t step);
 /* How many times they have met, to exchange and at the ends of stages in which they do; 0 until they are together. */
 uint64_t timeline_meetings(const struct spec *spec, uint64_t stage, uint64_t step);
 /* The next step of a stage, after `step`, at which something other than a step happens. */

@@ -24,7 +24,10 @@ void replica_report(const struct replica *r, struct replica_report what)
         what.steps = spec_steps(r->spec, r->spec->nstages);
         what.step = spec_steps(r->spec, (int)r->stage) + r->stage_step;
         what.time = timeline_elapsed(r->spec, r->stage, r->stage_step);
+        what.switched = r->switches * switch_steps(&r->spec->settings.switching);
     }
+    if (r->sim && sim_switch(r->sim).under_way)
+        what.switched += sim_switch(r->sim).steps;
     what.stage = r->stage;
     r->setup.report(r->setup.ctx, r, &what);
 }

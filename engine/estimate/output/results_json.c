@@ -127,13 +127,14 @@ static void samples(struct writer *w, const struct window_result *x)
     jw_end(w, '}');
 }
 
+const char *const estimate_status[] = {[ESTIMATE_DONE] = "ok",
+                                       [ESTIMATE_PARTIAL] = "partial",
+                                       [ESTIMATE_RUNNING] = "running",
+                                       [ESTIMATE_FAILED] = "failed",
+                                       [ESTIMATE_WAITS] = "waits"};
+
 static void window(struct writer *w, const struct result *r, int repeat, int k)
 {
-    static const char *const status[] = {[ESTIMATE_DONE] = "ok",
-                                         [ESTIMATE_PARTIAL] = "partial",
-                                         [ESTIMATE_RUNNING] = "running",
-                                         [ESTIMATE_FAILED] = "failed",
-                                         [ESTIMATE_WAITS] = "waits"};
     const struct window_result *x = r->windows + k;
     const struct ladder *l = r->ladder;
     jw_begin(w, NULL, '{');
@@ -143,7 +144,7 @@ static void window(struct writer *w, const struct result *r, int repeat, int k)
     for (int c = 0; c < l->ncomponents; c++)
         jw_real(w, lambda_names[l->component[c]].ours, l->lambda[k * l->ncomponents + c]);
     jw_end(w, '}');
-    jw_text(w, "status", status[x->status]);
+    jw_text(w, "status", estimate_status[x->status]);
     jw_text(w, "reason", x->reason);
     if (x->seeded)
         jw_integer(w, "seed", x->seed);
@@ -407,6 +408,38 @@ static void production(struct writer *w, struct report *r)
     jw_end(w, ']');
 }
 
+void report_methods(struct writer *w, const struct report *r)
+{
+    if (r->methods) {
+        jw_begin(w, "methods", '[');
+        r->methods(r->observables_of, w);
+        jw_end(w, ']');
+    }
+    if (r->split) {
+        jw_item(w, "split");
+        buf_printf(w->out, "%s", r->split);
+    }
+}
+
+void report_watched(struct writer *w, const struct report *r)
+{
+    if (r->observables) {
+        jw_begin(w, "observables", '[');
+        r->observables(r->observables_of, w);
+        jw_end(w, ']');
+    }
+    if (r->torsions) {
+        jw_begin(w, "torsions", '{');
+        r->torsions(r->observables_of, w);
+        jw_end(w, '}');
+    }
+    if (r->fold) {
+        jw_begin(w, "fold", '{');
+        r->fold(r->observables_of, w);
+        jw_end(w, '}');
+    }
+}
+
 void report_write(struct report *r, struct buf *json)
 {
     const struct result *whole = report_whole(r);
@@ -414,15 +447,7 @@ void report_write(struct report *r, struct buf *json)
     jw_begin(&w, NULL, '{');
     head(&w, r);
     report_about(&w, r->about);
-    if (r->methods) {
-        jw_begin(&w, "methods", '[');
-        r->methods(r->observables_of, &w);
-        jw_end(&w, ']');
-    }
-    if (r->split) {
-        jw_item(&w, "split");
-        buf_printf(json, "%s", r->split);
-    }
+    report_methods(&w, r);
     repeats(&w, r);
     jw_begin(&w, "estimators", '[');
     for (int i = 0; i < whole->nestimators; i++)
@@ -439,21 +464,7 @@ void report_write(struct report *r, struct buf *json)
     convergence(&w, whole);
     profiles_write(&w, r);
     production(&w, r);
-    if (r->observables) {
-        jw_begin(&w, "observables", '[');
-        r->observables(r->observables_of, &w);
-        jw_end(&w, ']');
-    }
-    if (r->torsions) {
-        jw_begin(&w, "torsions", '{');
-        r->torsions(r->observables_of, &w);
-        jw_end(&w, '}');
-    }
-    if (r->fold) {
-        jw_begin(&w, "fold", '{');
-        r->fold(r->observables_of, &w);
-        jw_end(&w, '}');
-    }
+    report_watched(&w, r);
     warnings(&w, r);
     jw_end(&w, '}');
     buf_add(json, "\n", 1);

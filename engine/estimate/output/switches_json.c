@@ -58,8 +58,49 @@ static void named_estimator(struct writer *w, const struct switching *s, const s
     buf_free(&reason);
 }
 
-static void switches_head(struct writer *w, const struct switching *s, const struct named *best,
-                          const struct named *bar)
+/* What the number is of, and what is to be said beside it. */
+static void meaning(struct writer *w, const struct switching *s, const struct walkers_report *of,
+                    const struct range *total)
+{
+    static const char *const none[] = {"pressure", "solvation", "change", "standard_state", "finite_size"};
+    jw_text(w, "quantity", of ? "G(end B) - G(end A)" : "G(1) - G(0)");
+    jw_quantity(w, "temperature", s->temperature, "kelvin");
+    if (!of) {
+        for (int i = 0; i < 5; i++)
+            jw_null(w, none[i]);
+        report_about(w, &(struct estimate_about){0});
+        return;
+    }
+    if (isnan(of->report->pressure))
+        jw_null(w, "pressure");
+    else
+        jw_quantity(w, "pressure", of->report->pressure, "bar");
+    report_meaning(w, of->report, total);
+    report_about(w, of->report->about);
+    report_methods(w, of->report);
+}
+
+/* The number of each repeat, from its switches alone. */
+static void repeats_alone(struct writer *w, const struct walkers_report *of)
+{
+    if (!of || of->nrepeats < 2) {
+        jw_null(w, "repeats");
+        return;
+    }
+    jw_begin(w, "repeats", '[');
+    for (int i = 0; i < of->nrepeats; i++) {
+        const struct switching *s = of->repeats + i;
+        jw_begin(w, NULL, '{');
+        jw_integer(w, "repeat", (size_t)i);
+        report_energy(w, "free_energy", s->beta, &s->bar);
+        report_verdict(w, &s->bar_verdict);
+        jw_end(w, '}');
+    }
+    jw_end(w, ']');
+}
+
+static void switches_head(struct writer *w, const struct switching *s, const struct walkers_report *of,
+                          const struct named *best, const struct named *bar)
 {
     const double kcal = 1 / (s->beta * UNIT_KCAL);
     struct buf reason = {0};
@@ -70,19 +111,17 @@ static void switches_head(struct writer *w, const struct switching *s, const str
         jw_null(w, "estimate");
         jw_null(w, "uncertainty");
     }
+    if (of)
+        walkers_list(of, &reason);
+    const bool whole = best == bar && !reason.len;
     if (best != bar || !best->total->ok)
         verdict_failure(bar->verdict, &reason);
     report_verdict(w, best->verdict);
-    jw_text(w, "status", !best->total->ok ? "failed" : best == bar ? "ok" : "partial");
+    jw_text(w, "status", !best->total->ok ? "failed" : whole ? "ok" : "partial");
     jw_text(w, "reason", reason.data);
     jw_text(w, "estimator", best->total->ok ? best->name : NULL);
-    jw_text(w, "quantity", "G(1) - G(0)");
-    jw_quantity(w, "temperature", s->temperature, "kelvin");
-    static const char *const none[] = {"pressure", "solvation", "change", "standard_state", "finite_size"};
-    for (int i = 0; i < 5; i++)
-        jw_null(w, none[i]);
-    report_about(w, &(struct estimate_about){0});
-    jw_null(w, "repeats");
+    meaning(w, s, of, best->total->ok ? best->total : NULL);
+    repeats_alone(w, of);
     buf_free(&reason);
 }
 
@@ -113,7 +152,21 @@ static void way(struct writer *w, const struct switching *s, enum switch_way whi
     jw_end(w, '}');
 }
 
-static void switching(struct writer *w, const struct switching *s)
+/* From how much walkers differ. */
+static void spread(struct writer *w, const struct switching *s)
+{
+    const struct walker_spread *x = &s->spread;
+    if (!x->walkers)
+        return;
+    jw_begin(w, "spread", '{');
+    jw_integer(w, "walkers", (size_t)x->walkers);
+    jw_quantity(w, "error", x->error / s->beta / UNIT_KCAL, "kilocalorie_per_mole");
+    jw_real(w, "inefficiency", x->inefficiency);
+    jw_real(w, "drift", x->drift);
+    jw_end(w, '}');
+}
+
+static void switching(struct writer *w, const struct switching *s, const struct walkers_report *of)
 {
     jw_begin(w, "switching", '{');
     way(w, s, SWITCH_FORWARD);
@@ -128,13 +181,37 @@ static void switching(struct writer *w, const struct switching *s)
     } else {
         jw_null(w, "slope");
     }
+    spread(w, s);
+    distributions_write(w, s);
+    if (of)
+        walkers_write(w, of);
     jw_end(w, '}');
 }
 
-static void switches_warnings(struct writer *w, const struct switching *s)
+/* Correlated snapshots. */
+static void warn_spread(struct writer *w, const struct switching *s)
+{
+    const struct walker_spread *x = &s->spread;
+    char text[400];
+    if (!x->walkers || !(x->inefficiency > 1 + 3 * sqrt(2.0 / (x->walkers - 2))))
+        return;
+    snprintf(
+        text, sizeof text,
+        "works of a walker are correlated: by the spread of %d walkers %.1f works count for one, and the error says "
+        "so; snapshots are too close for their number",
+        x->walkers, x->inefficiency);
+    jw_text(w, NULL, text);
+}
+
+static void switches_warnings(struct writer *w, const struct switching *s, const struct walkers_report *of)
 {
     char text[400];
     jw_begin(w, "warnings", '[');
+    if (of && of->report->remark)
+        jw_text(w, NULL, of->report->remark);
+    if (of && of->report->fold_remark)
+        jw_text(w, NULL, of->report->fold_remark);
+    warn_spread(w, s);
     if (s->works[SWITCH_BACKWARD].reversed_sign)
         jw_text(
             w, NULL,
@@ -168,14 +245,14 @@ static void switches_warnings(struct writer *w, const struct switching *s)
     jw_end(w, ']');
 }
 
-bool switches_write(const struct switching *s, struct buf *json)
+bool switches_write(const struct switching *s, const struct walkers_report *of, struct buf *json)
 {
     struct named all[NAMED];
     list_named(s, all);
     const struct named *best = headline(s, all);
     struct writer w = {.out = json, .first = true};
     jw_begin(&w, NULL, '{');
-    switches_head(&w, s, best, all);
+    switches_head(&w, s, of, best, all);
     jw_begin(&w, "estimators", '[');
     for (int i = 0; i < NAMED; i++)
         named_estimator(&w, s, all + i);
@@ -189,8 +266,10 @@ bool switches_write(const struct switching *s, struct buf *json)
         jw_begin(&w, none[i], '[');
         jw_end(&w, ']');
     }
-    switching(&w, s);
-    switches_warnings(&w, s);
+    if (of)
+        report_watched(&w, of->report);
+    switching(&w, s, of);
+    switches_warnings(&w, s, of);
     jw_end(&w, '}');
     buf_add(json, "\n", 1);
     return best->total->ok;

@@ -17,11 +17,6 @@
 #include "engine/estimate/estimators/bar.h"
 #include "engine/estimate/switching/switching.h"
 
-bool switching_has(const struct switching *s, enum switch_way way)
-{
-    return s->works[way].n >= ESTIMATE_FEWEST_ROWS;
-}
-
 /* The works of each way as samples of two states. */
 static void sample_works(struct sampling *to, const struct switching *s)
 {
@@ -116,15 +111,4 @@ void switching_crooks(struct switching *s)
     const struct switch_works *f = s->works + SWITCH_FORWARD, *b = s->works + SWITCH_BACKWARD;
     s->lag.value = stats_mean(f->w, f->n) + stats_mean(b->w, b->n);
     s->lag.error = hypot(stats_mean_error(f->w, f->n), stats_mean_error(b->w, b->n));
-}
-
-void switching_close(struct switching *s)
-{
-    for (int way = 0; way < SWITCH_WAYS; way++) {
-        works_close(s->works + way);
-        verdict_close(&s->way[way].verdict);
-    }
-    verdict_close(&s->bar_verdict);
-    verdict_close(&s->gaussian_verdict);
-    *s = (struct switching){0};
 }

@@ -12,8 +12,6 @@
 #include "engine/series/legends.h"
 #include "engine/series/xvg.h"
 
-const char *const switch_way_words[SWITCH_WAYS] = {[SWITCH_FORWARD] = "forward", [SWITCH_BACKWARD] = "backward"};
-
 /* The only column of dH/dlambda. */
 static int derivative_column(const struct xvg *x, const char *path, int *column, struct err *e)
 {

@@ -8,9 +8,7 @@
 #define SHOAL_ENGINE_ESTIMATE_SWITCHING_SWITCHING_H
 
 #include "engine/estimate/result/result.h"
-#include "engine/system/settings.h"
-
-extern const char *const switch_way_words[SWITCH_WAYS];
+#include "engine/series/work_table.h"
 
 /* The work of one switch, kJ/mol, by the rows of one dhdl.xvg. */
 struct slow_growth {
@@ -27,6 +25,8 @@ struct switch_works {
     double *w;            /* [n] kJ/mol as read; kT after works_scale */
     double *length;       /* [n] ps; 0: from a file of works */
     double *coarse;       /* [n] as in struct slow_growth; 0 from a file of works */
+    int *walker;          /* [n] from 1 on, whose snapshot it began from; 0: not known */
+    int walkers;          /* that are known */
     size_t nonfinite;     /* works left out that are no finite numbers */
     size_t incomplete;    /* switches left out that are shorter than the longest */
     size_t slow_growth;   /* works of n that come from dH/dlambda */
@@ -36,9 +36,12 @@ struct switch_works {
     const char *reported; /* the file that said the temperature, borrowed */
 };
 
-/* Adds the works of files: dhdl.xvg of one switch where the name has ".xvg" in it; else lines of one work, or of a name
- * and a work as pmx writes them. unit: kJ/mol of one unit of files of works. ERR_MISSING_FILE, ERR_UNSUPPORTED. */
+/* Adds the works of files: dhdl.xvg of one switch where the name has ".xvg" in it; works of a walker in a file that
+ * ends with work.tsv; else lines of one work, or of a name and a work as pmx writes them. unit: kJ/mol of one unit of
+ * the last. ERR_MISSING_FILE, ERR_UNSUPPORTED. */
 int works_read(struct switch_works *w, char *const *paths, int n, enum switch_way way, double unit, struct err *e);
+/* Adds the works of one walker, after those of others. */
+void works_add_walker(struct switch_works *w, const struct work_table *t);
 /* Leaves out switches that are shorter than the longest, and makes kT of kJ/mol. */
 void works_scale(struct switch_works *w, double beta);
 /* ps; 0: no switch has a known length. */
@@ -65,6 +68,15 @@ struct value_error {
     double value, error; /* NAN: not known */
 };
 
+/* To first order BAR is a sum of what each walker adds. */
+struct walker_spread {
+    int walkers;         /* of both ways, that have works; 0: not known, or fewer than 4 of one way */
+    double error;        /* kT, of BAR, from how much walkers differ */
+    double inefficiency; /* its square over that of as many works that share nothing */
+    double drift;        /* of BAR from the earlier half of the works of every walker to the later half, in standard
+                            errors; NAN: a walker has one work */
+};
+
 struct switching {
     double temperature, beta; /* K, mol/kJ */
     struct switch_works works[SWITCH_WAYS];
@@ -74,17 +86,23 @@ struct switching {
     struct value_error slope; /* of ln P_forward(W) / P_backward(-W) by W in kT; 1 by Crooks' relation */
     struct value_error lag;   /* <W_forward> + <W_backward>, kT: hysteresis */
     struct range gaussian;
+    struct walker_spread spread;
     double skew[SWITCH_WAYS]; /* of the works, in its standard errors for Gaussian works */
     struct verdict bar_verdict, gaussian_verdict;
     char reason[1000]; /* why BAR has no answer; empty: it has */
 };
 
+/* From works in kJ/mol, all of it: all numbers with their verdicts. */
+void switching_solve(struct switching *s);
 /* Whether a way has works enough to be looked at. */
 bool switching_has(const struct switching *s, enum switch_way way);
 /* From works in kT: all numbers without verdicts. */
 void switching_crooks(struct switching *s);
 void switching_one_way(struct switching *s, enum switch_way way);
 void switching_gaussian(struct switching *s);
+/* Snapshots of a walker may remember each other for longer than its works show, and walkers share nothing. Where there
+ * are 6 of each end or more, the error of BAR becomes that of their spread; of fewer, where it is larger. */
+void switching_walkers(struct switching *s);
 void switching_judge(struct switching *s);
 void switching_close(struct switching *s);
 

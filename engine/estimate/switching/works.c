@@ -14,7 +14,7 @@
 #include "engine/base/gzip.h"
 #include "engine/estimate/switching/switching.h"
 
-static void add_work(struct switch_works *w, double work, double length, double coarse)
+static void add_work(struct switch_works *w, double work, double length, double coarse, int walker)
 {
     if (!isfinite(work)) {
         w->nonfinite++;
@@ -23,8 +23,10 @@ static void add_work(struct switch_works *w, double work, double length, double 
     w->w = xrealloc(w->w, w->n + 1, sizeof *w->w);
     w->length = xrealloc(w->length, w->n + 1, sizeof *w->length);
     w->coarse = xrealloc(w->coarse, w->n + 1, sizeof *w->coarse);
+    w->walker = xrealloc(w->walker, w->n + 1, sizeof *w->walker);
     w->w[w->n] = work;
     w->length[w->n] = length;
+    w->walker[w->n] = walker;
     w->coarse[w->n++] = coarse;
 }
 
@@ -61,7 +63,7 @@ static int work_line(struct switch_works *w, struct work_lines *at, char *text, 
     at->columns = columns;
     const bool pmx = columns == 2 && at->way == SWITCH_BACKWARD;
     w->reversed_sign = w->reversed_sign || pmx;
-    add_work(w, (pmx ? -1 : 1) * at->unit * work, 0, 0);
+    add_work(w, (pmx ? -1 : 1) * at->unit * work, 0, 0, 0);
     return 0;
 }
 
@@ -122,24 +124,53 @@ static int read_slow_growth(struct switch_works *w, const char *path, enum switc
         rc = take_begin(w, s.begin, path, e);
     if (rc)
         return rc;
-    add_work(w, s.work, s.length, s.coarse);
+    add_work(w, s.work, s.length, s.coarse, 0);
     w->slow_growth += isfinite(s.work);
     return 0;
+}
+
+void works_add_walker(struct switch_works *w, const struct work_table *t)
+{
+    w->walkers += t->n > 0;
+    for (size_t i = 0; i < t->n; i++)
+        add_work(w, t->work[i], t->length, 0, w->walkers);
+}
+
+static int read_walker(struct switch_works *w, const char *path, enum switch_way way, struct err *e)
+{
+    struct work_table t = {0};
+    int rc = work_table_read(&t, path, path, WORK_TABLE_ALL, e);
+    if (!rc && t.n && t.way != way)
+        rc = err_set(e, ERR_UNSUPPORTED, "%s: works of %s switches, expected %s ones", path, switch_way_words[t.way],
+                     switch_way_words[way]);
+    if (!rc)
+        rc = take_temperature(w, t.temperature, path, e);
+    if (!rc)
+        works_add_walker(w, &t);
+    work_table_close(&t);
+    return rc;
 }
 
 int works_read(struct switch_works *w, char *const *paths, int n, enum switch_way way, double unit, struct err *e)
 {
     int rc = 0;
     for (int i = 0; !rc && i < n; i++) {
-        const char *name = strrchr(paths[i], '/');
+        const char *slash = strrchr(paths[i], '/'), *name = slash ? slash : paths[i];
         if (access(paths[i], R_OK))
             rc = err_set(e, ERR_MISSING_FILE, "%s: %s", paths[i], strerror(errno));
-        else if (strstr(name ? name : paths[i], ".xvg"))
+        else if (strstr(name, ".xvg"))
             rc = read_slow_growth(w, paths[i], way, e);
+        else if (work_table_is(name))
+            rc = read_walker(w, paths[i], way, e);
         else
             rc = read_works(w, paths[i], way, unit, e);
     }
     return rc;
+}
+
+bool switching_has(const struct switching *s, enum switch_way way)
+{
+    return s->works[way].n >= ESTIMATE_FEWEST_ROWS;
 }
 
 double works_length(const struct switch_works *w)
@@ -155,14 +186,16 @@ void works_scale(struct switch_works *w, double beta)
     const double longest = works_length(w);
     size_t kept = 0;
     for (size_t i = 0; i < w->n; i++) {
-        if (w->length[i] > 0 && w->length[i] < longest * (1 - 1e-6))
+        if (w->length[i] > 0 && w->length[i] < longest * (1 - 1e-6)) {
+            w->slow_growth -= !w->walker[i];
             continue;
+        }
         w->w[kept] = beta * w->w[i];
         w->coarse[kept] = beta * w->coarse[i];
+        w->walker[kept] = w->walker[i];
         w->length[kept++] = w->length[i];
     }
     w->incomplete += w->n - kept;
-    w->slow_growth -= w->n - kept;
     w->n = kept;
 }
 
@@ -171,5 +204,6 @@ void works_close(struct switch_works *w)
     free(w->w);
     free(w->length);
     free(w->coarse);
+    free(w->walker);
     *w = (struct switch_works){0};
 }

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Non-equilibrium switches: walkers at both ends of the ladder, each of which is driven to the other end every so
+ * often.
+ */
+#include "daemon/spec/sections/reader.h"
+#include "engine/base/buf.h"
+
+#define CHANGES_MAX 1000000 /* of lambda in one switch: each has a row in the memory of the device */
+
+void spec_read_walkers(struct spec *s, struct view v)
+{
+    s->walkers = view_given(v) ? (int)view_integer(view_key(v, "walkers")) : 0;
+}
+
+static int check_alchemy(struct reader *r, const struct spec *s, struct view v)
+{
+    const struct alchemy_settings *a = &s->settings.alchemy;
+    if (a->nwindows == 1)
+        return spec_bad(r, v, "switch",
+                        "alchemy.windows has one row; expected two or more: the ends and what is between");
+    if (a->given[LAMBDA_MASS])
+        return spec_bad(r, v, "switch",
+                        "alchemy.windows.mass: the work would lack the kinetic energy of masses that change; expected "
+                        "no ladder of masses");
+    return 0;
+}
+
+static int check_thermostat(struct reader *r, const struct spec *s, struct view v)
+{
+    const enum integrator kind = s->settings.integrator.kind;
+    struct buf others = {0};
+    if (!integrator_conserves_energy(kind))
+        return 0;
+    integrators_with_thermostat(true, &others);
+    int rc = spec_bad(r, v, "switch", "%s has no thermostat; expected integrator.method %s", integrators[kind].word,
+                      others.data);
+    buf_free(&others);
+    return rc;
+}
+
+/* What is said of windows, and walkers of the ends do not have. */
+static int check_other_sections(struct reader *r, struct view root)
+{
+    struct view exchange = view_key(root, "exchange"), allocate = view_key(root, "allocate");
+    if (view_given(exchange))
+        return spec_bad(r, exchange, "exchange",
+                        "walkers of a switch: section have no neighbours; expected one of both");
+    if (view_given(allocate) && view_choice(allocate) != 0)
+        return spec_bad(r, allocate, "allocate",
+                        "adaptive: walkers of a switch: section are sampled alike; expected even");
+    return 0;
+}
+
+/* How often lambda changes, and how many changes are a switch. */
+static int read_length(struct reader *r, struct spec *s, struct view v)
+{
+    struct view length = view_key(v, "length"), every = view_key(v, "change-every");
+    const int rows = s->settings.alchemy.nwindows;
+    uint64_t steps = 0, change = 0;
+    int rc = spec_cycles_of(r, every, "switch.change-every", &change);
+    if (!rc)
+        rc = spec_steps_of(r, length, "switch.length", &steps);
+    if (rc)
+        return rc;
+    if (change < 2 * r->cycle)
+        return spec_bad(
+            r, every, "switch.change-every",
+            "%s: the work of a change is done within timesteps, of which two with a mesh have to come from one "
+            "change to the next; expected %u steps or more",
+            view_text(every), 2 * r->cycle);
+    if (steps % change)
+        return spec_bad(r, length, "switch.length",
+                        "%s: %llu timesteps; expected a multiple of switch.change-every, %llu timesteps or %.15g ps",
+                        view_text(length), (unsigned long long)steps, (unsigned long long)change,
+                        (double)change * r->timestep);
+    if (steps / change + 1 < (uint64_t)rows || steps / change > CHANGES_MAX)
+        return spec_bad(r, length, "switch.length",
+                        "%s: lambda would change %llu times; expected from %d times, once for each row of "
+                        "alchemy.windows but the first, to %d",
+                        view_text(length), (unsigned long long)(steps / change), rows - 1, CHANGES_MAX);
+    s->settings.switching = (struct switch_settings){.changes = (int)(steps / change), .every = (int)change};
+    return 0;
+}
+
+static int read_snapshots(struct reader *r, struct spec *s, struct view v)
+{
+    struct view every = view_key(v, "snapshots-every");
+    for (int i = 0; i < s->nstages; i++) {
+        struct stage *stage = &s->stages[i];
+        if (stage->kind != STAGE_PRODUCE)
+            continue;
+        if (spec_cycles_of(r, every, "switch.snapshots-every", &stage->switch_every))
+            return -ERR_SPEC;
+        if (stage->switch_every > stage->steps)
+            return spec_bad(r, every, "switch.snapshots-every",
+                            "%s: longer than protocol[%d].produce, %.15g ps, so there would be no switch",
+                            view_text(every), i, (double)stage->steps * stage->timestep);
+    }
+    return 0;
+}
+
+int spec_read_switching(struct reader *r, struct spec *s, struct view root)
+{
+    struct view v = view_key(root, "switch");
+    if (!view_given(v))
+        return 0;
+    r->line = v.node->line;
+    int rc = check_alchemy(r, s, v);
+    if (!rc)
+        rc = check_thermostat(r, s, v);
+    if (!rc)
+        rc = check_other_sections(r, root);
+    r->timestep = s->settings.integrator.timestep; /* that of all that produces */
+    if (!rc)
+        rc = read_length(r, s, v);
+    return rc ? rc : read_snapshots(r, s, v);
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Non-equilibrium switches of a walker. Nothing else of it is on its way meanwhile. A checkpoint within a switch has
+ * the state that is held, and the number of switches says that this one is not done: it goes on where it was.
+ */
+#include "daemon/worker/replica/internal.h"
+#include "daemon/worker/replica/timeline.h"
+#include "engine/base/clock.h"
+#include "engine/series/work_table.h"
+
+bool replica_switch_due(const struct replica *r, uint64_t step)
+{
+    return r->spec->walkers && timeline_switches(r->spec, r->stage, step) > r->switches;
+}
+
+/* n timesteps of it, again for what is left when a buffer had to grow. */
+static int CO_FN advance(struct replica *r, uint32_t n, struct err *e)
+{
+    const double start = clock_now();
+    for (uint32_t left = n; left;) {
+        int rc = replica_submit(r, SIM_SWITCH, left, e);
+        if (rc)
+            return rc;
+        replica_wait(r);
+        rc = sim_outcome(r->sim, e);
+        const uint32_t done = rc == SIM_GROW ? sim_steps_done(r->sim) : left;
+        left -= done;
+        if (rc == SIM_GROW)
+            rc = replica_grew(r, done, e);
+        if (rc)
+            return rc;
+    }
+    r->grown = 0;
+    replica_timed(r, clock_now() - start, n, n * r->shared->settings.integrator.timestep);
+    return 0;
+}
+
+/* Checkpoints that come after a number of steps come after those of production. */
+static bool kept_within(const struct replica *r)
+{
+    return r->stop || (!r->spec->checkpoint_every && replica_save_due(r, r->stage_step));
+}
+
+static int CO_FN drive(struct replica *r, struct err *e)
+{
+    const uint32_t cycle = mesh_cycle(&r->spec->settings.integrator);
+    int rc = 0;
+    while (!rc && sim_switch(r->sim).steps_left) {
+        rc = advance(r, replica_batch(r, sim_switch(r->sim).steps_left, 0, cycle), e);
+        if (!rc && sim_switch(r->sim).steps_left && kept_within(r))
+            rc = replica_save_or_stop(r, e);
+        if (!rc)
+            rc = replica_progress(r, e);
+    }
+    return rc;
+}
+
+int CO_FN replica_switch(struct replica *r, struct err *e)
+{
+    const enum switch_way way = r->setup.window < r->spec->walkers ? SWITCH_FORWARD : SWITCH_BACKWARD;
+    int rc = replica_fetch(r, e);
+    if (!rc && !sim_switch(r->sim).under_way)
+        rc = sim_switch_begin(r->sim, way, (uint32_t)r->switches, e);
+    if (!rc)
+        rc = drive(r, e);
+    const double work = sim_switch(r->sim).work;
+    if (!rc)
+        rc = sim_switch_end(r->sim, e);
+    if (rc)
+        return rc;
+    work_table_row(outputs_begin(&r->outputs, OUTPUT_WORK), timeline_time(r->spec, r->stage, r->stage_step), way, work);
+    outputs_end(&r->outputs, OUTPUT_WORK);
+    r->switches++;
+    return 0;
+}

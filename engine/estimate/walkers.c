@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Free energies of an ensemble whose walkers switch: the work.tsv of its replicas -> results.json. Works of all repeats
+ * are those of one set of walkers.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "engine/base/units.h"
+#include "engine/estimate/estimate.h"
+#include "engine/estimate/output/output.h"
+#include "engine/estimate/switching/switching.h"
+
+/* What was done so far: the switches of all repeats together and of each. */
+struct works_read_so_far {
+    const struct estimate_ensemble *q;
+    struct switching whole, *repeats; /* [q->repeats] */
+    struct walker_result *walkers;    /* [q->repeats * estimate_windows] */
+};
+
+static void add_walker(struct works_read_so_far *x, struct walker_result *walker, const struct work_table *t)
+{
+    const enum switch_way way = walker->end ? SWITCH_BACKWARD : SWITCH_FORWARD;
+    walker->works = t->n;
+    works_add_walker(x->whole.works + way, t);
+    works_add_walker(x->repeats[walker->repeat].works + way, t);
+}
+
+/* DIRECTORY/repeat_RR/lambda_KK/work.tsv; *name: what is below the directory. */
+static void find_path(const struct estimate_ensemble *q, int repeat, int window, struct buf *path, const char **name)
+{
+    buf_printf(path, "%s/", q->directory);
+    const size_t below = path->len;
+    if (q->repeats > 1)
+        buf_printf(path, "repeat_%02d/", repeat);
+    buf_printf(path, "lambda_%02d/" WORK_TABLE_NAME, window);
+    *name = path->data + below;
+}
+
+/* pmx gives backward works the sign of going from A to B. */
+static void put_integrals(const struct estimate_ensemble *q, int end, const char *name, const struct work_table *t)
+{
+    for (size_t i = 0; q->integrals && i < t->n; i++)
+        buf_printf(&q->integrals[end], "%s:%.4f %.6f\n", name, t->time[i], end ? -t->work[i] : t->work[i]);
+}
+
+static void read_works(struct works_read_so_far *x, struct walker_result *walker, int window,
+                       const struct estimate_replica *r)
+{
+    struct work_table t = {0};
+    struct buf path = {0};
+    struct err e = {0};
+    const char *name;
+    find_path(x->q, walker->repeat, window, &path, &name);
+    if (work_table_read(&t, name, path.data, r->vouched ? r->work_bytes : WORK_TABLE_ALL, &e)) {
+        walker->status = ESTIMATE_FAILED;
+        snprintf(walker->reason, sizeof walker->reason, "%s", e.msg);
+        if (x->q->unread && e.code == ERR_BUSY)
+            *x->q->unread = e;
+    } else {
+        add_walker(x, walker, &t);
+        put_integrals(x->q, walker->end, name, &t);
+    }
+    work_table_close(&t);
+    buf_free(&path);
+}
+
+/* Of one replica. */
+static void read_walker(struct works_read_so_far *x, int index)
+{
+    const struct estimate_ensemble *q = x->q;
+    const int windows = estimate_windows(q), window = index % windows;
+    const struct estimate_replica *r = q->replicas + index;
+    struct walker_result *walker = x->walkers + index;
+    *walker = (struct walker_result){.repeat = index / windows,
+                                     .end = window / q->walkers,
+                                     .walker = window % q->walkers,
+                                     .status = r->kind,
+                                     .seeded = r->seeded,
+                                     .seed = r->seed};
+    snprintf(walker->reason, sizeof walker->reason, "%s", r->reason ? r->reason : "");
+    if (r->vouched && !r->work_bytes)
+        walker->status = ESTIMATE_WAITS;
+    else if (r->kind != ESTIMATE_FAILED)
+        read_works(x, walker, window, r);
+}
+
+static void solve(struct switching *s, const struct settings *set)
+{
+    s->temperature = set->integrator.temperature;
+    s->beta = 1 / (UNIT_R * s->temperature);
+    switching_solve(s);
+}
+
+static void write(const struct works_read_so_far *x, struct buf *json)
+{
+    const struct estimate_ensemble *q = x->q;
+    struct ladder l;
+    ladder_of_settings(&l, q->set);
+    const struct report report = {.about = &q->about,
+                                  .held = q->held,
+                                  .finite_size = q->finite_size,
+                                  .remark = q->remark,
+                                  .pressure = q->npt ? q->set->barostat.pressure : NAN,
+                                  .methods = q->methods,
+                                  .split = q->split,
+                                  .observables = q->observables,
+                                  .torsions = q->torsions,
+                                  .fold = q->fold,
+                                  .fold_remark = q->fold_remark,
+                                  .observables_of = q->observables_of,
+                                  .ladder = &l};
+    const struct walkers_report of = {&report, q->repeats, q->repeats * estimate_windows(q), x->repeats, x->walkers};
+    switches_write(&x->whole, &of, json);
+    ladder_close(&l);
+}
+
+void estimate_walkers(const struct estimate_ensemble *q, struct buf *json)
+{
+    const int n = q->repeats * estimate_windows(q);
+    struct works_read_so_far x = {.q = q,
+                                  .repeats = xcalloc((size_t)q->repeats, sizeof *x.repeats),
+                                  .walkers = xcalloc((size_t)n, sizeof *x.walkers)};
+    for (int i = 0; i < n; i++)
+        read_walker(&x, i);
+    solve(&x.whole, q->set);
+    for (int i = 0; i < q->repeats; i++)
+        solve(x.repeats + i, q->set);
+    write(&x, json);
+    for (int i = 0; i < q->repeats; i++)
+        switching_close(x.repeats + i);
+    switching_close(&x.whole);
+    free(x.repeats);
+    free(x.walkers);
+}

@@ -1,0 +1,217 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Ensembles that switch, from submission to results: a bond whose free energy is an integral; works as bytes, whatever is killed on the way,
+also within switches; the same number from the files; an early end; what is refused.
+
+Usage: switching.py SHOAL SHOALD SHOAL_WORKER
+"""
+import contextlib
+import json
+import math
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+from service import Service
+
+SHOAL, SHOALD, WORKER = (os.path.abspath(p) for p in sys.argv[1:4])
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
+RT = 0.00831446261815324 * 298.15
+LENGTH, FORCE, WALKERS = (0.3, 0.4), (2000, 8000), 6
+FILES = {
+    "a.top": "[ defaults ]\n1 2\n[ atomtypes ]\nX 20 0 A 0.3 0\n[ moleculetype ]\nPAIR 1\n[ atoms ]\n1 X 1 PAIR A 1 0 20 X 0 20\n"
+             f"2 X 1 PAIR B 1 0 20 X 0 20\n[ bonds ]\n1 2 1 {LENGTH[0]} {FORCE[0]} {LENGTH[1]} {FORCE[1]}\n[ system ]\npair\n"
+             "[ molecules ]\nPAIR 1\n",
+    "a.gro": "pair\n2\n    1PAIR    A    1   1.000   1.000   1.000\n    1PAIR    B    2   1.300   1.000   1.000\n 2.2 2.2 2.2\n",
+}
+SPEC = """name: bond
+system: {topology: a.top, coordinates: a.gro}
+nonbonded: {cutoff: 1.0 nm, coulomb: {method: reaction-field}}
+constraints: none
+alchemy: {perturb: b-states, windows: {bonded: [0, 1]}}
+integrator: {timestep: 2 fs, friction: 10 /ps, seed: 8, com-removal: no}
+"""
+BOND = SPEC + f"""switch: {{length: 0.4 ps, change-every: 4 steps, snapshots-every: 1 ps, walkers: {WALKERS}}}
+repeats: 2
+protocol: [{{equilibrate: {{time: 10 ps}}}}, {{produce: {{time: 120 ps, sample-every: 1 ps}}}}]
+"""
+# Most of its time is spent in switches, and checkpoints are made in them.
+LONG = SPEC.replace("bond", "long", 1) + """switch: {length: 1.6 ns, change-every: 100 steps, snapshots-every: 10 ps, walkers: 1}
+run: {checkpoint-every: 0.1 s}
+protocol: [{equilibrate: {time: 10 ps}}, {produce: {time: 15 ps, sample-every: 1 ps}}]
+"""
+STOPS = BOND.replace("bond", "stops", 1).replace("120 ps", "20 ns").replace("repeats: 2\n", "") + \
+    "stop-when: {error: 0.2 kJ/mol, after: 10 ps}\nrun: {checkpoint-every: 0.1 s}\n"
+
+
+def expected():
+    """kJ/mol, of two atoms at the distance r: -RT ln of the ratio of the integrals of r^2 exp(-U/RT)."""
+    def integral(length, force):
+        return sum(1e-5 * r * r * math.exp(-0.5 * force * (r - length)**2 / RT) for r in (1e-5 * i for i in range(1, 100000)))
+
+    return -RT * math.log(integral(LENGTH[1], FORCE[1]) / integral(LENGTH[0], FORCE[0]))
+
+
+def write(folder, **specs):
+    for name, text in {**FILES, **{f"{name}.yaml": text for name, text in specs.items()}}.items():
+        with open(f"{folder}/{name}", "w", encoding="utf-8") as f:
+            f.write(text)
+
+
+def submit(s, folder, name, key=None):
+    return s.shoal(SHOAL, "submit", f"{folder}/{name}.yaml", "--key", key or name).split()[0]
+
+
+def works(s, ident, replicas):
+    """{file: bytes} of the works of all replicas, with the other files of the first."""
+    names = [f"lambda_{k:02d}/work.tsv" for k in range(replicas)] + [f"lambda_00/{name}" for name in ("dhdl.xvg", "energy.xvg", "confout.gro")]
+    found = {name: s.raw("GET", f"/v1/ensembles/{ident}/files/{name}") for name in names}
+    assert {status for status, _ in found.values()} == {200}, found
+    return {name: data for name, (_, data) in found.items()}
+
+
+def offline(*words):
+    run = subprocess.run([SHOAL, "estimate", *words, "--json"], capture_output=True, text=True, check=False,
+                         env={**os.environ, "SHOAL_WORKER": WORKER})
+    assert run.returncode == 0, (words, run.stderr)
+    return json.loads(run.stdout)
+
+
+def a_known_number(s, folder):
+    ident = submit(s, folder, "bond")
+    ensemble = s.wait_done(ident)
+    assert ensemble["windows"] == 2 * WALKERS and ensemble["walkers"] == WALKERS, ensemble
+    names = [(r["repeat"], r["end"], r["walker"]) for r in ensemble["replicas"]]
+    assert names == [(repeat, end, k) for repeat in range(2) for end in "AB" for k in range(WALKERS)], names
+    s.shoal(SHOAL, "results", ident, "--output", f"{folder}/out")
+    with open(f"{folder}/out/results.json", encoding="utf-8") as f:
+        results = json.load(f)
+    total, exact = results["estimators"][0]["total"]["kJ/mol"], expected()
+    assert abs(total["value"] - exact) < 4 * total["error"] < 0.4, (total, exact)
+    assert results["verdict"]["verdict"] == "converged" and results["status"] == "ok", results["verdict"]
+    switching = results["switching"]
+    assert switching["forward"]["works"] == switching["backward"]["works"] == 2 * WALKERS * 120, switching
+    assert 0.3 < switching["forward"]["dissipated"]["kT"]["value"] < 3, "they are no switches in no time, nor slow ones"
+    assert abs(switching["slope"]["value"] - 1) < 4 * switching["slope"]["error"], switching["slope"]
+    print(f"bond: {total['value']:.3f} +- {total['error']:.3f} kJ/mol, expected {exact:.3f}")
+    same_as_schema(results)
+    of_files(results, folder)
+    assert re.search(r"^ +B 5 +1 +done ", s.shoal(SHOAL, "status", ident), re.M)
+    assert "24 walkers: by their spread" in s.shoal(SHOAL, "results", ident)
+    s.shoal(SHOAL, "report", ident, "--output", f"{folder}/report.html")
+    with open(f"{folder}/report.html", encoding="utf-8") as f:
+        assert "Works of switches" in f.read()
+    # 24 replicas of 65000 timesteps and 120 switches of 200
+    assert f"{24 * (65000 + 120 * 200)}" in s.shoal(SHOAL, "usage"), s.shoal(SHOAL, "usage")
+
+
+def same_as_schema(results):
+    with open(f"{ROOT}/schemas/results.schema.json", encoding="utf-8") as f:
+        schema = json.load(f)
+    assert not set(schema["required"]) - set(results) and not set(results) - set(schema["properties"]), list(results)
+    assert list(results["switching"]) == list(schema["properties"]["switching"]["properties"]), list(results["switching"])
+    walker = schema["properties"]["switching"]["properties"]["walkers"]["items"]
+    assert all(list(one) == walker["required"] for one in results["switching"]["walkers"])
+
+
+def of_files(results, folder):
+    """The number of the ensemble from its files."""
+    tables = [f"{folder}/out/repeat_{repeat:02d}/lambda_{k:02d}/work.tsv" for repeat in range(2) for k in range(2 * WALKERS)]
+    again = offline(*tables)
+    assert again["estimators"] == results["estimators"], again["estimators"]
+    pmx = offline("--forward", f"{folder}/out/integA.dat", "--backward", f"{folder}/out/integB.dat", "--temperature", "298.15")
+    assert abs(pmx["estimate"]["magnitude"] - results["estimate"]["magnitude"]) < 1e-6, pmx["estimate"]
+
+
+def killed_within_switches(s, folder):
+    """Every byte as undisturbed: workers and the service are killed while switches are under way."""
+    calm = submit(s, folder, "long", "calm")
+    s.wait_done(calm)
+    wanted = works(s, calm, 2)
+    assert all(wanted[f"lambda_{k:02d}/work.tsv"].count(b"\n") == 3 + 1 for k in range(2)), wanted
+    ident, kills = submit(s, folder, "long", "killed"), 0
+    while s.get(ident)["state"] != "done" and kills < 8:
+        time.sleep(0.3)
+        kills += 1
+        if kills % 2:
+            for pid in s.workers():
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+        else:
+            s.kill()
+            s.start()
+    s.wait_done(ident)
+    found = works(s, ident, 2)
+    for name, data in wanted.items():
+        assert found[name] == data, f"{name} differs after {kills} kills"
+    events = s.shoal(SHOAL, "events", ident)
+    assert re.search(r" B 0  +produces  ", events), events
+    assert kills > 1 and events.count("running") > 2, (kills, events)
+    print(f"{len(wanted)} files as undisturbed after {kills} kills")
+
+
+def an_early_end(s, folder):
+    ident = submit(s, folder, "stops")
+    ensemble = s.wait_done(ident)
+    assert ensemble["reason"].startswith("stopped early: the error is"), ensemble["reason"]
+    status, results = s.call("GET", f"/v1/ensembles/{ident}/results")
+    assert status == 200 and results["uncertainty"]["magnitude"] < 0.3 / 4.184, results["uncertainty"]
+    total, exact = results["estimators"][0]["total"]["kJ/mol"], expected()
+    assert abs(total["value"] - exact) < 5 * total["error"], (total, exact)
+
+
+def a_campaign(s, folder):
+    """A leg whose spec has `switch`, with a budget that hands out more production."""
+    with open(f"{folder}/campaign.yaml", "w", encoding="utf-8") as f:
+        f.write("name: switched\nsystems: {list: [{name: pair}]}\nlegs: [{name: bond, spec: leg.yaml}]\nbudget: {time: 1.44 ns}\n")
+    write(folder, leg=BOND.replace("120 ps", "60 ps").replace("repeats: 2\n", ""))
+    s.shoal(SHOAL, "campaign", "run", f"{folder}/campaign.yaml")
+    results = json.loads(s.shoal(SHOAL, "results", "switched.pair.bond.1", "--json"))
+    assert results["switching"]["forward"]["works"] == WALKERS * 120, "half of the budget was handed out"
+    total = results["estimators"][0]["total"]["kJ/mol"]
+    assert abs(total["value"] - expected()) < 4 * total["error"], total
+    assert "+1 bond" in s.shoal(SHOAL, "campaign", "gather", f"{folder}/campaign.yaml")
+
+
+def elsewhere(s, folder):
+    """It leaves as one file and comes back with its walkers and their works."""
+    ident = s.get("bond")["id"]
+    before = s.raw("GET", f"/v1/ensembles/{ident}/files/repeat_01/lambda_11/work.tsv")
+    s.shoal(SHOAL, "export", ident, "-o", f"{folder}/bond.shoal")
+    s.shoal(SHOAL, "rm", ident, "--yes")
+    s.shoal(SHOAL, "import-ensemble", f"{folder}/bond.shoal")
+    ensemble = s.get(ident)
+    assert ensemble["walkers"] == WALKERS and ensemble["replicas"][-1]["end"] == "B", ensemble
+    assert s.raw("GET", f"/v1/ensembles/{ident}/files/repeat_01/lambda_11/work.tsv") == before and before[0] == 200
+
+
+def refusals(s, folder):
+    for text, message in (("exchange: {every: 1 ps}\n", "exchange: walkers of a switch: section have no neighbours; expected one of both"),
+                          ("allocate: adaptive\n", "allocate: adaptive: walkers of a switch: section are sampled alike; expected even")):
+        write(folder, bad=BOND + text)
+        run = subprocess.run([SHOAL, "validate", f"{folder}/bad.yaml"], capture_output=True, text=True, check=False,
+                             env={**os.environ, "SHOAL_WORKER": WORKER})
+        assert run.returncode == 65 and message in run.stderr, run
+    run = subprocess.run([SHOAL, "extend", "bond", "--add-window", "bonded=0.5"], capture_output=True, text=True, check=False,
+                         env={**os.environ, "SHOAL_SOCKET": s.socket})
+    assert run.returncode != 0 and "no windows can be added: its walkers switch between the two ends" in run.stderr, run
+
+
+def main():
+    folder = tempfile.mkdtemp(prefix="shoal-switching-")
+    write(folder, bond=BOND, long=LONG, stops=STOPS)
+    s = Service(SHOALD, WORKER, f"{folder}/service", "cpu:12")
+    s.command += ["--live-seconds", "1"]
+    s.start()
+    for part in (a_known_number, elsewhere, refusals, an_early_end, a_campaign, killed_within_switches):
+        part(s, folder)
+    assert s.stop() == 0
+    shutil.rmtree(folder)
+
+
+main()

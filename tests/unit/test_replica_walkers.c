@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Walkers that switch, over a simulation that is a hash: their production is that of a window, and whatever happens on
+ * the way, a switch's work is there once.
+ */
+#undef NDEBUG
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#include "tests/unit/replica_play.h"
+
+/* Switches after every 35 of 200 steps, and of the 45 of the last stage. */
+enum { SWITCHES = 5 + 1 };
+
+/* Time stands still, in place of the system's: pieces of work are of four timesteps, five of a switch. */
+int clock_gettime(clockid_t clock, struct timespec *now)
+{
+    (void)clock;
+    *now = (struct timespec){.tv_sec = 1000};
+    return 0;
+}
+
+static int begin(void **state)
+{
+    int rc = set_up(state);
+    fake.spec.walkers = 1;
+    fake.spec.settings.switching = (struct switch_settings){.changes = 4, .every = 5};
+    fake.spec.settings.integrator.temperature = 300;
+    protocol[3].switch_every = protocol[4].switch_every = 35;
+    return rc;
+}
+
+static int end(void **state)
+{
+    protocol[3].switch_every = protocol[4].switch_every = 0;
+    return tear_down(state);
+}
+
+/* Checkpoints whenever there may be one, also within a switch. */
+static void keep_all(void)
+{
+    fake.spec.checkpoint_every = 0;
+    fake.spec.checkpoint_seconds = 0;
+}
+
+static void read_works(struct buf *works, int window)
+{
+    char path[160];
+    struct err e = {0};
+    snprintf(path, sizeof path, "%s/lambda_%02d/work.tsv", fake.directory, window);
+    works->len = 0;
+    if (buf_read_file(works, path, &e))
+        fail_msg("%s", e.msg);
+}
+
+static void undisturbed_works(struct buf wanted[FILES], struct buf *works)
+{
+    assert_int_equal(run().end, REPORT_DONE);
+    fake_files_read(wanted, 0);
+    read_works(works, 0);
+    fake_folder_empty();
+}
+
+static void expect_works(struct buf wanted[FILES], const struct buf *works)
+{
+    struct buf got = {0};
+    read_works(&got, 0);
+    assert_string_equal(got.data, works->data);
+    buf_free(&got);
+    expect_files(wanted);
+}
+
+/* Of both ends: the times of the snapshots, and the way. */
+static void works_are_noted(void **state)
+{
+    (void)state;
+    static const double times[SWITCHES] = {0.07, 0.14, 0.21, 0.28, 0.35, 0.47};
+    struct told told[2] = {{0}};
+    run_replicas(told, 2);
+    for (int window = 0; window < 2; window++) {
+        struct buf works = {0};
+        int n = 0;
+        assert_int_equal(told[window].end, REPORT_DONE);
+        assert_int_equal(told[window].step, 455);
+        read_works(&works, window);
+        assert_memory_equal(works.data, "# temperature/K 300\n# length/ps 0.04\n# time/ps\tway\twork/(kJ/mol)\n", 65);
+        for (char *line = works.data + 65; *line; line = strchr(line, '\n') + 1, n++) {
+            double time, work;
+            char way[16];
+            assert_int_equal(sscanf(line, "%lf\t%15s\t%lf", &time, way, &work), 3);
+            assert_true(n < SWITCHES && time == times[n]);
+            assert_string_equal(way, window ? "backward" : "forward");
+        }
+        assert_int_equal(n, SWITCHES);
+        buf_free(&works);
+    }
+    fake_folder_empty();
+}
+
+/* Bit by bit that of a window; and a window has no file of works. */
+static void production_knows_nothing_of_switches(void **state)
+{
+    (void)state;
+    struct buf wanted[FILES] = {0}, works = {0};
+    struct err e = {0};
+    char path[160];
+    undisturbed_works(wanted, &works);
+    fake.spec.walkers = 0;
+    protocol[3].switch_every = protocol[4].switch_every = 0;
+    assert_int_equal(run().end, REPORT_DONE);
+    snprintf(path, sizeof path, "%s/lambda_00/work.tsv", fake.directory);
+    assert_int_not_equal(buf_read_file(&works, path, &e), 0);
+    expect_files(wanted);
+    fake_files_free(wanted);
+    buf_free(&works);
+}
+
+static bool comes_to_its_end(const void *nothing)
+{
+    (void)nothing;
+    return run().end == REPORT_DONE;
+}
+
+/* At every `every`-th call. */
+static void die_everywhere(int every, int fewest)
+{
+    struct buf wanted[FILES] = {0}, works = {0};
+    undisturbed_works(wanted, &works);
+    int k = 1;
+    for (; !fake_survives(k, comes_to_its_end, NULL); k += every) {
+        assert_int_equal(run().end, REPORT_DONE);
+        expect_works(wanted, &works);
+    }
+    assert_true(k > fewest);
+    expect_works(wanted, &works);
+    fake_files_free(wanted);
+    buf_free(&works);
+}
+
+static void killed_at_calls(void **state)
+{
+    (void)state;
+    die_everywhere(5, 150);
+}
+
+static void killed_at_calls_with_checkpoints_everywhere(void **state)
+{
+    (void)state;
+    keep_all();
+    die_everywhere(11, 250);
+}
+
+static void stopped_again_and_again(void **state)
+{
+    (void)state;
+    struct buf wanted[FILES] = {0}, works = {0};
+    undisturbed_works(wanted, &works);
+    for (int calls = 5; calls < 30; calls += 8) {
+        struct told t;
+        int stops = 0;
+        do {
+            t = (struct told){.stop_after_calls = calls};
+            run_replicas(&t, 1);
+            stops += t.end == REPORT_STOPPED;
+        } while (t.end == REPORT_STOPPED && stops < 1000);
+        assert_int_equal(t.end, REPORT_DONE);
+        assert_true(stops > 3);
+        expect_works(wanted, &works);
+    }
+    fake_files_free(wanted);
+    buf_free(&works);
+}
+
+/* Buffers that grow within a switch. */
+static void lists_grow(void **state)
+{
+    (void)state;
+    struct buf wanted[FILES] = {0}, works = {0};
+    undisturbed_works(wanted, &works);
+    for (fake.grow_at = 150; fake.grow_at < 172; fake.grow_at += 5) {
+        assert_int_equal(run().end, REPORT_DONE);
+        expect_works(wanted, &works);
+    }
+    fake_files_free(wanted);
+    buf_free(&works);
+}
+
+static int count_works(void)
+{
+    struct buf works = {0};
+    int n = 0;
+    read_works(&works, 0);
+    for (const char *s = works.data; (s = strchr(s, '\n')); s++)
+        n++;
+    buf_free(&works);
+    return n - 3;
+}
+
+/* Within a switch: said to be of it; with other random numbers it comes to its end, and no work is missing. */
+static void a_switch_blows_up(void **state)
+{
+    (void)state;
+    keep_all();
+    fake.blow_up_at = 60 + 50 + 70 + 13; /* the second switch's 13th step; production comes there later */
+    struct told t = run();
+    assert_int_equal(t.end, REPORT_FAILED);
+    assert_int_equal(t.code, ERR_NONFINITE);
+    if (!strstr(t.message, "in forward switch 1, after step 12 of it"))
+        fail_msg("%s", t.message);
+    asked_salt = 1;
+    t = run();
+    asked_salt = 0;
+    assert_int_equal(t.end, REPORT_DONE);
+    assert_int_equal(count_works(), SWITCHES);
+    fake_folder_empty();
+}
+
+/* A target that becomes later makes the switches of the time that comes with it. */
+static void a_later_target(void **state)
+{
+    (void)state;
+    struct buf wanted[FILES] = {0}, works = {0};
+    asked_target = 620;
+    undisturbed_works(wanted, &works);
+    for (asked_target = 455; asked_target <= 620; asked_target += 55)
+        assert_int_equal(run().end, REPORT_DONE);
+    asked_target = 0;
+    assert_int_equal(count_works(), SWITCHES + (45 + 165) / 35 - 45 / 35);
+    expect_works(wanted, &works);
+    fake_files_free(wanted);
+    buf_free(&works);
+}
+
+#define WALKER(test) cmocka_unit_test_setup_teardown(test, begin, end)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WALKER(works_are_noted),         WALKER(production_knows_nothing_of_switches),
+        WALKER(killed_at_calls),         WALKER(killed_at_calls_with_checkpoints_everywhere),
+        WALKER(stopped_again_and_again), WALKER(lists_grow),
+        WALKER(a_switch_blows_up),       WALKER(a_later_target),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
