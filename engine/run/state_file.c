@@ -3,7 +3,8 @@
  * A replica's state as bytes, and calls that wait for the device: reading positions and velocities, saving, loading.
  *
  * Saved: everything the future depends on and nothing else. Lists, forces and sums are left out: they follow, bit for
- * bit, from what is saved. Counts of volume moves are there for who asks how they went.
+ * bit, from what is saved. Counts of volume moves and of moves of waters are there for who asks how they
+ * went.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -14,8 +15,9 @@
 #include "engine/run/sim_parts.h"
 
 #define MAGIC "shoalsim"
-#define VERSION 4
-#define UNCOUNTED 3 /* the version before, which ends before the counts of volume moves: read as none */
+#define VERSION 5
+#define NO_WATERS 4 /* the version before, which ends before what is said of waters: read as none */
+#define UNCOUNTED 3 /* the one before that, which ends before the counts of volume moves: read as none */
 
 /* In front of the arrays x, v and, while minimizing, f_best: [natoms][3] doubles each, and of what observables have
  * accumulated. Native byte order; no padding. */
@@ -31,9 +33,11 @@ struct saved {
     uint32_t min_steps, min_converged;
     double min_step_size, min_energy, min_max_force;
     struct volume_moves counted;
+    uint64_t water_batches;
+    struct water_moves waters;
 };
 
-static_assert(sizeof(struct saved) == 168, "struct saved has padding");
+static_assert(sizeof(struct saved) == 232, "struct saved has padding");
 
 static const size_t summed_from = offsetof(struct saved, checksum) + sizeof(uint64_t);
 
@@ -101,7 +105,9 @@ int sim_save(struct sim *s, struct buf *out, struct err *e)
                          .min_step_size = c.min_step_size,
                          .min_energy = c.min_energy,
                          .min_max_force = c.min_max_force,
-                         .counted = c.counted};
+                         .counted = c.counted,
+                         .water_batches = c.water_batches,
+                         .waters = c.waters};
     memcpy(head.magic, MAGIC, sizeof head.magic);
     memcpy(head.box, c.box, sizeof head.box);
     buf_add(out, &head, sizeof head);
@@ -125,10 +131,17 @@ void sim_seal(struct buf *saved)
     memcpy(saved->data + offsetof(struct saved, checksum), &sum, sizeof sum);
 }
 
+static bool known_version(uint32_t version)
+{
+    return version >= UNCOUNTED && version <= VERSION;
+}
+
 /* Bytes in front of the arrays. */
 static size_t head_bytes(const struct saved *head)
 {
-    return head->version == UNCOUNTED ? offsetof(struct saved, counted) : sizeof *head;
+    if (head->version == UNCOUNTED)
+        return offsetof(struct saved, counted);
+    return head->version == NO_WATERS ? offsetof(struct saved, water_batches) : sizeof *head;
 }
 
 static struct saved read_head(const void *data, size_t len)
@@ -136,14 +149,19 @@ static struct saved read_head(const void *data, size_t len)
     struct saved head = {0};
     if (len)
         memcpy(&head, data, len < sizeof head ? len : sizeof head);
-    if (head.version != VERSION)
-        head.counted = (struct volume_moves){0};
+    const size_t known = known_version(head.version) ? head_bytes(&head) : offsetof(struct saved, counted);
+    memset((unsigned char *)&head + known, 0, sizeof head - known);
     return head;
 }
 
 struct volume_moves sim_saved_moves(const void *data, size_t len)
 {
     return read_head(data, len).counted;
+}
+
+struct water_moves sim_saved_water_moves(const void *data, size_t len)
+{
+    return read_head(data, len).waters;
 }
 
 static int check_saved(const struct sim *s, const struct saved *head, const void *data, size_t len, struct err *e)
@@ -153,7 +171,7 @@ static int check_saved(const struct sim *s, const struct saved *head, const void
         return err_set(e, ERR_CHECKPOINT, "not the state of a replica (%zu bytes)", len);
     if (checksum((const unsigned char *)data + summed_from, len - summed_from) != head->checksum)
         return err_set(e, ERR_CHECKPOINT, "state with a wrong checksum");
-    if (head->version != VERSION && head->version != UNCOUNTED)
+    if (!known_version(head->version))
         return err_set(e, ERR_UNSUPPORTED,
                        "state of version %u, this program reads version %d: go on with the program that wrote it, "
                        "or submit the ensemble again",
@@ -208,6 +226,8 @@ int sim_load(struct sim *s, const void *data, size_t len, struct err *e)
     c->min_energy = head.min_energy;
     c->min_max_force = head.min_max_force;
     c->counted = head.counted;
+    c->water_batches = head.water_batches;
+    c->waters = head.waters;
     return 0;
 }
 

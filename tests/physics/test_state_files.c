@@ -16,26 +16,28 @@
 
 #include "tests/physics/state_play.h"
 
-/* A state of the version before, which had no counts of volume moves: none are known, all else is the same. */
-static void test_uncounted(void **state)
+/* A state of an older version, which lacks `lacks` bytes behind the first `at`: counts of moves, of which none are
+ * known. All else is the same. */
+static void older(uint32_t version, size_t at, size_t lacks)
 {
-    enum { VERSION_AT = 8, COUNTS_AT = 152, COUNTS = 16 };
+    enum { VERSION_AT = 8 };
     struct settings set = state_settings(INTEGRATOR_LANGEVIN_MIDDLE);
     struct buf now = {0}, before = {0}, again = {0};
     struct err e = {0};
     struct toy t = state_start(&set);
     state_march(t.sim, 0, 20, 10, true);
     assert_int_equal(sim_save(t.sim, &now, &e), 0);
-    buf_add(&before, now.data, COUNTS_AT);
-    buf_add(&before, now.data + COUNTS_AT + COUNTS, now.len - COUNTS_AT - COUNTS);
-    memcpy(before.data + VERSION_AT, (&(uint32_t){3}), sizeof(uint32_t));
+    buf_add(&before, now.data, at);
+    buf_add(&before, now.data + at + lacks, now.len - at - lacks);
+    memcpy(before.data + VERSION_AT, &version, sizeof version);
     sim_seal(&before);
     assert_int_equal(sim_saved_moves(now.data, now.len).tried, 2);
-    assert_int_equal(sim_saved_moves(before.data, before.len).tried, 0);
+    assert_int_equal(sim_saved_moves(before.data, before.len).tried, version == 3 ? 0 : 2);
+    assert_int_equal(sim_saved_water_moves(before.data, before.len).tried, 0);
     struct sim *resumed = toy_replica(&t, 0, 0);
     assert_int_equal(sim_load(resumed, before.data, before.len, &e), 0);
     assert_int_equal(sim_save(resumed, &again, &e), 0);
-    memset(now.data + COUNTS_AT, 0, COUNTS);
+    memset(now.data + at, 0, lacks);
     assert_int_equal(again.len, now.len);
     assert_memory_equal(again.data, now.data, now.len);
     memcpy(before.data + VERSION_AT, (&(uint32_t){2}), sizeof(uint32_t));
@@ -46,6 +48,13 @@ static void test_uncounted(void **state)
     buf_free(&now);
     buf_free(&before);
     buf_free(&again);
+}
+
+static void test_older_versions(void **state)
+{
+    enum { VOLUME_MOVES_AT = 152, WATERS_AT = 168, ARRAYS_AT = 232 };
+    older(3, VOLUME_MOVES_AT, ARRAYS_AT - VOLUME_MOVES_AT);
+    older(4, WATERS_AT, ARRAYS_AT - WATERS_AT);
 }
 
 static void test_bad_blobs(void **state)
@@ -158,7 +167,7 @@ static void test_part(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_uncounted),
+        cmocka_unit_test(test_older_versions),
         cmocka_unit_test(test_bad_blobs),
         cmocka_unit_test(test_starts),
         cmocka_unit_test(test_part),

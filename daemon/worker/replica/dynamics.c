@@ -21,7 +21,7 @@
 enum { QUEUE = 3 };
 
 /* What comes next of all that happens after `step` steps of the stage. */
-enum event { ROWS, OBSERVE, FRAME, EXCHANGE, MOVE, KEEP, STEPS };
+enum event { ROWS, OBSERVE, FRAME, EXCHANGE, MOVE, WATERS, KEEP, STEPS };
 struct next_event {
     uint64_t step;
     enum event next;
@@ -100,8 +100,13 @@ static bool next_work(const struct dynamics *d, struct queued *out)
         case MOVE:
             if (step == 0 || !timeline_volume_move(spec, stage, step))
                 break;
-            at->next = KEEP;
+            at->next = WATERS;
             return is(out, SIM_BAROSTAT, 1);
+        case WATERS:
+            if (!timeline_water_moves(spec, stage, step))
+                break;
+            at->next = KEEP;
+            return is(out, SIM_WATERS, 1);
         case KEEP:
             if (to_be_kept(d, step))
                 return false;

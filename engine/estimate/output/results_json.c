@@ -127,6 +127,19 @@ static void samples(struct writer *w, const struct window_result *x)
     jw_end(w, '}');
 }
 
+static void water_exchange(struct writer *w, const struct water_moves *m)
+{
+    jw_begin(w, "water_exchange", '{');
+    jw_integer(w, "tried", m->tried);
+    jw_integer(w, "moved", m->moved);
+    jw_integer(w, "kept", m->kept);
+    jw_integer(w, "batches", m->batches);
+    jw_integer(w, "changed", m->changed);
+    jw_integer(w, "undone", m->undone);
+    jw_real(w, "inside", (double)m->inside / (double)m->batches);
+    jw_end(w, '}');
+}
+
 static void window(struct writer *w, const struct result *r, int repeat, int k)
 {
     static const char *const status[] = {[ESTIMATE_DONE] = "ok",
@@ -154,6 +167,8 @@ static void window(struct writer *w, const struct result *r, int repeat, int k)
     averages(w, "dhdl", x->dhdl, x->ndhdl);
     averages(w, "averages", x->averages, x->naverages);
     averages(w, "fluctuations", x->fluctuations, x->nfluctuations);
+    if (x->waters.batches)
+        water_exchange(w, &x->waters);
     jw_end(w, '}');
 }
 
