@@ -18,13 +18,13 @@
 
 #include "tests/physics/waters_play.h"
 
-#define EDGE 1.95  /* nm, of the box */
-#define CAGE 0.4   /* nm, its radius */
-#define CHARGE 0.5 /* e, at two opposite ends of it */
+#define EDGE 1.95   /* nm, of the box */
+#define CAGE 0.4    /* nm, its radius */
+#define CHARGE 0.45 /* e, at two opposite ends of it */
 
 enum { ATOMS = 80, POLE = 4, BLOCKS = 20 }; /* atoms of the cage; those that share a charge */
 
-static uint32_t steps = 500, batches = 160;
+static uint32_t steps = 300, batches = 160;
 
 static double charge_of(int i)
 {
@@ -60,7 +60,7 @@ static struct system *cage(bool full)
 
 static struct settings cage_settings(void)
 {
-    struct settings set = waters_settings(0.7, CAGE, 1000);
+    struct settings set = waters_settings(0.7, CAGE, 1500);
     set.nonbonded.pme_spacing = 0.16;
     return set;
 }
