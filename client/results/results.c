@@ -21,6 +21,7 @@
 #include "client/results/observed.h"
 #include "client/results/switching.h"
 #include "client/results/torsions.h"
+#include "client/results/waters.h"
 #include "engine/base/json/number_json.h"
 #include "engine/base/number.h"
 
@@ -436,6 +437,7 @@ void results_put(const struct out *s, const json_t *results)
     observed_put(results, s);
     fold_put(results, s);
     torsions_put(results, s);
+    waters_put(results, s);
     put_profiles(results, s);
     if (json_array_size(windows) == 1) {
         out_put(s, "\n");

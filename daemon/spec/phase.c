@@ -220,6 +220,8 @@ int spec_phase_system(const struct spec *s, int phase, struct source *src, struc
         rc = spec_make_biases(s, src, sys, e);
     if (!rc)
         rc = spec_make_observables(s, src, sys, e);
+    if (!rc)
+        rc = spec_make_waters(s, src, sys, e);
     if (rc && s->index)
         spec_missing(s, src, "index", s->index, e);
     if (rc)

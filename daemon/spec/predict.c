@@ -74,6 +74,7 @@ struct prediction spec_predict(const struct spec *s, const struct system *sys)
         p.ns += (double)stage->steps * stage->timestep * 1e-3;
         p.switches += times(stage->steps, stage->switch_every);
         p.evaluations += rows + (stage->npt ? 2 * times(stage->steps, (uint64_t)s->settings.barostat.every) : 0);
+        p.evaluations += s->settings.waters.on ? 2 * times(stage->steps, (uint64_t)s->settings.waters.every) : 0;
         p.replica_bytes += rows * bytes.energy;
         if (stage->kind == STAGE_PRODUCE)
             p.replica_bytes += rows * bytes.dhdl + times(stage->steps, stage->frames_every) * bytes.frame;

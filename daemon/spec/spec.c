@@ -319,6 +319,8 @@ static int read_spec(struct reader *r, struct spec *s, struct view root)
     if (!rc)
         rc = read_barostat(r, &s->settings.barostat, view_key(root, "barostat"));
     if (!rc)
+        rc = spec_read_waters(r, s, view_key(root, "water-exchange"));
+    if (!rc)
         rc = check_finite_size(r, &s->settings, view_key(alchemy, "finite-size"));
     if (!rc)
         rc = read_run(r, s, view_key(root, "run"));
@@ -396,6 +398,7 @@ void spec_free(struct spec *s)
     spec_biases_close(s);
     spec_observables_close(s);
     spec_fold_close(s);
+    selection_close(&s->waters.around);
     free(s);
 }
 

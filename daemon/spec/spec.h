@@ -79,6 +79,13 @@ struct fold_choice {
     double limit;            /* nm, beyond which it is warned */
 };
 
+/* The center of the sphere that waters are exchanged with. */
+struct water_choice {
+    struct selection around;
+    bool given; /* else it is what the alchemy changes */
+    int line;
+};
+
 /* Whether the spec says how Coulomb is split between pairs and mesh. SPLIT_AUTO: it is yet to be chosen
  * (daemon/spec/split.h), and settings are those asked for. */
 enum split_kind { SPLIT_NONE, SPLIT_AUTO, SPLIT_GIVEN };
@@ -95,6 +102,7 @@ struct spec {
     struct observable_choice *observables;
     int nobservables;
     struct fold_choice fold;
+    struct water_choice waters;
     char **starts; /* [nstarts], coordinate files of windows; 0: all start at `coordinates` */
     int nstarts;
     struct phase *phases; /* 0: what the ensemble says, and all that produces */

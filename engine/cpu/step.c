@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The CPU device's program: what one timestep, one sample, one frame of observables, one volume move and one descent
- * step launch. Nothing here depends on the step.
+ * The CPU device's program: what one timestep, one sample, one frame of observables, one volume move, one batch
+ * of water moves and one descent step launch. Nothing here depends on the step.
  */
 #include "engine/base/units.h"
 #include "engine/cpu/biases/cells.h"
@@ -131,6 +131,18 @@ static void volume_move(const struct sim *s, struct tape *t)
          .pressure = s->model->set->barostat.pressure / UNIT_BAR, .kt = kt(s));
 }
 
+static void exchange_waters(const struct sim *s, struct tape *t)
+{
+    const uint32_t natoms = (uint32_t)s->model->sys->natoms, tries = s->model->set->waters.tries;
+    evaluate(s, EVALUATE_POTENTIAL, t);
+    EMIT(waters_weigh, .ctl = s->d.ctl, .x = s->d.x, .table = s->model->waters, .states = s->d.w, .kt = kt(s));
+    EMIT(waters_try, .ctl = s->d.ctl, .x = s->d.x, .x_old = s->d.x_old, .table = s->model->waters, .states = s->d.w,
+         .kt = kt(s), .natoms = natoms, .tries = tries);
+    evaluate(s, EVALUATE_POTENTIAL, t);
+    EMIT(waters_decide, .ctl = s->d.ctl, .x = s->d.x, .x_old = s->d.x_old, .v = s->d.v, .table = s->model->waters,
+         .kt = kt(s), .natoms = natoms, .tries = tries);
+}
+
 static void descend(const struct sim *s, struct tape *t)
 {
     const void *motion = s->model->motion;
@@ -175,6 +187,7 @@ const struct program cpu_program = {.device = "cpu",
                                              [SIM_STEP] = timesteps,
                                              [SIM_SAMPLE] = sample,
                                              [SIM_BAROSTAT] = volume_move,
+                                             [SIM_WATERS] = exchange_waters,
                                              [SIM_OBSERVE] = cpu_observe,
                                              [SIM_REPORT] = report,
                                              [SIM_INNER] = inner_timestep,

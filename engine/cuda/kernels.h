@@ -27,6 +27,9 @@ static inline uint32_t blocks_of(uint64_t items, uint32_t size)
 /* Bytes of static shared memory that kernels may have where a launch gives them all that a block can have beside it. */
 enum { CUDA_STATIC_SHARED = 1024 };
 
+/* Threads of the block that exchanges waters: a warp for each move that is looked at at a time. */
+enum { WATERS_BLOCK = 512 };
+
 /* Bodies that a block of CUDA_BLOCK threads moves in a timestep (motion/timestep.cu), none of them a water; and waters
  * at most. */
 enum { STEP_BODIES = 64, STEP_WATERS = 128 };

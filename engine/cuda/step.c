@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The CUDA program: what one timestep, one sample, one volume move and one descent step launch. Nothing here depends on
+ * The CUDA program: what one timestep, one sample, one volume move, one batch of water moves and one
+ * descent step launch. Nothing here depends on
  * the step.
  */
 #include "engine/base/units.h"
@@ -246,6 +247,21 @@ static void volume_move(const struct sim *s, struct tape *t)
              .pressure = s->model->set->barostat.pressure / UNIT_BAR, .kt = kt(s));
 }
 
+static void exchange_waters(const struct sim *s, struct tape *t)
+{
+    const struct settings *set = s->model->set;
+    const void *table = s->model->waters;
+    const uint32_t natoms = (uint32_t)s->model->sys->natoms, tries = set->waters.tries;
+    evaluate(s, EVALUATE_POTENTIAL, t);
+    EMIT_BLOCKS(waters_weigh, blocks_of((uint64_t)s->model->nwaters * WARP, CUDA_BLOCK), CUDA_BLOCK, tape_sinks(t),
+                .ctl = s->d.ctl, .x = s->d.x, .table = table, .states = s->d.w, .kt = kt(s));
+    EMIT_BLOCKS(waters_try, 1, WATERS_BLOCK, tape_sinks(t), .ctl = s->d.ctl, .x = s->d.x, .x_old = s->d.x_old,
+                .table = table, .states = s->d.w, .kt = kt(s), .natoms = natoms, .tries = tries);
+    evaluate(s, EVALUATE_POTENTIAL, t);
+    EMIT_BLOCKS(waters_decide, 1, WATERS_BLOCK, tape_sinks(t), .ctl = s->d.ctl, .x = s->d.x, .x_old = s->d.x_old,
+                .v = s->d.v, .table = table, .kt = kt(s), .natoms = natoms, .tries = tries);
+}
+
 static void descend(const struct sim *s, struct tape *t)
 {
     const void *motion = s->model->motion;
@@ -282,6 +298,7 @@ const struct program cuda_program = {.device = "cuda",
                                               [SIM_STEP] = timesteps,
                                               [SIM_SAMPLE] = sample,
                                               [SIM_BAROSTAT] = volume_move,
+                                              [SIM_WATERS] = exchange_waters,
                                               [SIM_OBSERVE] = cuda_observe,
                                               [SIM_PREPARE] = prepare,
                                               [SIM_REPORT] = report,

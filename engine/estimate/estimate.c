@@ -42,6 +42,7 @@ static void repeat(const struct estimate_ensemble *q, struct result *r, const st
         w->seeded = replicas[k].seeded;
         w->seed = replicas[k].seed;
         w->moves = replicas[k].moves;
+        w->waters = replicas[k].waters;
         snprintf(w->reason, sizeof w->reason, "%s", replicas[k].reason ? replicas[k].reason : "");
         window_read(r, q->directory, folder, k, replicas + k, &s);
     }

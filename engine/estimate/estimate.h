@@ -14,6 +14,7 @@
 #include "engine/system/settings.h"
 #include "engine/derive/standard_state.h"
 #include "engine/system/volume_moves.h"
+#include "engine/system/water_moves.h"
 
 enum estimate_kind { ESTIMATE_DONE, ESTIMATE_PARTIAL, ESTIMATE_RUNNING, ESTIMATE_FAILED, ESTIMATE_WAITS };
 
@@ -28,6 +29,7 @@ struct estimate_replica {
         vouched; /* only the first bytes of its files count, as a checkpoint vouches for them; 0 bytes: there is none */
     uint64_t dhdl_bytes, energy_bytes, work_bytes;
     struct volume_moves moves; /* of production; zeroed where that is not known, or the volume stays */
+    struct water_moves waters; /* the same; zeroed where none are exchanged */
     const char *origin;    /* folder below the ensemble's of what it sampled before there were other windows; its first
                               rows are of    frames then. NULL: there is none */
     uint64_t origin_bytes; /* of dhdl.xvg there that count; 0: there is nothing any more, or never was */

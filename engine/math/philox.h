@@ -18,7 +18,7 @@
 
 /* Every use of random numbers in the engine. Numbers are part of a replica's bits: append only. STREAM_TIMESTEP serves
  * every integrator, as a replica has one. */
-enum stream { STREAM_TIMESTEP, STREAM_THERMALIZE, STREAM_BAROSTAT, STREAM_EXCHANGE, STREAM_COUNT };
+enum stream { STREAM_TIMESTEP, STREAM_THERMALIZE, STREAM_BAROSTAT, STREAM_EXCHANGE, STREAM_WATERS, STREAM_COUNT };
 static_assert(STREAM_COUNT <= 65536, "a stream has 16 bits of the counter");
 
 struct philox {

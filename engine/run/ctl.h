@@ -19,6 +19,7 @@
 #include "engine/math/fn.h"
 #include "engine/system/biases.h"
 #include "engine/system/volume_moves.h"
+#include "engine/system/water_moves.h"
 
 enum halt {
     HALT_NONE,
@@ -53,7 +54,7 @@ struct ctl {
     uint32_t where[2];
     uint32_t pending; /* velocity Verlet: v still lacks the second half kick of the last step */
     uint32_t moving;  /* 1 once a timestep was carried out */
-    uint32_t trial;   /* x is a trial (barostat, minimizer): `report` goes back to x_old and box_old when halted */
+    uint32_t trial;   /* x is a trial, of a move or a descent: `report` goes back to x_old and box_old when halted */
     double value;
 
     /* sums of one evaluation, cleared before it; on a GPU also at the end of a timestep, for the next */
@@ -67,11 +68,19 @@ struct ctl {
 
     /* Monte Carlo barostat */
     double box_old[BOX_SIZE];
-    double energy_old;                          /* kJ/mol, before the move */
+    double energy_old;                          /* kJ/mol, before the move, or the batch of waters */
     double volume_scale;                        /* the largest change tried, of V (nm^3) or, of few molecules, ln V */
     uint64_t barostat_moves;                    /* tried since the replica began */
-    struct volume_moves counted;                /* since sim_count_volume */
+    struct volume_moves counted;                /* since sim_count_moves */
     uint32_t barostat_tried, barostat_accepted; /* since volume_scale was adapted */
+
+    /* exchange of waters (engine/kernels/waters.h) */
+    uint64_t water_batches;    /* since the replica began */
+    struct water_moves waters; /* since sim_count_moves */
+    double water_change;       /* of the batch so far, of the approximate energy: kJ/mol */
+    uint32_t waters_inside[2]; /* in the sphere before the batch, and now */
+    uint32_t waters_moved;     /* moves of the batch that the approximate energy accepted */
+    uint32_t waters_pad;
 
     struct switch_course switching;
 

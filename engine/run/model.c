@@ -43,13 +43,16 @@ static int check(const struct system *sys, const struct settings *set, struct er
             return err_set(e, ERR_COORDINATES, "box edge %d is %g nm: a periodic box is needed", d + 1, sys->box[d]);
     if (!(set->integrator.timestep > 0))
         return err_set(e, ERR_SPEC, "timestep %g ps: a positive one is needed", set->integrator.timestep);
-    return check_masses(sys, e);
+    int rc = set->waters.on ? waters_check(sys, set, e) : 0;
+    return rc ? rc : check_masses(sys, e);
 }
 
 static int check_form(const struct model *m, struct err *e)
 {
     if (m->set->form == FORM_GANG && !m->program->gang)
         return err_set(e, ERR_UNSUPPORTED, "form gang: %s devices have none: expected a GPU", m->program->device);
+    if (m->set->waters.on && !m->program->emit[SIM_WATERS])
+        return err_set(e, ERR_UNSUPPORTED, "water exchange: %s devices have none: expected cpu", m->program->device);
     if (m->set->nonbonded.pme_form != PME_AUTO && !m->program->pme_form)
         return err_set(e, ERR_UNSUPPORTED, "pme by a block or over the card: %s devices have one way: expected a GPU",
                        m->program->device);
@@ -124,6 +127,7 @@ struct sources {
     double (*mass)[2]; /* [natoms], in states A and B, u */
     struct water_shape *shapes;
     uint32_t nshapes;
+    struct water_table waters;
 };
 
 static void lay_out_biases(struct model *m, const struct lambda_rows *windows, struct arena *a)
@@ -210,6 +214,8 @@ static void lay_out(void *sources, struct arena *a)
         m->observed[i] = observe_put(&m->sys->observables[i], m->sys, m->observe_plan[i], a);
     if (m->sys->ncoordinations)
         lay_out_biases(m, &windows, a);
+    if (m->set->waters.on)
+        m->waters = water_table_put(&from->waters, a);
     m->nbonded = t->nbonds.count + t->nangles.count + t->ndihedrals.count + t->nrb_dihedrals.count +
                  t->nimpropers.count + t->npairs14.count + t->nposition_restraints.count;
     m->nrare = t->nrare.count + t->ncmaps.count;
@@ -239,7 +245,10 @@ static int upload(struct model *m, const struct topology *t, struct err *e)
     struct sources from = {.m = m, .t = t, .mass = xcalloc((size_t)m->sys->natoms, sizeof *from.mass)};
     fill_masses(m->sys, t, from.mass);
     from.shapes = water_shapes(t->waters, t->nwaters, from.mass, &from.nshapes);
-    int rc = readonly_upload(&m->shared, &m->guest.base, lay_out, &from, e);
+    int rc = m->set->waters.on ? water_table_make(&from.waters, m->sys, m->set, t, e) : 0;
+    if (rc == 0)
+        rc = readonly_upload(&m->shared, &m->guest.base, lay_out, &from, e);
+    water_table_close(&from.waters);
     free(from.shapes);
     free(from.mass);
     return rc;

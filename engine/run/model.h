@@ -11,6 +11,7 @@
 #include "engine/run/readonly.h"
 #include "engine/prepare/device_tables.h"
 #include "engine/prepare/lambda_rows.h"
+#include "engine/prepare/waters/water_table.h"
 #include "graphs/remote_dev.h"
 
 struct model {
@@ -37,6 +38,7 @@ struct model {
     const struct site_table *sites;    /* NULL: no virtual sites */
     const struct bias_table *biases;   /* NULL: no coordinations */
     size_t bias_bytes;                 /* of a replica's struct bias_sums */
+    const struct water_table *waters;  /* NULL: none are exchanged */
     const struct motion_table *motion;
     const struct observe_table *observed[OBSERVABLES_MAX]; /* of the system's observables */
     void *observe_plan[OBSERVABLES_MAX];                   /* see struct observe_kind */

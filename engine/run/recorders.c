@@ -47,6 +47,14 @@ static uint32_t cycles_in_graph(const struct sim *s, enum sim_work work)
     return stride / n < stride / most + stride % most ? n : most;
 }
 
+/* Whether the model has such work. */
+static bool has_work(const struct sim *s, enum sim_work work)
+{
+    if ((work == SIM_INNER && cycle_of(s) == 1) || (work == SIM_SWITCH && !s->model->schedule.n))
+        return false;
+    return s->model->program->emit[work] && (work != SIM_WATERS || s->model->waters);
+}
+
 static int new_recorder(struct sim *s, struct sim_recorder *r, struct err *e)
 {
     const struct recorder_setup setup = {.dev = s->model->dev,
@@ -62,13 +70,6 @@ static int new_recorder(struct sim *s, struct sim_recorder *r, struct err *e)
     return rc ? rc : recorder_reserve(r->recorder, e);
 }
 
-static bool has_tape(const struct sim *s, enum sim_work work)
-{
-    if ((work == SIM_INNER && cycle_of(s) == 1) || (work == SIM_SWITCH && !s->model->schedule.n))
-        return false;
-    return s->model->program->emit[work];
-}
-
 int sim_new_recorders(struct sim *s, struct err *e)
 {
     int rc = echo_new(&s->echo, s->model->dev, s->lane, e);
@@ -79,7 +80,7 @@ int sim_new_recorders(struct sim *s, struct err *e)
         s->tapes[w] = (struct sim_recorder){.sim = s, .work = (enum sim_work)w};
         if (w == SIM_STEP && model_in_gangs(s->model))
             rc = gang_join(s, e);
-        else if (has_tape(s, (enum sim_work)w))
+        else if (has_work(s, (enum sim_work)w))
             rc = new_recorder(s, &s->tapes[w], e);
     }
     return rc;

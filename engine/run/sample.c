@@ -29,6 +29,11 @@ struct volume_moves sim_volume_moves(const struct sim *s)
     return sim_heard(s)->ctl.counted;
 }
 
+struct water_moves sim_water_moves(const struct sim *s)
+{
+    return sim_heard(s)->ctl.waters;
+}
+
 struct box_room sim_box_room(const struct sim *s)
 {
     return s->model->program->box_room(s->model, sim_heard(s)->ctl.box);

@@ -209,9 +209,11 @@ void sim_tune_volume(struct sim *s, bool tune)
     sim_edit_ctl(s)->volume_fixed = !tune;
 }
 
-void sim_count_volume(struct sim *s)
+void sim_count_moves(struct sim *s)
 {
-    sim_edit_ctl(s)->counted = (struct volume_moves){0};
+    struct ctl *c = sim_edit_ctl(s);
+    c->counted = (struct volume_moves){0};
+    c->waters = (struct water_moves){0};
 }
 
 void sim_free(struct sim *s)

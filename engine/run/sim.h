@@ -14,6 +14,7 @@
 #include "engine/system/settings.h"
 #include "engine/system/system.h"
 #include "engine/system/volume_moves.h"
+#include "engine/system/water_moves.h"
 #include "engine/base/buf.h"
 #include "graphs/remote_dev.h"
 
@@ -90,10 +91,12 @@ int sim_hand_observed(struct sim *const *sim, const int *from, int n, struct err
 /* Whether volume moves adapt their size to how often they are accepted, as they do from the start. Not part of the
  * saved state, the size is. While nothing is in flight. */
 void sim_tune_volume(struct sim *s, bool tune);
-/* Counts volume moves from none again; the counts are part of the saved state. While nothing is in flight. */
-void sim_count_volume(struct sim *s);
+/* Counts volume moves and moves of waters from none again; the counts are part of the saved state. While nothing is in
+ * flight. */
+void sim_count_moves(struct sim *s);
 /* Since then, at the outcome that was asked for last. */
 struct volume_moves sim_volume_moves(const struct sim *s);
+struct water_moves sim_water_moves(const struct sim *s);
 /* How wide the box is then, and how wide volume moves leave it at least, as this device measures it: nm. */
 struct box_room {
     double width, least;
@@ -105,6 +108,7 @@ enum sim_work {
     SIM_STEP,     /* n timesteps of the integrator (with COM removal at its interval), to the end of a mesh_cycle() */
     SIM_SAMPLE,   /* n = 1: energies, virial, dU/dlambda and U at every window of the current state */
     SIM_BAROSTAT, /* n Monte Carlo volume moves */
+    SIM_WATERS,   /* n batches of exchange of waters, where the settings have it */
     SIM_OBSERVE,  /* n = 1: the current state is a frame for the system's observables, for those of this step */
     SIM_REPORT,   /* the engine's own, at the end of each of these; */
     SIM_PREPARE,  /* this in front of timesteps that come after anything else; */
@@ -196,8 +200,10 @@ int sim_save(struct sim *s, struct buf *out, struct err *e);
 void sim_seal(struct buf *saved);
 /* In the bytes of sim_save: what observable i has accumulated, as of sim_observe_read. */
 const void *sim_saved_observable(const struct system *sys, const struct buf *saved, int i);
-/* The counts of volume moves in whole saved bytes; none in those of a version that had none, or that is not known. */
+/* The counts of volume moves, and of moves of waters, in whole saved bytes; none in those of a version that had none,
+ * or that is not known. */
 struct volume_moves sim_saved_moves(const void *data, size_t len);
+struct water_moves sim_saved_water_moves(const void *data, size_t len);
 int sim_load(struct sim *s, const void *data, size_t len, struct err *e);
 
 /* What observable i of the system has accumulated: observe_bytes() of it, to be read with engine/observe/observe.h.

@@ -4,7 +4,7 @@
  *
  * Saved: everything the future depends on and nothing else. Lists, forces and sums are left out: they follow, bit for
  * bit, from what is saved. Within a switch the state that production will go on from is saved, and where the switch is.
- * Counts of volume moves are there for who asks how they went.
+ * Counts of volume moves and of moves of waters are there for who asks how they went.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -16,8 +16,8 @@
 
 #define MAGIC "shoalsim"
 #define VERSION 5
-#define UNSWITCHED 4 /* a version that ends before the switch: read as none */
-#define UNCOUNTED 3  /* one that ends before the counts of volume moves too: none either */
+#define NO_SWITCH 4 /* the version before, which ends before what is said of switches and waters: read as none */
+#define UNCOUNTED 3 /* the one before that, which ends before the counts of volume moves: read as none */
 
 /* The switch that a replica is in. */
 struct saved_switch {
@@ -40,10 +40,12 @@ struct saved {
     uint32_t min_steps, min_converged;
     double min_step_size, min_energy, min_max_force;
     struct volume_moves counted;
+    uint64_t water_batches;
+    struct water_moves waters;
     struct saved_switch in_switch; /* of the first head */
 };
 
-static_assert(sizeof(struct saved) == 200, "struct saved has padding");
+static_assert(sizeof(struct saved) == 264, "struct saved has padding");
 
 static const size_t summed_from = offsetof(struct saved, checksum) + sizeof(uint64_t);
 
@@ -103,7 +105,9 @@ static struct saved head_of(const struct sim *s, const struct ctl *c)
                          .min_step_size = c->min_step_size,
                          .min_energy = c->min_energy,
                          .min_max_force = c->min_max_force,
-                         .counted = c->counted};
+                         .counted = c->counted,
+                         .water_batches = c->water_batches,
+                         .waters = c->waters};
     memcpy(head.magic, MAGIC, sizeof head.magic);
     memcpy(head.box, c->box, sizeof head.box);
     return head;
@@ -163,12 +167,17 @@ void sim_seal(struct buf *saved)
     memcpy(saved->data + offsetof(struct saved, checksum), &sum, sizeof sum);
 }
 
+static bool known_version(uint32_t version)
+{
+    return version >= UNCOUNTED && version <= VERSION;
+}
+
 /* Bytes in front of the arrays. */
 static size_t head_bytes(const struct saved *head)
 {
-    return head->version == UNCOUNTED    ? offsetof(struct saved, counted)
-           : head->version == UNSWITCHED ? offsetof(struct saved, in_switch)
-                                         : sizeof *head;
+    if (head->version == UNCOUNTED)
+        return offsetof(struct saved, counted);
+    return head->version == NO_SWITCH ? offsetof(struct saved, water_batches) : sizeof *head;
 }
 
 static struct saved read_head(const void *data, size_t len)
@@ -176,10 +185,8 @@ static struct saved read_head(const void *data, size_t len)
     struct saved head = {0};
     if (len)
         memcpy(&head, data, len < sizeof head ? len : sizeof head);
-    if (head.version != VERSION)
-        head.in_switch = (struct saved_switch){0};
-    if (head.version != VERSION && head.version != UNSWITCHED)
-        head.counted = (struct volume_moves){0};
+    const size_t known = known_version(head.version) ? head_bytes(&head) : offsetof(struct saved, counted);
+    memset((unsigned char *)&head + known, 0, sizeof head - known);
     return head;
 }
 
@@ -188,9 +195,9 @@ struct volume_moves sim_saved_moves(const void *data, size_t len)
     return read_head(data, len).counted;
 }
 
-static bool is_known(uint32_t version)
+struct water_moves sim_saved_water_moves(const void *data, size_t len)
 {
-    return version == VERSION || version == UNSWITCHED || version == UNCOUNTED;
+    return read_head(data, len).waters;
 }
 
 /* Bytes of a head with its arrays. */
@@ -219,7 +226,7 @@ static int check_saved(const struct sim *s, const struct saved *head, const void
         return err_set(e, ERR_CHECKPOINT, "not the state of a replica (%zu bytes)", len);
     if (checksum((const unsigned char *)data + summed_from, len - summed_from) != head->checksum)
         return err_set(e, ERR_CHECKPOINT, "state with a wrong checksum");
-    if (!is_known(head->version))
+    if (!known_version(head->version))
         return err_set(e, ERR_UNSUPPORTED,
                        "state of version %u, this program reads version %d: go on with the program that wrote it, "
                        "or submit the ensemble again",
@@ -256,6 +263,8 @@ static void read_ctl(const struct saved *head, struct ctl *c)
     c->min_energy = head->min_energy;
     c->min_max_force = head->min_max_force;
     c->counted = head->counted;
+    c->water_batches = head->water_batches;
+    c->waters = head->waters;
 }
 
 /* The arrays behind a head become the replica's. */

@@ -11,6 +11,7 @@
 
 #include "engine/math/terms.h"
 #include "engine/system/integrators.h"
+#include "engine/system/water_moves.h"
 
 enum dispersion_correction { DISPERSION_NONE, DISPERSION_ENERGY, DISPERSION_ENERGY_PRESSURE, DISPERSION_ALL };
 enum coulomb_method { COULOMB_PME, COULOMB_REACTION_FIELD };
@@ -161,6 +162,7 @@ struct settings {
     struct integrator_settings integrator;
     struct barostat_settings barostat;
     struct switch_settings switching;
+    struct water_settings waters;
     enum exchange_scheme exchange;
     enum step_form form;
     uint64_t check_every; /* steps between graph re-captures */

@@ -109,6 +109,7 @@ void system_close(struct system *s)
     for (int i = 0; i < s->nobservables; i++)
         observable_close(&s->observables[i]);
     free(s->observables);
+    free(s->around);
     for (int i = 0; i < s->nnotes; i++)
         free(s->notes[i]);
     free(s->notes);

@@ -258,6 +258,8 @@ struct system {
     double box[BOX_SIZE]; /* nm; engine/math/box.h */
     int nobservables;
     struct observable *observables;
+    int naround;
+    int *around; /* [naround] atoms that waters are exchanged about */
     int nstarts;
     struct start *starts; /* of each window; none: all begin at x, v and box */
     int nnotes;

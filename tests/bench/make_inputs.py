@@ -90,6 +90,7 @@ restraints:
     force-constant: 50 kJ/mol/nm^2
     b: {force-constant: 90 kJ/mol/nm^2}
 """
+WATERS = "water-exchange: {every: 2 steps, tries: 40}\n"
 SELDOM = """observables:
   - dielectric: {}
   - vacf: {of: {resname: SOL}, by: molecule, max: 2 ps}
@@ -194,6 +195,7 @@ def small(out):
         topology(out / f"{name}.top", "MOH", gro(out / f"{name}.gro", "MOH", methanol, points, shape=shape))
         (out / f"{name}.yaml").write_text(replaced(spec(name, name, "MOH", npt=True, cutoff=cutoff), HURRIED))
     topology(out / "sites.top", "MOH", gro(out / "sites.gro", "MOH", methanol, 8, four_sites), FOURTH_SITE)
+    (out / "waters.yaml").write_text(replaced(spec("waters", "small", "PEP", more=WATERS), HURRIED))
     (out / "sites.yaml").write_text(replaced(spec("sites", "sites", "MOH"), VERLET + HURRIED))
     (out / "tiny.yaml").write_text(replaced(spec("tiny", "vacuum", "PEP", cutoff=1.8), HURRIED))
     topology(out / "tiny-dodecahedron.top", "NOL", gro(out / "tiny-dodecahedron.gro", "NOL", OWN["NOL"].atoms(make_box.place), 0, shape=DODECAHEDRON))

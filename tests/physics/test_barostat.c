@@ -184,7 +184,7 @@ static void check_counts(struct toy *t)
     struct volume_moves more = sim_volume_moves(t->sim);
     assert_moves(resumed, more.tried, more.refused);
     assert_true(more.tried == 2100 && more.refused > first.refused);
-    sim_count_volume(resumed);
+    sim_count_moves(resumed);
     assert_moves(resumed, 0, 0);
     toy_run(resumed, SIM_BAROSTAT, 1);
     assert_int_equal(sim_volume_moves(resumed).tried, 1);

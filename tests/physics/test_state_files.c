@@ -16,8 +16,9 @@
 
 #include "tests/physics/state_play.h"
 
-/* Where a state says its version, where the counts of volume moves are and where the switch is. */
-enum { VERSION_AT = 8, COUNTS_AT = 152, SWITCH_AT = 168, HEAD = 200 };
+/* Where a state says its version, where counts of volume moves are and where those of waters, and the switch, begin.
+ */
+enum { VERSION_AT = 8, COUNTS_AT = 152, WATERS_AT = 168, HEAD = 264 };
 
 /* States of versions that end before some of it: none of that is known, all else is the same. */
 static void expect_older(struct toy *t, uint32_t version, size_t ends)
@@ -31,6 +32,7 @@ static void expect_older(struct toy *t, uint32_t version, size_t ends)
     sim_seal(&before);
     assert_int_equal(sim_saved_moves(now.data, now.len).tried, 2);
     assert_int_equal(sim_saved_moves(before.data, before.len).tried, ends == COUNTS_AT ? 0 : 2);
+    assert_int_equal(sim_saved_water_moves(before.data, before.len).tried, 0);
     struct sim *resumed = toy_replica(t, 0, 0);
     assert_int_equal(sim_load(resumed, before.data, before.len, &e), 0);
     assert_int_equal(sim_save(resumed, &again, &e), 0);
@@ -51,7 +53,7 @@ static void test_older(void **state)
     struct settings set = state_settings(INTEGRATOR_LANGEVIN_MIDDLE);
     struct toy t = state_start(&set);
     state_march(t.sim, 0, 20, 10, true);
-    expect_older(&t, 4, SWITCH_AT);
+    expect_older(&t, 4, WATERS_AT);
     expect_older(&t, 3, COUNTS_AT);
     toy_close(&t);
 }

@@ -192,7 +192,7 @@ void sim_tune_volume(struct sim *s, bool tune)
     s->tuned = tune;
 }
 
-void sim_count_volume(struct sim *s)
+void sim_count_moves(struct sim *s)
 {
     expect_idle(s);
     s->counted = s->heard.counted = (struct volume_moves){0};
@@ -262,6 +262,7 @@ static void carry_out(struct sim *s, enum sim_work work, uint32_t n)
         s->hash = mix(s->hash, 7);
         s->counted.refused += (int)(s->counted.tried++ % 10) < fake.narrow;
         break;
+    case SIM_WATERS:
     case SIM_SAMPLE:
     case SIM_OBSERVE:
     case SIM_REPORT:

@@ -16,8 +16,8 @@
 #include "engine/run/program.h"
 
 /* How names of kernels begin that no timestep launches. */
-static const char *const others[] = {"place",  "velocities", "thermalize", "volume_", "descend",
-                                     "report", "digest",     "observe_",   "saxs_"};
+static const char *const others[] = {"place",   "velocities", "thermalize", "volume_",  "waters_",
+                                     "descend", "report",     "digest",     "observe_", "saxs_"};
 
 static bool is_of_timesteps(const char *kernel)
 {
@@ -59,6 +59,7 @@ static void test_families(void **state)
     assert_int_equal(family_of(step, "what is it"), FAMILY_OTHER);
     assert_int_equal(family_of(sim_work_label(SIM_SAMPLE), "mesh_block"), FAMILY_SAMPLES);
     assert_int_equal(family_of(sim_work_label(SIM_BAROSTAT), "pairs"), FAMILY_VOLUME_MOVES);
+    assert_int_equal(family_of(sim_work_label(SIM_WATERS), "waters_try"), FAMILY_WATER_MOVES);
     assert_int_equal(family_of(sim_work_label(SIM_OBSERVE), "observe_rdf"), FAMILY_OBSERVABLES);
     assert_int_equal(family_of(0, "digest"), FAMILY_REPORTS);
     for (int family = 0; family < FAMILY_COUNT; family++)

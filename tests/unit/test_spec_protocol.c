@@ -73,6 +73,9 @@ static void test_stride(void **state)
         {"barostat: {every: 25 steps}\n"
          "protocol: [{produce: {time: 1000 steps, sample-every: 100 steps, ensemble: nvt}}]\n",
          100},
+        {"water-exchange: {every: 45 steps}\n"
+         "protocol: [{produce: {time: 1000 steps, sample-every: 100 steps}}]\n",
+         5},
         {"observables: [{pressure: {every: 15 steps}}]\n"
          "protocol: [{produce: {time: 1000 steps, sample-every: 20 steps}}]\n",
          5},

@@ -231,6 +231,19 @@ class Samples:
 
 
 @dataclass(frozen=True, kw_only=True)
+class WaterExchange:
+    """Moves of waters between bulk and a sphere; inside: the mean number of waters in it."""
+
+    tried: int
+    moved: int
+    kept: int
+    batches: int
+    changed: int
+    undone: int
+    inside: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
 class Window:
     """status: ok, partial, running, waits or failed. lambda_ by component."""
 
@@ -245,6 +258,7 @@ class Window:
     dhdl: Mapping[str, Average]
     averages: Mapping[str, Average]
     fluctuations: Mapping[str, Average]
+    water_exchange: WaterExchange | None
 
 
 @dataclass(frozen=True, kw_only=True)

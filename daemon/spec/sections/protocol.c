@@ -188,6 +188,7 @@ uint64_t spec_stride(const struct spec *s)
         stride = common_divisor(stride, stage->frames_every);
         stride = common_divisor(stride, stage->switch_every);
         stride = common_divisor(stride, stage->npt ? (uint64_t)s->settings.barostat.every : 0);
+        stride = common_divisor(stride, s->settings.waters.on ? (uint64_t)s->settings.waters.every : 0);
         for (int i = 0; i < s->nobservables; i++)
             stride = common_divisor(stride, s->observables[i].of.every);
     }

@@ -57,6 +57,9 @@ void spec_restraints_close(struct spec *s);
 int spec_read_observables(struct reader *r, struct spec *s, struct view v);
 int spec_make_observables(const struct spec *s, struct source *src, struct system *sys, struct err *e);
 void spec_observables_close(struct spec *s);
+/* waters.c: after integrator and observables; and the atoms of the center in a system. */
+int spec_read_waters(struct reader *r, struct spec *s, struct view v);
+int spec_make_waters(const struct spec *s, struct source *src, struct system *sys, struct err *e);
 /* observable_numbers.c: "observables[1].rdf.max"; and that max is a whole number of bins, `most` at most. ERR_SPEC. */
 void observable_place(char place[96], const struct observable_choice *c, const char *key);
 int observable_bins(struct reader *r, const struct observable_choice *c, struct view max, struct view bin, int most);

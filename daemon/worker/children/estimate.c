@@ -137,14 +137,27 @@ static void newest_own_checkpoint(const struct estimate_ensemble *x, int replica
     buf_free(&folder);
 }
 
+static const struct stage *stage_of(const struct spec *s, const struct checkpoint *c)
+{
+    const uint64_t last = (uint64_t)s->nstages - 1;
+    return &s->stages[c->stage < last ? c->stage : last];
+}
+
 /* Of production: of the stage that it is in, or was when all was done. */
 static struct volume_moves moves_of(const struct spec *s, const struct checkpoint *c)
 {
-    const uint64_t last = (uint64_t)s->nstages - 1;
-    const struct stage *stage = &s->stages[c->stage < last ? c->stage : last];
+    const struct stage *stage = stage_of(s, c);
     if (stage->kind != STAGE_PRODUCE || !stage->npt)
         return (struct volume_moves){0};
     return sim_saved_moves(c->state.data, c->state.len);
+}
+
+/* The same of waters. */
+static struct water_moves waters_of(const struct spec *s, const struct checkpoint *c)
+{
+    if (stage_of(s, c)->kind != STAGE_PRODUCE || !s->settings.waters.on)
+        return (struct water_moves){0};
+    return sim_saved_water_moves(c->state.data, c->state.len);
 }
 
 /* A replica that runs writes rows that its next start may write again: those up to its newest checkpoint count. */
@@ -155,7 +168,7 @@ static void read_checkpoints(struct estimate_request *q)
         struct estimate_replica *r = &q->replicas[i];
         struct checkpoint own = {0}, before = {0};
         r->vouched = r->kind == ESTIMATE_RUNNING;
-        if (r->vouched || (x->npt && r->kind != ESTIMATE_FAILED))
+        if (r->vouched || ((x->npt || x->set->waters.on) && r->kind != ESTIMATE_FAILED))
             newest_own_checkpoint(x, i, &own);
         if (r->vouched) {
             r->dhdl_bytes = own.offset[OUTPUT_DHDL];
@@ -166,6 +179,7 @@ static void read_checkpoints(struct estimate_request *q)
             newest_checkpoint(x->directory, r->origin, &before);
         r->origin_bytes = before.offset[OUTPUT_DHDL];
         r->moves = moves_of(q->spec, &own);
+        r->waters = waters_of(q->spec, &own);
         checkpoint_close(&own);
         checkpoint_close(&before);
     }

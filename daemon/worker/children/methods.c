@@ -171,6 +171,15 @@ static void take_bath(struct methods *m, const struct spec *s)
         buf_printf(begin(m, "Pressure"), "none: constant volume in production");
 }
 
+static void take_waters(struct methods *m, const struct water_settings *w)
+{
+    if (w->on)
+        buf_printf(begin(m, "Water exchange"),
+                   "between bulk and a sphere of %.4g nm, %u moves every %d %s by an approximate energy, then accepted "
+                   "by the full one",
+                   w->radius, w->tries, w->every, number_word(w->every, "step", "steps"));
+}
+
 /* ---- what changes ---- */
 
 static void take_molecules(struct buf *out, const struct alchemy_settings *a)
@@ -331,6 +340,7 @@ void methods_take(struct methods *m, const struct spec *s, const struct system *
     take_masses(m, &set->masses);
     take_integrator(m, &set->integrator);
     take_bath(m, s);
+    take_waters(m, &s->settings.waters);
     take_change(m, &set->alchemy);
     take_windows(m, set, s->repeats);
     take_switches(m, s);

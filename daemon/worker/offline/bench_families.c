@@ -15,6 +15,7 @@ const char *const family_names[FAMILY_COUNT] = {[FAMILY_PAIRS] = "pairs",
                                                 [FAMILY_WHOLE_STEPS] = "whole steps",
                                                 [FAMILY_SAMPLES] = "samples",
                                                 [FAMILY_VOLUME_MOVES] = "volume moves",
+                                                [FAMILY_WATER_MOVES] = "water moves",
                                                 [FAMILY_OBSERVABLES] = "observables",
                                                 [FAMILY_REPORTS] = "reports",
                                                 [FAMILY_OTHER] = "other"};
@@ -59,5 +60,7 @@ enum family family_of(uint32_t work, const char *kernel)
         return FAMILY_SAMPLES;
     if (work == sim_work_label(SIM_BAROSTAT))
         return FAMILY_VOLUME_MOVES;
+    if (work == sim_work_label(SIM_WATERS))
+        return FAMILY_WATER_MOVES;
     return work == sim_work_label(SIM_OBSERVE) ? FAMILY_OBSERVABLES : FAMILY_REPORTS;
 }

@@ -18,6 +18,7 @@ enum family {
     FAMILY_WHOLE_STEPS, /* of tiny systems, in one launch */
     FAMILY_SAMPLES,
     FAMILY_VOLUME_MOVES,
+    FAMILY_WATER_MOVES,
     FAMILY_OBSERVABLES,
     FAMILY_REPORTS, /* to the host, and what else comes between steps */
     FAMILY_OTHER,   /* a kernel of timesteps that no row of bench_families.c names */

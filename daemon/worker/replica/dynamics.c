@@ -21,7 +21,7 @@
 enum { QUEUE = 3 };
 
 /* What comes next of all that happens after `step` steps of the stage. */
-enum event { ROWS, OBSERVE, FRAME, EXCHANGE, MOVE, SWITCH, KEEP, STEPS };
+enum event { ROWS, OBSERVE, FRAME, EXCHANGE, MOVE, WATERS, SWITCH, KEEP, STEPS };
 struct next_event {
     uint64_t step;
     enum event next;
@@ -100,8 +100,13 @@ static bool next_work(const struct dynamics *d, struct queued *out)
         case MOVE:
             if (step == 0 || !timeline_volume_move(spec, stage, step))
                 break;
-            at->next = SWITCH;
+            at->next = WATERS;
             return is(out, SIM_BAROSTAT, 1);
+        case WATERS:
+            if (!timeline_water_moves(spec, stage, step))
+                break;
+            at->next = SWITCH;
+            return is(out, SIM_WATERS, 1);
         case SWITCH:
             if (replica_switch_due(d->r, step))
                 return false;

@@ -109,6 +109,12 @@ bool timeline_volume_move(const struct spec *spec, uint64_t stage, uint64_t step
     return spec->stages[stage].npt && step && timeline_due((uint64_t)spec->settings.barostat.every, step);
 }
 
+bool timeline_water_moves(const struct spec *spec, uint64_t stage, uint64_t step)
+{
+    return spec->settings.waters.on && is_dynamics(&spec->stages[stage]) && step &&
+           timeline_due((uint64_t)spec->settings.waters.every, step);
+}
+
 /* Some observable has a frame there; of those alone that need a sample, if that is asked. */
 static bool observes(const struct spec *spec, uint64_t stage, uint64_t step, bool sample)
 {
@@ -211,5 +217,7 @@ uint64_t timeline_next_event(const struct spec *spec, uint64_t stage, uint64_t s
     next = next_multiple(s->switch_every, step, next);
     if (s->npt)
         next = next_multiple((uint64_t)spec->settings.barostat.every, step, next);
+    if (spec->settings.waters.on)
+        next = next_multiple((uint64_t)spec->settings.waters.every, step, next);
     return next_multiple(spec->checkpoint_every, step, next);
 }

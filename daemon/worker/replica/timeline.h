@@ -33,6 +33,8 @@ struct rows_due timeline_rows(const struct spec *spec, uint64_t stage, uint64_t 
 bool timeline_due(uint64_t every, uint64_t step);
 /* Whether a volume move comes after `step` steps of a stage. */
 bool timeline_volume_move(const struct spec *spec, uint64_t stage, uint64_t step);
+/* Whether a batch of exchange of waters comes there; after a volume move. */
+bool timeline_water_moves(const struct spec *spec, uint64_t stage, uint64_t step);
 /* Whether an observable has a frame there: while it produces, at multiples of its interval since the first stage began.
  */
 bool timeline_observes(const struct spec *spec, uint64_t stage, uint64_t step);

@@ -31,7 +31,7 @@ void replica_begin_moves(struct replica *r, const struct stage *stage)
 {
     sim_tune_volume(r->sim, stage->kind != STAGE_PRODUCE);
     if (!r->stage_step)
-        sim_count_volume(r->sim);
+        sim_count_moves(r->sim);
     r->narrow_told = too_narrow(r); /* before it was interrupted */
 }
 

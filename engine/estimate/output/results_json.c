@@ -132,6 +132,18 @@ const char *const estimate_status[] = {[ESTIMATE_DONE] = "ok",
                                        [ESTIMATE_RUNNING] = "running",
                                        [ESTIMATE_FAILED] = "failed",
                                        [ESTIMATE_WAITS] = "waits"};
+static void water_exchange(struct writer *w, const struct water_moves *m)
+{
+    jw_begin(w, "water_exchange", '{');
+    jw_integer(w, "tried", m->tried);
+    jw_integer(w, "moved", m->moved);
+    jw_integer(w, "kept", m->kept);
+    jw_integer(w, "batches", m->batches);
+    jw_integer(w, "changed", m->changed);
+    jw_integer(w, "undone", m->undone);
+    jw_real(w, "inside", (double)m->inside / (double)m->batches);
+    jw_end(w, '}');
+}
 
 static void window(struct writer *w, const struct result *r, int repeat, int k)
 {
@@ -155,6 +167,8 @@ static void window(struct writer *w, const struct result *r, int repeat, int k)
     averages(w, "dhdl", x->dhdl, x->ndhdl);
     averages(w, "averages", x->averages, x->naverages);
     averages(w, "fluctuations", x->fluctuations, x->nfluctuations);
+    if (x->waters.batches)
+        water_exchange(w, &x->waters);
     jw_end(w, '}');
 }
 

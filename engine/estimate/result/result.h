@@ -64,6 +64,7 @@ struct window_result {
     double visit;                      /* as stats_visit, of rows used */
     double foreign;                    /* by how many errors the samples are not those of the state */
     struct volume_moves moves;         /* as in struct estimate_replica */
+    struct water_moves waters;         /* the same */
     struct longrun part; /* of the variance of the estimate, kT^2, what the rows used bring; dof 0: not known */
     int ndhdl, naverages, nfluctuations;
     struct average *dhdl, *averages, *fluctuations;
