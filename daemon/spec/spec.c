@@ -184,16 +184,6 @@ static int read_allocate(struct reader *r, struct spec *s, struct view v)
     return 0;
 }
 
-static int no_thermostat(struct reader *r, enum integrator kind, struct view exchange)
-{
-    struct buf others = {0};
-    integrators_with_thermostat(true, &others);
-    int rc = spec_bad(r, exchange, "exchange", "%s has no thermostat; expected integrator.method %s",
-                      integrators[kind].word, others.data);
-    buf_free(&others);
-    return rc;
-}
-
 /* What a replica that changes its window takes along must be as good there: positions, and velocities at one
  * temperature. */
 static int check_exchange_section(struct reader *r, const struct spec *s, struct view v)
@@ -201,8 +191,8 @@ static int check_exchange_section(struct reader *r, const struct spec *s, struct
     const struct alchemy_settings *a = &s->settings.alchemy;
     if (a->nwindows == 1)
         return spec_bad(r, v, "exchange", "a single window; expected two or more");
-    if (integrator_conserves_energy(s->settings.integrator.kind))
-        return no_thermostat(r, s->settings.integrator.kind, v);
+    if (spec_check_thermostat(r, s->settings.integrator.kind, v, "exchange"))
+        return -ERR_SPEC;
     if (a->given[LAMBDA_MASS])
         return spec_bad(
             r, v, "exchange",

@@ -53,8 +53,7 @@ static void test_numbers(void **state)
 static void test_refused(void **state)
 {
     refused(HEAD "integrator: {method: velocity-verlet}\nwater-exchange: {}\n",
-            SPEC("4: water-exchange: velocity-verlet has no thermostat, and moves are accepted by a temperature; "
-                 "expected langevin-middle"));
+            SPEC("4: water-exchange: velocity-verlet has no thermostat; expected integrator.method langevin-middle"));
     refused(
         HEAD "observables: [{rdf: {between: [OW, OW], max: 1 nm}}, {vacf: {of: OW, max: 1 ps}}]\nwater-exchange: {}\n",
         SPEC("4: water-exchange: observables[1] (vacf) follows molecules through time, and waters that are exchanged "

@@ -80,6 +80,18 @@ int spec_check_friction(struct reader *r, enum integrator kind, struct view v, c
     return rc;
 }
 
+int spec_check_thermostat(struct reader *r, enum integrator kind, struct view v, const char *place)
+{
+    if (!integrator_conserves_energy(kind))
+        return 0;
+    struct buf others = {0};
+    integrators_with_thermostat(true, &others);
+    int rc = spec_bad(r, v, place, "%s has no thermostat; expected integrator.method %s", integrators[kind].word,
+                      others.data);
+    buf_free(&others);
+    return rc;
+}
+
 void spec_phase_close(struct phase *p)
 {
     for (int i = 0; i < p->ndefines; i++)

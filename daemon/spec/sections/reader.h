@@ -29,6 +29,8 @@ int spec_check_impulse(struct reader *r, struct view v, const char *place);
 size_t spec_byte_of(const char *text, size_t len, size_t at);
 /* ERR_SPEC: a friction is given, and the integrator has none. */
 int spec_check_friction(struct reader *r, enum integrator kind, struct view v, const char *place);
+/* ERR_SPEC: the integrator has no thermostat, which what the view asks for goes by. */
+int spec_check_thermostat(struct reader *r, enum integrator kind, struct view v, const char *place);
 void spec_read_defines(struct phase *p, struct view v);
 void spec_phase_close(struct phase *p);
 

@@ -26,19 +26,6 @@ static int check_alchemy(struct reader *r, const struct spec *s, struct view v)
     return 0;
 }
 
-static int check_thermostat(struct reader *r, const struct spec *s, struct view v)
-{
-    const enum integrator kind = s->settings.integrator.kind;
-    struct buf others = {0};
-    if (!integrator_conserves_energy(kind))
-        return 0;
-    integrators_with_thermostat(true, &others);
-    int rc = spec_bad(r, v, "switch", "%s has no thermostat; expected integrator.method %s", integrators[kind].word,
-                      others.data);
-    buf_free(&others);
-    return rc;
-}
-
 /* What is said of windows, and walkers of the ends do not have. */
 static int check_other_sections(struct reader *r, struct view root)
 {
@@ -108,7 +95,7 @@ int spec_read_switching(struct reader *r, struct spec *s, struct view root)
     r->line = v.node->line;
     int rc = check_alchemy(r, s, v);
     if (!rc)
-        rc = check_thermostat(r, s, v);
+        rc = spec_check_thermostat(r, s->settings.integrator.kind, v, "switch");
     if (!rc)
         rc = check_other_sections(r, root);
     r->timestep = s->settings.integrator.timestep; /* that of all that produces */

@@ -12,20 +12,6 @@
 
 static const char place[] = "water-exchange";
 
-/* What is exact in the canonical ensemble alone. */
-static int check_thermostat(struct reader *r, const struct spec *s, struct view v)
-{
-    const struct integrator_info *in = &integrators[s->settings.integrator.kind];
-    struct buf others = {0};
-    int rc = 0;
-    integrators_with_thermostat(true, &others);
-    if (in->thermostat == THERMOSTAT_NONE)
-        rc = spec_bad(r, v, place, "%s has no thermostat, and moves are accepted by a temperature; expected %s",
-                      in->word, others.data);
-    buf_free(&others);
-    return rc;
-}
-
 /* What follows waters from frame to frame has no meaning where they jump. */
 static int check_observables(struct reader *r, const struct spec *s, struct view v)
 {
@@ -59,7 +45,7 @@ int spec_read_waters(struct reader *r, struct spec *s, struct view v)
     if (s->waters.given)
         rc = selection_read(r, &s->waters.around, around, "water-exchange.around", s->index);
     if (!rc)
-        rc = check_thermostat(r, s, v);
+        rc = spec_check_thermostat(r, s->settings.integrator.kind, v, place);
     return rc ? rc : check_observables(r, s, v);
 }
 
