@@ -341,7 +341,7 @@ static void test_key_errors(void **state)
 {
     refused("42\n", SPEC("1: 42: expected a mapping with name, system, nonbonded, constraints, masses, alchemy, "
                          "restraints, biases, integrator, barostat, water-exchange, "
-                         "repeats, exchange, stop-when, allocate, protocol, run, fold or observables"));
+                         "repeats, exchange, switch, stop-when, allocate, protocol, run, fold or observables"));
     refused(HEAD "nonbonded:\n  vdw: {modifer: cutoff}\n",
             SPEC("4: nonbonded.vdw.modifer: unknown key; did you mean modifier?"));
     refused(HEAD "nonbonded:\n  vdw: {switch_start: 1 nm}\n",
@@ -353,7 +353,7 @@ static void test_key_errors(void **state)
         HEAD "zebra: 1\n",
         SPEC("3: zebra: unknown key; expected name, system, nonbonded, constraints, masses, "
              "alchemy, restraints, biases, integrator, "
-             "barostat, water-exchange, repeats, exchange, stop-when, allocate, protocol, run, fold or observables"));
+             "barostat, water-exchange, repeats, exchange, switch, stop-when, allocate, protocol, run, fold or observables"));
     refused("name: x\n", SPEC("1: system: missing; expected a mapping with topology, coordinates, reference, "
                               "window-coordinates, index or defines"));
     refused("name: x\nsystem: {topology: a.top}\n",
