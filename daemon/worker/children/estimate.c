@@ -20,6 +20,7 @@
 #include "daemon/worker/children/description.h"
 #include "daemon/worker/children/earlier.h"
 #include "daemon/worker/children/last_words.h"
+#include "daemon/worker/children/newest.h"
 #include "daemon/worker/children/own_limits.h"
 #include "daemon/worker/children/switches.h"
 #include "daemon/worker/command/commands.h"
@@ -106,85 +107,6 @@ static const char help[] =
     "of\n"
     "              every window); results then have production, the steps that each window is to have made, or null\n";
 
-/* The newest good one in a folder; zeroed where there is none. */
-static void newest_checkpoint(const char *directory, const char *folder, struct checkpoint *c)
-{
-    struct buf path = {0};
-    buf_printf(&path, "%s/%s", directory, folder);
-    for (int which = 0, rc = 1; which < CHECKPOINT_FILES && rc; which++) {
-        struct err e = {0};
-        rc = checkpoint_read(path.data, which, c, &e);
-        if (rc)
-            checkpoint_close(c);
-    }
-    buf_free(&path);
-}
-
-/* Below the ensemble's. */
-static void add_folder(const struct estimate_ensemble *x, int replica, struct buf *folder)
-{
-    const int windows = estimate_windows(x);
-    if (x->repeats > 1)
-        buf_printf(folder, "repeat_%02d/", replica / windows);
-    buf_printf(folder, "lambda_%02d", replica % windows);
-}
-
-static void newest_own_checkpoint(const struct estimate_ensemble *x, int replica, struct checkpoint *c)
-{
-    struct buf folder = {0};
-    add_folder(x, replica, &folder);
-    newest_checkpoint(x->directory, folder.data, c);
-    buf_free(&folder);
-}
-
-static const struct stage *stage_of(const struct spec *s, const struct checkpoint *c)
-{
-    const uint64_t last = (uint64_t)s->nstages - 1;
-    return &s->stages[c->stage < last ? c->stage : last];
-}
-
-/* Of production: of the stage that it is in, or was when all was done. */
-static struct volume_moves moves_of(const struct spec *s, const struct checkpoint *c)
-{
-    const struct stage *stage = stage_of(s, c);
-    if (stage->kind != STAGE_PRODUCE || !stage->npt)
-        return (struct volume_moves){0};
-    return sim_saved_moves(c->state.data, c->state.len);
-}
-
-/* The same of waters. */
-static struct water_moves waters_of(const struct spec *s, const struct checkpoint *c)
-{
-    if (stage_of(s, c)->kind != STAGE_PRODUCE || !s->settings.waters.on)
-        return (struct water_moves){0};
-    return sim_saved_water_moves(c->state.data, c->state.len);
-}
-
-/* A replica that runs writes rows that its next start may write again: those up to its newest checkpoint count. */
-static void read_checkpoints(struct estimate_request *q)
-{
-    const struct estimate_ensemble *x = &q->ensemble;
-    for (int i = 0; i < x->repeats * estimate_windows(x); i++) {
-        struct estimate_replica *r = &q->replicas[i];
-        struct checkpoint own = {0}, before = {0};
-        r->vouched = r->kind == ESTIMATE_RUNNING;
-        if (r->vouched || ((x->npt || x->set->waters.on) && r->kind != ESTIMATE_FAILED))
-            newest_own_checkpoint(x, i, &own);
-        if (r->vouched) {
-            r->dhdl_bytes = own.offset[OUTPUT_DHDL];
-            r->energy_bytes = own.offset[OUTPUT_ENERGY];
-            r->work_bytes = own.offset[OUTPUT_WORK];
-        }
-        if (r->origin)
-            newest_checkpoint(x->directory, r->origin, &before);
-        r->origin_bytes = before.offset[OUTPUT_DHDL];
-        r->moves = moves_of(q->spec, &own);
-        r->waters = waters_of(q->spec, &own);
-        checkpoint_close(&own);
-        checkpoint_close(&before);
-    }
-}
-
 static void keep_held(struct estimate_request *q, const struct system *sys)
 {
     struct estimate_held *h = &q->held;
@@ -211,7 +133,7 @@ static void write_observable(const struct estimate_ensemble *x, int replica, con
     struct buf file = {0};
     if (!observe_begun(of))
         return;
-    add_folder(x, replica, &file);
+    newest_folder(x, replica, &file);
     buf_printf(&file, "/%s.xvg", of->o->name);
     jw_begin(w, NULL, '{');
     jw_integer(w, "window", (size_t)(replica % windows));
@@ -229,7 +151,7 @@ static void write_observables(void *request, struct writer *w)
     const struct estimate_ensemble *x = &q->ensemble;
     for (int i = 0; i < x->repeats * estimate_windows(x); i++) {
         struct checkpoint c = {0};
-        newest_own_checkpoint(x, i, &c);
+        newest_own(x, i, &c);
         for (int k = 0; k < q->sys.nobservables && c.state.len > bytes_of_all(&q->sys); k++) {
             const struct observe_result r =
                 observe_result(&q->sys, &q->sys.observables[k], sim_saved_observable(&q->sys, &c.state, k));
@@ -297,7 +219,7 @@ static void look_at_frames(struct estimate_request *q, double most, bool turns)
     for (int i = 0; i < replicas; i++) {
         struct buf path = {0};
         buf_printf(&path, "%s/", x->directory);
-        add_folder(x, i, &path);
+        newest_folder(x, i, &path);
         buf_printf(&path, "/%s", output_names[OUTPUT_TRAJECTORY]);
         if (x->replicas[i].kind != ESTIMATE_FAILED)
             look_at_trajectory(q, path.data, (uint64_t)(most / replicas), turns, i / windows, i % windows);
@@ -456,7 +378,7 @@ static int ensemble(const char *directory, const char *output, struct err *e)
     if (!rc)
         rc = description_read(&q, &text, e);
     if (!rc) {
-        read_checkpoints(&q);
+        newest_counts(&q);
         read_system(&q);
         rc = estimate_and_write(&q, output, e);
     }
