@@ -11,7 +11,7 @@ Usage: make_inputs.py FOLDER [usual] [small] [large]
                                    solvent-biased.yaml (a coordination of the methanol's oxygen), solvent-gathered.yaml and
                                    solvent-gathered-all.yaml (of the waters, whose function ends or does not), and
                                    solvent-observed.yaml, with two frames of it, solvent-frames.gro, and solvent-with-KIND.yaml, with one
-                                   observable each, as often as it is by default;
+                                   observable each, as often as it is by default; solvent-switching.yaml, walkers that switch for ten of eleven timesteps;
                                    {solvent,complex,narrow}-dodecahedron.yaml, the same molecules and density in a rhombic dodecahedron
                                    small (with usual): what else tests/gpu/sanitized names: as little work as launches every kernel, for tools that
                                    look at each access to memory
@@ -76,7 +76,7 @@ VERLET = [("method: langevin-middle, timestep: 2 fs, temperature: 298.15 K, fric
           ("ensemble: nvt", "ensemble: nve")]
 # Of `small`: from what its specs would have otherwise.
 HURRIED = [("steps: 100}", "steps: 3}"), ("timestep: 2 fs", "timestep: 0.5 fs"), ("every: 25 steps", "every: 2 steps"), ("time: 2 ps", "time: 4 steps"),
-           ("time: 100 ps", "time: 40 steps"), ("sample-every: 0.2 ps", "sample-every: 4 steps"), ("max: 20 ps", "max: 20 fs")]
+           ("time: 100 ps", "time: 40 steps"), ("every: 0.2 ps", "every: 4 steps"), ("length: 2 ps, change-every: 10 steps", "length: 24 steps, change-every: 2 steps"), ("max: 20 ps", "max: 20 fs")]
 AT_PEPTIDE = [("{resname: MOH, name: O2}", "{molecule: PEP, name: O}"), ("SOL MOH", "SOL ACE ALA NME")]
 # of so many pairs that they are put in order
 MANY = "  - coordination: {of: {within: {atoms: 23-1060}, r0: 0.3 nm, d-max: 0.6 nm}, max: 100000, bin: 100}\n"
@@ -90,6 +90,7 @@ restraints:
     force-constant: 50 kJ/mol/nm^2
     b: {force-constant: 90 kJ/mol/nm^2}
 """
+SWITCH = "switch: {length: 2 ps, change-every: 10 steps, snapshots-every: 0.2 ps, walkers: 12}\n"
 WATERS = "water-exchange: {every: 2 steps, tries: 40}\n"
 SELDOM = """observables:
   - dielectric: {}
@@ -196,6 +197,8 @@ def small(out):
         (out / f"{name}.yaml").write_text(replaced(spec(name, name, "MOH", npt=True, cutoff=cutoff), HURRIED))
     topology(out / "sites.top", "MOH", gro(out / "sites.gro", "MOH", methanol, 8, four_sites), FOURTH_SITE)
     (out / "waters.yaml").write_text(replaced(spec("waters", "small", "PEP", more=WATERS), HURRIED))
+    (out / "switching.yaml").write_text(replaced(spec("switching", "small", "PEP", more=SWITCH), HURRIED))
+    (out / "switching-rare.yaml").write_text(replaced(spec("switching-rare", "rare", None, more=RARE + SWITCH), HURRIED))
     (out / "sites.yaml").write_text(replaced(spec("sites", "sites", "MOH"), VERLET + HURRIED))
     (out / "tiny.yaml").write_text(replaced(spec("tiny", "vacuum", "PEP", cutoff=1.8), HURRIED))
     topology(out / "tiny-dodecahedron.top", "NOL", gro(out / "tiny-dodecahedron.gro", "NOL", OWN["NOL"].atoms(make_box.place), 0, shape=DODECAHEDRON))
@@ -231,6 +234,7 @@ def usual(out):
     frame = (out / "solvent.gro").read_text()
     (out / "solvent-frames.gro").write_text(frame.replace("solvent", "solvent t= 0.0", 1) + frame.replace("solvent", "solvent t= 1.0", 1))
     (out / "solvent-npt.yaml").write_text(spec("solvent-npt", "solvent", "MOH", npt=True))
+    (out / "solvent-switching.yaml").write_text(spec("solvent-switching", "solvent", "MOH", more=SWITCH))
 
 
 def large(out):

@@ -98,7 +98,9 @@ static void older_accounts_go_on(void **state)
     put(&r, a, "cuda:0", 11, 3, 100, 0);
     commit(&r);
     end_store(&r);
-    make_database("ALTER TABLE account DROP COLUMN joules; PRAGMA user_version = 19");
+    make_database(
+        "ALTER TABLE account DROP COLUMN joules; ALTER TABLE ensemble DROP COLUMN walkers; "
+        "ALTER TABLE ensemble DROP COLUMN switching; PRAGMA user_version = 19");
     run_store(&r);
     assert_accounts(&r, ACCOUNT_DAY, 0, -1, "- - - - 10 3 100 -; - - - - 11 3 100 -; ");
     put(&r, a, "cuda:0", 11, 1, 10, 1.5);

@@ -62,7 +62,7 @@ static bool gate(void *ctx, const struct replica *r, uint64_t stage)
         return true;
     if (!mine->arrived) {
         mine->arrived = true;
-        mine->first = sim_step_number(replica_sim(r));
+        mine->first = replica_timesteps(r);
         b->arrived++;
     }
     return b->open;
@@ -88,8 +88,7 @@ static void stop_all(struct bench *b)
 static bool one_is_through(struct bench *b)
 {
     const struct bench_replica *r = &b->all[b->asked++ % b->count];
-    const struct sim *sim = replica_sim(r->replica);
-    return b->open && sim && sim_step_number(sim) >= r->first + b->task->steps;
+    return b->open && replica_sim(r->replica) && replica_timesteps(r->replica) >= r->first + b->task->steps;
 }
 
 /* One replica is through: up to now all were in flight, and what they have done counts. */
@@ -103,7 +102,8 @@ static void end_measuring(struct bench *b)
     for (unsigned i = 0; i < b->count; i++) {
         const struct sim *sim = replica_sim(b->all[i].replica);
         struct bench_share *share = &b->out->share[b->all[i].spec];
-        share->steps += sim ? sim_step_number(sim) - b->all[i].first : b->task->steps; /* or it has ended */
+        share->steps +=
+            sim ? replica_timesteps(b->all[i].replica) - b->all[i].first : b->task->steps; /* or it has ended */
         if (sim)
             share->nodes = sim_nodes_per_step(sim), share->bytes = sim_device_bytes(sim);
     }
@@ -204,7 +204,7 @@ static int add_model(struct bench *b, int k, struct err *e)
 static struct replica *new_replica(struct bench *b, struct bench_replica *of, unsigned number)
 {
     const struct shared_model *shared = b->shared[of->spec];
-    const unsigned windows = (unsigned)shared->spec->settings.alchemy.nwindows;
+    const unsigned windows = (unsigned)spec_windows(shared->spec);
     if (b->task->single)
         number = windows / 2;
     return replica_new(&(struct replica_setup){.models = &b->models,

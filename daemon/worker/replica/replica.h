@@ -74,5 +74,7 @@ void replica_stop(struct replica *r);
 
 /* NULL before its first sim_new and after its end. */
 const struct sim *replica_sim(const struct replica *r);
+/* Timesteps that its simulation has done as far as it has said, those of switches too; it has one. */
+uint64_t replica_timesteps(const struct replica *r);
 
 #endif

@@ -18,6 +18,12 @@ int64_t replica_clock_steps(const struct replica *r)
     return (int64_t)(timeline_timesteps(r->spec, r->stage, r->stage_step) - timeline_clock_zero(r->spec));
 }
 
+/* Within a switch steps go on from those of production, which come back with its state. */
+uint64_t replica_timesteps(const struct replica *r)
+{
+    return sim_step_number(r->sim) + r->switches * switch_steps(&r->shared->settings.switching);
+}
+
 void replica_report(const struct replica *r, struct replica_report what)
 {
     if (r->spec) {
