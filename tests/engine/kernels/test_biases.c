@@ -108,7 +108,7 @@ static void add_biases(struct replica *r, const struct bias_table *t)
         bias_pull(t, k, slope, g, r->f, &r->sum);
     }
     bias_virial(&sums, 0, slope, &r->sum);
-    bias_energies(t, &r->c, true, &r->sum, r->windows);
+    bias_energies(t, &r->c, EVALUATE_SAMPLE, &r->sum, r->windows);
 }
 
 static struct term_sums run(const struct term_places *at, uint64_t step)
