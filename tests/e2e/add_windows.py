@@ -383,7 +383,7 @@ def refused(program, s):
 def main():
     program, shoald, worker = (os.path.abspath(p) for p in sys.argv[1:4])
     folder = tempfile.mkdtemp(prefix="shoal-add-windows-")
-    s = Service(shoald, worker, folder, "cpu:2")
+    s = Service(shoald, worker, folder, "cpu:4")  # both repeats of two windows at once
     s.start()
     refused(program, s)
     ident, result = story(program, s)
