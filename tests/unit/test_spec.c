@@ -349,11 +349,10 @@ static void test_key_errors(void **state)
     refused(HEAD "nonbonded: {pressure: 1 bar}\n", SPEC("3: nonbonded.pressure: unknown key; expected cutoff, "
                                                         "list-buffer, vdw, coulomb or split; pressure belongs into "
                                                         "barostat"));
-    refused(
-        HEAD "zebra: 1\n",
-        SPEC("3: zebra: unknown key; expected name, system, nonbonded, constraints, masses, "
-             "alchemy, restraints, biases, integrator, "
-             "barostat, water-exchange, repeats, exchange, switch, stop-when, allocate, protocol, run, fold or observables"));
+    refused(HEAD "zebra: 1\n", SPEC("3: zebra: unknown key; expected name, system, nonbonded, constraints, masses, "
+                                    "alchemy, restraints, biases, integrator, "
+                                    "barostat, water-exchange, repeats, exchange, switch, stop-when, allocate, "
+                                    "protocol, run, fold or observables"));
     refused("name: x\n", SPEC("1: system: missing; expected a mapping with topology, coordinates, reference, "
                               "window-coordinates, index or defines"));
     refused("name: x\nsystem: {topology: a.top}\n",
