@@ -133,14 +133,18 @@ static void volume_move(const struct sim *s, struct tape *t)
 
 static void exchange_waters(const struct sim *s, struct tape *t)
 {
-    const uint32_t natoms = (uint32_t)s->model->sys->natoms, tries = s->model->set->waters.tries;
-    evaluate(s, EVALUATE_POTENTIAL, t);
-    EMIT(waters_weigh, .ctl = s->d.ctl, .x = s->d.x, .table = s->model->waters, .states = s->d.w, .kt = kt(s));
-    EMIT(waters_try, .ctl = s->d.ctl, .x = s->d.x, .x_old = s->d.x_old, .table = s->model->waters, .states = s->d.w,
-         .kt = kt(s), .natoms = natoms, .tries = tries);
-    evaluate(s, EVALUATE_POTENTIAL, t);
-    EMIT(waters_decide, .ctl = s->d.ctl, .x = s->d.x, .x_old = s->d.x_old, .v = s->d.v, .table = s->model->waters,
-         .kt = kt(s), .natoms = natoms, .tries = tries);
+    const struct model *m = s->model;
+    const uint32_t natoms = (uint32_t)m->sys->natoms, tries = m->set->waters.tries;
+    const double timestep = m->set->integrator.timestep;
+    evaluate(s, EVALUATE_ENERGY, t);
+    EMIT(waters_weigh, .ctl = s->d.ctl, .x = s->d.x, .table = m->waters, .states = s->d.w, .kt = kt(s));
+    EMIT(waters_try, .ctl = s->d.ctl, .x = s->d.x, .x_old = s->d.x_old, .v = s->d.v, .v_now = s->d.f_best, .f = s->d.f,
+         .motion = m->motion, .table = m->waters, .states = s->d.w, .timestep = timestep, .kt = kt(s), .natoms = natoms,
+         .tries = tries);
+    evaluate(s, EVALUATE_ENERGY, t);
+    EMIT(waters_decide, .ctl = s->d.ctl, .x = s->d.x, .x_old = s->d.x_old, .v = s->d.v, .v_now = s->d.f_best,
+         .f = s->d.f, .motion = m->motion, .table = m->waters, .timestep = timestep, .kt = kt(s), .natoms = natoms,
+         .tries = tries);
 }
 
 static void descend(const struct sim *s, struct tape *t)

@@ -250,16 +250,19 @@ static void volume_move(const struct sim *s, struct tape *t)
 static void exchange_waters(const struct sim *s, struct tape *t)
 {
     const struct settings *set = s->model->set;
-    const void *table = s->model->waters;
+    const void *table = s->model->waters, *motion = s->model->motion;
     const uint32_t natoms = (uint32_t)s->model->sys->natoms, tries = set->waters.tries;
-    evaluate(s, EVALUATE_POTENTIAL, t);
+    const double timestep = set->integrator.timestep;
+    evaluate(s, EVALUATE_ENERGY, t);
     EMIT_BLOCKS(waters_weigh, blocks_of((uint64_t)s->model->nwaters * WARP, CUDA_BLOCK), CUDA_BLOCK, tape_sinks(t),
                 .ctl = s->d.ctl, .x = s->d.x, .table = table, .states = s->d.w, .kt = kt(s));
     EMIT_BLOCKS(waters_try, 1, WATERS_BLOCK, tape_sinks(t), .ctl = s->d.ctl, .x = s->d.x, .x_old = s->d.x_old,
-                .table = table, .states = s->d.w, .kt = kt(s), .natoms = natoms, .tries = tries);
-    evaluate(s, EVALUATE_POTENTIAL, t);
+                .v = s->d.v, .v_now = s->d.f_best, .f = s->d.f, .motion = motion, .table = table, .states = s->d.w,
+                .timestep = timestep, .kt = kt(s), .natoms = natoms, .tries = tries);
+    evaluate(s, EVALUATE_ENERGY, t);
     EMIT_BLOCKS(waters_decide, 1, WATERS_BLOCK, tape_sinks(t), .ctl = s->d.ctl, .x = s->d.x, .x_old = s->d.x_old,
-                .v = s->d.v, .table = table, .kt = kt(s), .natoms = natoms, .tries = tries);
+                .v = s->d.v, .v_now = s->d.f_best, .f = s->d.f, .motion = motion, .table = table, .timestep = timestep,
+                .kt = kt(s), .natoms = natoms, .tries = tries);
 }
 
 static void descend(const struct sim *s, struct tape *t)

@@ -29,6 +29,11 @@
  *
  * A water keeps the motion that it had in its own frame: velocities turn with it. Kinetic energy and constraints stay
  * as they are, and the map from old to new positions and velocities keeps volumes, so nothing else enters.
+ *
+ * These velocities are those at the time of x. Langevin-middle leaves others, which lack half a kick. So forces at the
+ * old positions give them this half, and forces at the new ones take it off again. Without that each move would push
+ * all whose forces it changes, a water most, towards where the new forces point: a bias of first order in the timestep.
+ * The mesh has the share here that it has in each timestep, also where its impulse counts for several (mesh_cycle()).
  */
 #ifndef SHOAL_ENGINE_KERNELS_WATERS_H
 #define SHOAL_ENGINE_KERNELS_WATERS_H

@@ -16,7 +16,8 @@
 /* Device addresses inside a replica's arena. What is needed to go on after the arena grew lies in front of `f`. */
 struct sim_arrays {
     struct ctl *ctl;
-    double (*x)[3], (*v)[3], (*x_old)[3], (*f_best)[3];
+    double (*x)[3], (*v)[3], (*x_old)[3];
+    double (*f_best)[3];     /* while minimizing; in an exchange of waters velocities at the time of x */
     void *observe_work;      /* of program.observe_work */
     unsigned char *observed; /* what observables have accumulated, one after the other */
     int64_t (*f)[3];

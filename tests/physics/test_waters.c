@@ -298,6 +298,69 @@ static void test_interacting(void **state)
     toy_system_free(sys);
 }
 
+/* ---- velocities ---- */
+
+/* Sizes of momentum and of angular momentum of a water at the time of x: half a kick behind the velocities that
+ * langevin-middle leaves. Constraint forces have no share in either. */
+static void motion_of(const struct system *sys, int oxygen, double timestep, const double (*x)[3], const double (*v)[3],
+                      const double (*f)[3], double out[2])
+{
+    double center[3] = {0}, p[3] = {0}, spin[3] = {0}, mass = 0;
+    for (int i = oxygen; i < oxygen + 3; i++) {
+        mass += sys->atoms[i].mass[0];
+        vec_add(center, sys->atoms[i].mass[0], x[i]);
+    }
+    for (int i = oxygen; i < oxygen + 3; i++) {
+        double own[3] = {0}, arm[3], of[3];
+        vec_add(own, sys->atoms[i].mass[0], v[i]);
+        vec_add(own, 0.5 * timestep, f[i]);
+        vec_add(p, 1, own);
+        for (int d = 0; d < 3; d++)
+            arm[d] = x[i][d] - center[d] / mass;
+        vec_cross(arm, own, of);
+        vec_add(spin, 1, of);
+    }
+    out[0] = sqrt(vec_dot(p, p));
+    out[1] = sqrt(vec_dot(spin, spin));
+}
+
+static void motions(struct sim *s, const struct system *sys, double timestep, double (*out)[2])
+{
+    double(*a)[3] = malloc(3 * (size_t)sys->natoms * sizeof *a), (*v)[3] = a + sys->natoms, (*f)[3] = v + sys->natoms;
+    struct err e = {0};
+    assert_int_equal(sim_get(s, a, v, NULL, &e), 0);
+    assert_int_equal(sim_forces(s, f, &e), 0);
+    for (int i = 0; i < sys->nsettles; i++)
+        motion_of(sys, sys->settles[i].oxygen, timestep, (const double(*)[3])a, (const double(*)[3])v,
+                  (const double(*)[3])f, out[i]);
+    free(a);
+}
+
+/* A batch leaves the size of every water's momentum and angular momentum at the time of x, while forces change. */
+static void test_velocities(void **state)
+{
+    struct settings set = waters_settings(0.7, GAS_RADIUS, 15);
+    struct system *sys = thin_gas();
+    const double dt = set.integrator.timestep, room = toy_allowed(1e-6, 1e-4);
+    double before[4][2], after[4][2];
+    set.nonbonded.coulomb_method = COULOMB_REACTION_FIELD;
+    struct toy t = toy_open(sys, &set, 0);
+    struct err e = {0};
+    assert_int_equal(sim_thermalize(t.sim, &e), 0);
+    for (int i = 0; i < 30; i++) {
+        toy_run(t.sim, SIM_STEP, 4);
+        motions(t.sim, sys, dt, before);
+        waters_batch(t.sim);
+        motions(t.sim, sys, dt, after);
+        for (int w = 0; w < sys->nsettles; w++)
+            for (int k = 0; k < 2; k++)
+                assert_true(fabs(after[w][k] - before[w][k]) < room * (1 + before[w][k]));
+    }
+    assert_true(sim_water_moves(t.sim).kept > 50);
+    toy_close(&t);
+    toy_system_free(sys);
+}
+
 /* ---- bits ---- */
 
 static void march(struct sim *s, int from, int to)
@@ -355,6 +418,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_ideal_gas),
         cmocka_unit_test(test_interacting),
+        cmocka_unit_test(test_velocities),
         cmocka_unit_test(test_bits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,7 +4,7 @@
  * next, all from the state at hand, and the first of them that is accepted is carried out. Those behind it are computed
  * again, so the chain is the one that goes move by move.
  */
-#include "engine/cuda/device/device.cuh"
+#include "engine/cuda/motion/body_memory.cuh"
 #include "engine/kernels/waters.h"
 
 enum { WARPS = WATERS_BLOCK / WARP };
@@ -148,6 +148,20 @@ static __device__ void carry_out(const struct args_waters_try *a, const struct w
     __syncthreads();
 }
 
+/* From some velocities to others, half a kick later, or earlier with a timestep below 0. For the whole block. */
+static __device__ void half_kicks(const struct motion_table *m, const struct ctl *c, const void *f, double timestep,
+                                  const void *from, void *to)
+{
+    const struct masses masses = masses_in_global(m, c);
+    double(*v)[3] = (double(*)[3])to;
+    BLOCK_LOOP(i, m->natoms)
+    {
+        memcpy(v[i], ((const double(*)[3])from)[i], sizeof v[i]);
+        if (mass_of(&masses, (int)i) > 0)
+            motion_kick(&masses, (int)i, ((const int64_t(*)[3])f)[i], v[i], 0.5 * timestep);
+    }
+}
+
 KERNEL(waters_try, a, __launch_bounds__(WATERS_BLOCK))
 {
     ECHO(a);
@@ -164,6 +178,7 @@ KERNEL(waters_try, a, __launch_bounds__(WATERS_BLOCK))
         return;
     BLOCK_LOOP(i, 3 * a.natoms)
     x_old[i] = x[i];
+    half_kicks((const struct motion_table *)a.motion, c, a.f, a.timestep, a.v, a.v_now);
     const uint32_t inside = count_inside(&s, t->nwaters);
     if (threadIdx.x == 0) {
         waters_center(t, (const double(*)[3])a.x, c->box, center);
@@ -189,12 +204,22 @@ KERNEL(waters_try, a, __launch_bounds__(WATERS_BLOCK))
     }
 }
 
+/* Velocities of the batch, which is kept. For the whole block. */
+static __device__ void take_velocities(const struct args_waters_decide *a)
+{
+    const struct water_table *t = (const struct water_table *)a->table;
+    BLOCK_LOOP(w, t->nwaters)
+    waters_turn_velocities(t->waters[w], (const double(*)[3])a->x_old, (const double(*)[3])a->x,
+                           (double(*)[3])a->v_now);
+    __syncthreads();
+    half_kicks((const struct motion_table *)a->motion, (const struct ctl *)a->ctl, a->f, -a->timestep, a->v_now, a->v);
+}
+
 KERNEL(waters_decide, a, __launch_bounds__(WATERS_BLOCK))
 {
     ECHO(a);
     __shared__ bool yes;
     struct ctl *c = (struct ctl *)a.ctl;
-    const struct water_table *t = (const struct water_table *)a.table;
     double *x = (double *)a.x;
     const double *x_old = (const double *)a.x_old;
     if (c->halt)
@@ -207,8 +232,7 @@ KERNEL(waters_decide, a, __launch_bounds__(WATERS_BLOCK))
         BLOCK_LOOP(i, 3 * a.natoms)
     x[i] = x_old[i];
     if (yes && moved)
-        BLOCK_LOOP(w, t->nwaters)
-    waters_turn_velocities(t->waters[w], (const double(*)[3])x_old, (const double(*)[3])x, (double(*)[3])a.v);
+        take_velocities(&a);
     if (threadIdx.x == 0)
         waters_end(c, a.tries, yes);
 }
