@@ -38,11 +38,12 @@ static void find_path(const struct estimate_ensemble *q, int repeat, int window,
     *name = path->data + below;
 }
 
-/* pmx gives backward works the sign of going from A to B. */
+/* pmx gives backward works the sign of going from A to B, and knows no works that are not finite. */
 static void put_integrals(const struct estimate_ensemble *q, int end, const char *name, const struct work_table *t)
 {
     for (size_t i = 0; q->integrals && i < t->n; i++)
-        buf_printf(&q->integrals[end], "%s:%.4f %.6f\n", name, t->time[i], end ? -t->work[i] : t->work[i]);
+        if (isfinite(t->work[i]))
+            buf_printf(&q->integrals[end], "%s:%.4f %.6f\n", name, t->time[i], end ? -t->work[i] : t->work[i]);
 }
 
 static void read_works(struct works_read_so_far *x, struct walker_result *walker, int window,

@@ -29,6 +29,7 @@ struct switch_works {
     int walkers;          /* that are known */
     size_t nonfinite;     /* works left out that are no finite numbers */
     size_t incomplete;    /* switches left out that are shorter than the longest */
+    size_t cut_short;     /* tables whose last line is not whole, and was left out */
     size_t slow_growth;   /* works of n that come from dH/dlambda */
     bool reversed_sign;   /* backward works came with the sign of the forward direction, as pmx writes them */
     double temperature;   /* K, as files say; 0: none does */

@@ -248,13 +248,19 @@ static void test_states(void **state)
     json_decref(r);
 }
 
+static void put_text(const char *path, const char *text)
+{
+    const struct buf all = {.data = (char *)text, .len = strlen(text)};
+    works_put_text(path, &all);
+}
+
 static void refused(const char *text, const char *message)
 {
     struct work_table t = {0};
     struct err e = {0};
     char path[100];
     snprintf(path, sizeof path, "%s/bad", folder);
-    assert_int_equal(buf_write_file(path, text, strlen(text), &e), 0);
+    put_text(path, text);
     assert_int_equal(work_table_read(&t, "x/work.tsv", path, WORK_TABLE_ALL, &e), -ERR_UNSUPPORTED);
     assert_string_equal(e.msg, message);
     work_table_close(&t);
@@ -278,6 +284,10 @@ static void test_tables(void **state)
     assert_true(t.time[0] == 2 && t.work[0] == -1.25);
     work_table_close(&t);
     buf_free(&text);
+    put_text(path, TABLE "2\tforward\t34.901846\n4\tforward\t34.9");
+    assert_int_equal(work_table_read(&t, "t", path, WORK_TABLE_ALL, &e), 0);
+    assert_true(t.cut_short && t.n == 1 && t.work[0] == 34.901846);
+    work_table_close(&t);
     refused(TABLE "2.0000\tsideways\t1\n",
             "x/work.tsv:4: read \"2.0000\tsideways\t1\", expected a time in ps, forward or "
             "backward as in the lines before, and a work in kJ/mol");
