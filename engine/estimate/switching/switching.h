@@ -27,6 +27,8 @@ struct switch_works {
     double *coarse;       /* [n] as in struct slow_growth; 0 from a file of works */
     int *walker;          /* [n] from 1 on, whose snapshot it began from; 0: not known */
     int walkers;          /* that are known */
+    int failed;           /* walkers that failed: their works are not here */
+    double refused;       /* volume moves that a cut-off forbade, as the largest share of a walker */
     size_t nonfinite;     /* works left out that are no finite numbers */
     size_t incomplete;    /* switches left out that are shorter than the longest */
     size_t cut_short;     /* tables whose last line is not whole, and was left out */

@@ -248,6 +248,29 @@ static void test_states(void **state)
     json_decref(r);
 }
 
+/* What becomes of walkers that must not go without a word: their number is not converged. */
+static void test_doubts(void **state)
+{
+    static const struct volume_moves some = {.tried = 1000, .refused = 99}, many = {.tried = 1000, .refused = 100};
+    put_works(0, 0, 11);
+    replicas[3].moves = some;
+    json_t *r = results();
+    assert_string_equal(works_verdict(r, 0), "converged");
+    json_decref(r);
+    replicas[WALKERS].moves = many;
+    r = results();
+    assert_string_equal(works_verdict(r, 0), "unconverged");
+    assert_true(works_reason(r, 0, "narrow"));
+    json_decref(r);
+    put_works(0, 0, 11);
+    replicas[2].kind = ESTIMATE_FAILED;
+    r = results();
+    assert_string_equal(works_verdict(r, 0), "unconverged");
+    assert_true(works_reason(r, 0, "walker_failed"));
+    assert_string_equal(json_string_value(works_at(r, "repeats.1.verdict.verdict")), "converged");
+    json_decref(r);
+}
+
 static void put_text(const char *path, const char *text)
 {
     const struct buf all = {.data = (char *)text, .len = strlen(text)};
@@ -304,7 +327,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_number), cmocka_unit_test(test_distributions), cmocka_unit_test(test_files),
         cmocka_unit_test(test_spread), cmocka_unit_test(test_drift),         cmocka_unit_test(test_states),
-        cmocka_unit_test(test_tables),
+        cmocka_unit_test(test_tables), cmocka_unit_test(test_doubts),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }
