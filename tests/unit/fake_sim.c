@@ -39,7 +39,7 @@ struct fake_switch {
     uint64_t under_way, way, number, steps;
     uint64_t step, hash; /* held */
     struct volume_moves counted;
-    uint64_t salt;       /* a switch is of one noise */
+    uint64_t salt; /* a switch is of one noise */
 };
 
 struct sim {

@@ -45,7 +45,8 @@ static void test_pmx(void **state)
     json_decref(plain);
 }
 
-/* The same works in a second file, as of an older copy that has fewer: refused. Works that happen to be alike are not. */
+/* The same works in a second file, as of an older copy that has fewer: refused. Works that happen to be alike are not.
+ */
 static void test_copies(void **state)
 {
     char copy[80], *forward[] = {works_forward_file, copy}, *backward[] = {works_backward_file};
@@ -251,11 +252,8 @@ static void test_bad_files(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_pmx),
-        cmocka_unit_test(test_copies),
-        cmocka_unit_test(test_slow_growth),
-        cmocka_unit_test(test_headers),
-        cmocka_unit_test(test_bad_files),
+        cmocka_unit_test(test_pmx),     cmocka_unit_test(test_copies),    cmocka_unit_test(test_slow_growth),
+        cmocka_unit_test(test_headers), cmocka_unit_test(test_bad_files),
     };
     return cmocka_run_group_tests(tests, works_begin, works_end);
 }
