@@ -104,7 +104,8 @@ void switching_crooks(struct switching *s);
 void switching_one_way(struct switching *s, enum switch_way way);
 void switching_gaussian(struct switching *s);
 /* Snapshots of a walker may remember each other for longer than its works show, and walkers share nothing. Where there
- * are 6 of each end or more, the error of BAR becomes that of their spread; of fewer, where it is larger. */
+ * are 12 of each end or more, the error of BAR becomes that of their spread, or that of as many works that share
+ * nothing if it is larger; of fewer, but 4 or more, that of their spread where it is larger. */
 void switching_walkers(struct switching *s);
 void switching_judge(struct switching *s);
 void switching_close(struct switching *s);

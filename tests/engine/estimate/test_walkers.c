@@ -18,12 +18,13 @@
 #include <cmocka.h>
 
 #include "engine/estimate/estimate.h"
+#include "engine/estimate/switching/switching.h"
 #include "engine/series/work_table.h"
 #include "tests/lib/near.h"
 #include "tests/lib/oscillators.h"
 #include "tests/lib/switch_works.h"
 
-enum { WALKERS = 6, REPEATS = 2, ALL = 2 * WALKERS * REPEATS, SWITCHES = 40 };
+enum { WALKERS = 6, REPEATS = 2, ALL = 2 * WALKERS * REPEATS, SWITCHES = 40, MOST_LOOKS = 200 };
 static const double dg = 3, sigma = 1.2;
 
 static char folder[64];
@@ -215,6 +216,43 @@ static void test_spread(void **state)
     assert_int_equal(warned, TIMES);
 }
 
+/* The walkers of both ends after n switches each. */
+static void solve(struct switching *s, double w[2 * WALKERS][MOST_LOOKS], size_t n)
+{
+    *s = (struct switching){.temperature = WORKS_TEMPERATURE, .beta = 1 / WORKS_KT};
+    for (int i = 0; i < 2 * WALKERS; i++) {
+        const enum switch_way way = i < WALKERS ? SWITCH_FORWARD : SWITCH_BACKWARD;
+        const struct work_table t = {.length = 20, .way = way, .n = n, .work = w[i]};
+        works_add_walker(s->works + way, &t);
+    }
+    switching_solve(s);
+}
+
+/* Ends that stop once the error is small enough, twice in a row, stop where it happens to be small: it is a true one
+ * all the same. */
+static void test_stopping(void **state)
+{
+    enum { TIMES = 150 };
+    static double w[2 * WALKERS][MOST_LOOKS];
+    uint64_t seed = 5;
+    double square = 0;
+    for (int i = 0; i < TIMES; i++) {
+        double off = NAN;
+        for (int k = 0; k < 2 * WALKERS; k++)
+            for (int n = 0; n < MOST_LOOKS; n++)
+                w[k][n] = (1.125 + 1.5 * random_normal(&seed)) * WORKS_KT;
+        for (size_t n = 8, held = 0; held < 2 && n < MOST_LOOKS; n += 1 + n / 10) {
+            struct switching s;
+            solve(&s, w, n);
+            held = s.bar.error < 0.08 ? held + 1 : 0;
+            off = s.bar.value / s.bar.error;
+            switching_close(&s);
+        }
+        square += off * off / TIMES;
+    }
+    near(sqrt(square), 1, 0.15);
+}
+
 static void test_drift(void **state)
 {
     put_works(0, 0, 14);
@@ -326,8 +364,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_number), cmocka_unit_test(test_distributions), cmocka_unit_test(test_files),
-        cmocka_unit_test(test_spread), cmocka_unit_test(test_drift),         cmocka_unit_test(test_states),
-        cmocka_unit_test(test_tables), cmocka_unit_test(test_doubts),
+        cmocka_unit_test(test_spread), cmocka_unit_test(test_drift),         cmocka_unit_test(test_stopping),
+        cmocka_unit_test(test_states), cmocka_unit_test(test_tables),        cmocka_unit_test(test_doubts),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }
