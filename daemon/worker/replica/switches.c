@@ -96,6 +96,7 @@ static int CO_FN give_up(struct replica *r, struct err *e)
     if (++r->blown >= BLOWN_MOST)
         return -(int)e->code;
     replica_blown_up(r, &what);
+    err_prefix(&what, "the switch is noted without a work, and production goes on");
     replica_report_event(r, "switch", &what);
     return go_back(r, e);
 }

@@ -77,7 +77,7 @@ struct walker_spread {
     double error;        /* kT, of BAR, from how much walkers differ */
     double inefficiency; /* its square over that of as many works that share nothing */
     double drift;        /* of BAR from the earlier half of the works of every walker to the later half, in standard
-                            errors; NAN: a walker has one work */
+                            errors; NAN: of one end no two walkers have two works */
 };
 
 struct switching {

@@ -76,17 +76,18 @@ static void add_way(const struct switching *s, enum switch_way way, struct walke
     const struct switch_works *w = s->works + way;
     const size_t n = (size_t)w->walkers;
     struct walker_sums x = {xcalloc(n, sizeof *x.whole), xcalloc(n, sizeof *x.later), xcalloc(n, sizeof *x.n)};
-    double *phi = influences(s, way), square, sum = 0;
+    double *phi = influences(s, way), square = NAN, sum = 0;
     sum_up(&x, w, phi);
+    int halved = 0; /* walkers whose works have two halves */
     for (int k = 0; k < w->walkers; k++) {
         sum += x.whole[k] * x.whole[k];
-        if (x.n[k] < 2)
-            out->drift = NAN;
+        if (x.n[k] >= 2)
+            x.later[halved++] = x.later[k];
     }
     out->variance += sum * w->walkers / (w->walkers - 1);
     for (size_t i = 0; i < w->n; i++)
         out->alone += phi[i] * phi[i] / (double)w->n / (double)w->n;
-    out->drift += (way == SWITCH_FORWARD ? -1 : 1) * mean_of(x.later, w->walkers, &square);
+    out->drift += (way == SWITCH_FORWARD ? -1 : 1) * (halved ? mean_of(x.later, halved, &square) : NAN);
     out->drift_variance += square;
     free(phi);
     free(x.whole);
