@@ -38,11 +38,12 @@ static void find_path(const struct estimate_ensemble *q, int repeat, int window,
     *name = path->data + below;
 }
 
-/* pmx gives backward works the sign of going from A to B. */
+/* pmx gives backward works the sign of going from A to B, and knows no works that are not finite. */
 static void put_integrals(const struct estimate_ensemble *q, int end, const char *name, const struct work_table *t)
 {
     for (size_t i = 0; q->integrals && i < t->n; i++)
-        buf_printf(&q->integrals[end], "%s:%.4f %.6f\n", name, t->time[i], end ? -t->work[i] : t->work[i]);
+        if (isfinite(t->work[i]))
+            buf_printf(&q->integrals[end], "%s:%.4f %.6f\n", name, t->time[i], end ? -t->work[i] : t->work[i]);
 }
 
 static void read_works(struct works_read_so_far *x, struct walker_result *walker, int window,
@@ -66,6 +67,15 @@ static void read_works(struct works_read_so_far *x, struct walker_result *walker
     buf_free(&path);
 }
 
+/* What production says of the end that its snapshots are of. */
+static void look_at_production(struct switch_works *works, const struct walker_result *walker,
+                               const struct estimate_replica *r)
+{
+    struct switch_works *w = works + (walker->end ? SWITCH_BACKWARD : SWITCH_FORWARD);
+    w->failed += r->kind == ESTIMATE_FAILED;
+    w->refused = fmax(w->refused, volume_refused_share(&r->moves));
+}
+
 /* Of one replica. */
 static void read_walker(struct works_read_so_far *x, int index)
 {
@@ -80,6 +90,8 @@ static void read_walker(struct works_read_so_far *x, int index)
                                      .seeded = r->seeded,
                                      .seed = r->seed};
     snprintf(walker->reason, sizeof walker->reason, "%s", r->reason ? r->reason : "");
+    look_at_production(x->whole.works, walker, r);
+    look_at_production(x->repeats[walker->repeat].works, walker, r);
     if (r->vouched && !r->work_bytes)
         walker->status = ESTIMATE_WAITS;
     else if (r->kind != ESTIMATE_FAILED)

@@ -155,6 +155,9 @@ int sim_switch_begin(struct sim *s, enum switch_way way, uint32_t number, struct
 /* The state that was held is the replica's again, and production goes on bit by bit as if there had been no switch,
  * wherever in its course this is left. While nothing is in flight. ERR_INTERNAL: none is under way. */
 int sim_switch_end(struct sim *s, struct err *e);
+/* The same for a new simulation, where the switch has failed and this one is of no use any more: the state that was
+ * held becomes the caller's, to be sealed and loaded there (sim_seal, sim_load). Only sim_free is left. */
+struct buf sim_switch_rescue(struct sim *s);
 
 /* A switch at the outcome that was asked for last. */
 struct sim_switch {

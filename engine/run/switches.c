@@ -50,6 +50,13 @@ int sim_switch_end(struct sim *s, struct err *e)
     return rc;
 }
 
+struct buf sim_switch_rescue(struct sim *s)
+{
+    struct buf held = s->held;
+    s->held = (struct buf){0};
+    return held;
+}
+
 struct sim_switch sim_switch(const struct sim *s)
 {
     const struct switch_course *at = &sim_heard(s)->ctl.switching;

@@ -68,8 +68,11 @@ static int read_lines(struct work_table *t, const char *name, char *text, struct
     int line = 1;
     for (char *s = text, *next; s && *s; s = next, line++) {
         next = strchr(s, '\n');
-        if (next)
-            *next++ = '\0';
+        if (!next) {
+            t->cut_short = true;
+            break;
+        }
+        *next++ = '\0';
         if (*s == '#')
             read_head(t, s);
         else if (!read_row(t, s))

@@ -6,6 +6,7 @@
 #ifndef SHOAL_ENGINE_SERIES_WORK_TABLE_H
 #define SHOAL_ENGINE_SERIES_WORK_TABLE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "engine/base/buf.h"
@@ -20,6 +21,7 @@ struct work_table {
     double temperature; /* K */
     double length;      /* ps, of a switch */
     enum switch_way way;
+    bool cut_short; /* the last line does not end: it was left out */
     size_t n;
     double *time, *work; /* [n] ps, of the snapshot; kJ/mol, done on the system. Owned */
 };

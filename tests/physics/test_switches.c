@@ -202,6 +202,45 @@ static void test_warm_pull(void **state)
     toy_system_free(sys);
 }
 
+/* Positions after 200 timesteps more; the replica ends. */
+static void go_on(struct sim *s, double (*x)[3])
+{
+    struct err e = {0};
+    toy_run(s, SIM_STEP, 200);
+    assert_int_equal(sim_get(s, x, NULL, NULL, &e), 0);
+    sim_free(s);
+}
+
+/* In wells too stiff for the timestep at end B: from what is rescued a new replica goes on bit by bit. */
+static void test_blown_up(void **state)
+{
+    struct system *sys = switch_wells(ATOMS, FAR, CONSTANT);
+    for (int i = 0; i < ATOMS; i++)
+        toy_add(sys, position_restraints, nposition_restraints,
+                (struct position_restraint){i, {0.5, 0.5, 0.5}, {{0, 0, 0}, {1e9, 1e9, 1e9}}});
+    const struct settings set = pulling(300);
+    struct toy t = toy_open(sys, &set, 0);
+    struct sim *calm = toy_replica(&t, 0, 3), *torn = toy_replica(&t, 0, 3), *again = toy_replica(&t, 0, 3);
+    double x[2][ATOMS][3];
+    struct err e = {0};
+    toy_run(calm, SIM_STEP, 100);
+    toy_run(torn, SIM_STEP, 100);
+    assert_int_equal(sim_switch_begin(torn, SWITCH_FORWARD, 0, &e), 0);
+    assert_true(toy_try(torn, SIM_SWITCH, sim_switch(torn).steps_left, &e) < 0);
+    assert_true(e.code == ERR_NONFINITE || e.code == ERR_OVERFLOW);
+    struct buf held = sim_switch_rescue(torn);
+    sim_free(torn);
+    sim_seal(&held);
+    assert_int_equal(sim_load(again, held.data, held.len, &e), 0);
+    assert_false(sim_switch(again).under_way);
+    buf_free(&held);
+    go_on(calm, x[0]);
+    go_on(again, x[1]);
+    assert_memory_equal(x[0], x[1], sizeof x[0]);
+    toy_close(&t);
+    toy_system_free(sys);
+}
+
 /* Over the card or in one block, where a device has two ways: the same work. */
 static void test_forms(void **state)
 {
@@ -225,6 +264,7 @@ static void test_forms(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_still), cmocka_unit_test(test_forms),
-                                       cmocka_unit_test(test_cold_pull), cmocka_unit_test(test_warm_pull)};
+                                       cmocka_unit_test(test_cold_pull), cmocka_unit_test(test_warm_pull),
+                                       cmocka_unit_test(test_blown_up)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -38,7 +38,8 @@ struct fake_report {
 struct fake_switch {
     uint64_t under_way, way, number, steps;
     uint64_t step, hash; /* held */
-    uint64_t salt;       /* a switch is of one noise */
+    struct volume_moves counted;
+    uint64_t salt; /* a switch is of one noise */
 };
 
 struct sim {
@@ -226,6 +227,10 @@ static bool one_step(struct sim *s)
         s->halted = s->queue[s->queued].failed = true;
         return false;
     }
+    if (s->driven.under_way && s->driven.steps == 12 && fake.blow_up_switches >> s->driven.number & 1) {
+        s->halted = s->queue[s->queued].failed = true;
+        return false;
+    }
     s->step++;
     s->hash = mix(s->hash, s->step + 1000 * s->salt + 1000000 * (uint64_t)s->phase);
     if (fake.spec.settings.exchange) /* the forces of that window, and that replica's noise */
@@ -353,7 +358,7 @@ int sim_switch_begin(struct sim *s, enum switch_way way, uint32_t number, struct
     const int last = fake.spec.settings.alchemy.nwindows - 1;
     if (s->driven.under_way || s->window != (way == SWITCH_FORWARD ? 0 : last))
         abort();
-    s->driven = (struct fake_switch){1, way, number, 0, s->step, s->hash, s->salt};
+    s->driven = (struct fake_switch){1, way, number, 0, s->step, s->hash, s->counted, s->salt};
     s->hash = mix(s->hash, 17 + 2 * (uint64_t)number + (uint64_t)way);
     return 0;
 }
@@ -369,6 +374,20 @@ int sim_switch_end(struct sim *s, struct err *e)
     s->hash = s->driven.hash;
     s->driven = (struct fake_switch){0};
     return 0;
+}
+
+struct buf sim_switch_rescue(struct sim *s)
+{
+    struct buf out = {0};
+    struct err e = {0};
+    if (!s->driven.under_way || !s->halted)
+        abort();
+    s->step = s->driven.step;
+    s->hash = s->driven.hash;
+    s->counted = s->driven.counted;
+    s->driven = (struct fake_switch){0};
+    sim_save(s, &out, &e);
+    return out;
 }
 
 struct sim_switch sim_switch(const struct sim *s)

@@ -15,8 +15,9 @@ struct fake {
     uint64_t grow_at;    /* a list overflows at this step, once per simulation; 0: never */
     uint64_t blow_up_at; /* ERR_NONFINITE at this step, unless salted; 0: never */
     uint32_t blow_up_replica;
-    uint64_t tuned_until; /* volume moves up to this step are to be tuned, later ones not */
-    int narrow;           /* of ten volume moves so many are refused for want of room */
+    uint64_t blow_up_switches; /* bits of the numbers of switches that do so behind their 12th timestep */
+    uint64_t tuned_until;      /* volume moves up to this step are to be tuned, later ones not */
+    int narrow;                /* of ten volume moves so many are refused for want of room */
     int die_at_call;   /* the process dies at this call into the simulation, after leaving half rows in the outputs */
     int calls;         /* so far */
     int empty_at_call; /* dhdl.xvg is emptied at this call; 0: never */

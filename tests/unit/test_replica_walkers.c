@@ -203,17 +203,52 @@ static int count_works(void)
     return n - 3;
 }
 
-/* Within a switch: said to be of it; with other random numbers it comes to its end, and no work is missing. */
+/* The line of a switch. */
+static void line_of(const struct buf *works, int number, char *line, size_t size)
+{
+    const char *s = works->data;
+    for (int i = 0; i < 3 + number; i++)
+        s = strchr(s, '\n') + 1;
+    snprintf(line, size, "%.*s", (int)strcspn(s, "\n"), s);
+}
+
+/* It has a line, whose work is no number; production and other switches are as without it, whatever is killed. */
 static void a_switch_blows_up(void **state)
 {
     (void)state;
+    struct buf wanted[FILES] = {0}, calm = {0}, works = {0};
+    char line[80], was[80];
+    undisturbed_works(wanted, &calm);
+    fake.blow_up_switches = 1 << 1;
+    struct told t = run();
+    assert_int_equal(t.end, REPORT_DONE);
+    read_works(&works, 0);
+    for (int k = 0; k < SWITCHES; k++) {
+        line_of(&works, k, line, sizeof line);
+        line_of(&calm, k, was, sizeof was);
+        assert_string_equal(line, k == 1 ? "0.1400\tforward\tnan" : was);
+    }
+    expect_files(wanted);
+    fake_files_free(wanted);
+    buf_free(&calm);
+    buf_free(&works);
+    die_everywhere(7, 100);
+}
+
+/* Said of the last; with other random numbers it comes to its end, and no work is missing. */
+static void all_blow_up(void **state)
+{
+    (void)state;
     keep_all();
-    fake.blow_up_at = 60 + 50 + 70 + 13; /* the second switch's 13th step; production comes there later */
+    fake.blow_up_switches = ~UINT64_C(0);
     struct told t = run();
     assert_int_equal(t.end, REPORT_FAILED);
     assert_int_equal(t.code, ERR_NONFINITE);
-    if (!strstr(t.message, "in forward switch 1, after step 12 of it"))
+    if (!strstr(t.message, "in forward switch 4, after step 12 of it"))
         fail_msg("%s", t.message);
+    if (!strstr(t.last_event, "in forward switch 3, after step 12 of it"))
+        fail_msg("%s", t.last_event);
+    fake.blow_up_switches = 0;
     asked_salt = 1;
     t = run();
     asked_salt = 0;
@@ -246,7 +281,8 @@ int main(void)
         WALKER(works_are_noted),         WALKER(production_knows_nothing_of_switches),
         WALKER(killed_at_calls),         WALKER(killed_at_calls_with_checkpoints_everywhere),
         WALKER(stopped_again_and_again), WALKER(lists_grow),
-        WALKER(a_switch_blows_up),       WALKER(a_later_target),
+        WALKER(a_switch_blows_up),       WALKER(all_blow_up),
+        WALKER(a_later_target),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

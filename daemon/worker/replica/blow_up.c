@@ -105,12 +105,16 @@ static void keep_coordinates(struct buf *out, struct replica *r)
                    BLOWN_UP_FILE);
 }
 
+bool replica_blew_up(const struct err *e)
+{
+    return e->code == ERR_NONFINITE || e->code == ERR_CONSTRAINT || e->code == ERR_OVERFLOW;
+}
+
 void CO_FN replica_blown_up(struct replica *r, struct err *e)
 {
     struct err unknown = {0}, was = *e;
     struct buf text = {0};
-    if ((e->code != ERR_NONFINITE && e->code != ERR_CONSTRAINT && e->code != ERR_OVERFLOW) || !r->sim || !r->spec ||
-        r->stage >= (uint64_t)r->spec->nstages)
+    if (!replica_blew_up(e) || !r->sim || !r->spec || r->stage >= (uint64_t)r->spec->nstages)
         return;
     buf_printf(&text, "the system blew up ");
     put_moment(&text, r);

@@ -32,6 +32,7 @@ struct replica {
     uint64_t stage, stage_step, index; /* index: of the last checkpoint */
     uint64_t salt;                     /* of its noise */
     uint64_t switches;                 /* that it has done, of a walker */
+    int blown;                         /* switches that blew up since one did not */
     double *delta_u;                   /* [windows] */
     double (*x)[3], (*v)[3];           /* [atoms], for frames and the final file */
     struct buf state;                  /* of the last checkpoint made here; its memory is kept */
@@ -170,6 +171,8 @@ int CO_FN replica_flush(struct replica *r, struct err *e);
 /* r->x and, where wanted, r->v into a .gro file of the replica's folder. */
 int CO_FN replica_write_gro(struct replica *r, const char *name, bool velocities, const double box[BOX_SIZE],
                             struct err *e);
+/* Whether work failed because of what the atoms do. */
+bool replica_blew_up(const struct err *e);
 /* After work that failed because of what the atoms do (ERR_NONFINITE, ERR_CONSTRAINT, ERR_OVERFLOW): *e becomes what
  * blew up, when, in which stage, where its coordinates are and what the usual causes are. Any other *e stays. */
 void CO_FN replica_blown_up(struct replica *r, struct err *e);

@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Non-equilibrium switches of a walker. Nothing else of it is on its way meanwhile. A checkpoint within a switch has
- * the state that is held, and the number of switches says that this one is not done: it goes on where it was.
+ * the state that is held, and the number of switches says that this one is not done: it goes on where it was. A switch
+ * that blows up has its line too.
  */
+#include <math.h>
+
 #include "daemon/worker/replica/internal.h"
 #include "daemon/worker/replica/timeline.h"
 #include "engine/base/clock.h"
 #include "engine/series/work_table.h"
+
+enum { BLOWN_MOST = 5 }; /* switches in a row */
 
 bool replica_switch_due(const struct replica *r, uint64_t step)
 {
@@ -55,6 +60,47 @@ static int CO_FN drive(struct replica *r, struct err *e)
     return rc;
 }
 
+static int seal(void *arg, struct err *e)
+{
+    (void)e;
+    sim_seal(arg);
+    return 0;
+}
+
+/* A simulation anew, in which production goes on. */
+static int CO_FN go_back(struct replica *r, struct err *e)
+{
+    struct buf held = sim_switch_rescue(r->sim);
+    sim_free(r->sim);
+    r->sim = NULL;
+    int rc = replica_on_disk(r, seal, &held, e);
+    if (!rc)
+        rc = sim_new(&r->sim, r->shared->model, replica_row(r), replica_random_key(r), e);
+    if (!rc)
+        rc = sim_load(r->sim, held.data, held.len, e);
+    buf_free(&held);
+    if (rc)
+        return rc;
+    if (r->salt)
+        sim_salt(r->sim, (uint32_t)r->salt);
+    replica_begin_moves(r, r->spec->stages + r->stage);
+    return 0;
+}
+
+/* The atoms were driven where no timestep can follow. With other noise the switch might come through, and works would
+ * be those of switches that do: another distribution. So it is noted as one whose work is not a number, and results
+ * count it. Where all blow up the replica does. */
+static int CO_FN give_up(struct replica *r, struct err *e)
+{
+    struct err what = *e;
+    if (++r->blown >= BLOWN_MOST)
+        return -(int)e->code;
+    replica_blown_up(r, &what);
+    err_prefix(&what, "the switch is noted without a work, and production goes on");
+    replica_report_event(r, "switch", &what);
+    return go_back(r, e);
+}
+
 int CO_FN replica_switch(struct replica *r, struct err *e)
 {
     const enum switch_way way = r->setup.window < r->spec->walkers ? SWITCH_FORWARD : SWITCH_BACKWARD;
@@ -63,9 +109,14 @@ int CO_FN replica_switch(struct replica *r, struct err *e)
         rc = sim_switch_begin(r->sim, way, (uint32_t)r->switches, e);
     if (!rc)
         rc = drive(r, e);
-    const double work = sim_switch(r->sim).work;
-    if (!rc)
+    double work = sim_switch(r->sim).work;
+    if (!rc) {
+        r->blown = 0;
         rc = sim_switch_end(r->sim, e);
+    } else if (rc < 0 && replica_blew_up(e)) {
+        work = NAN;
+        rc = give_up(r, e);
+    }
     if (rc)
         return rc;
     work_table_row(outputs_begin(&r->outputs, OUTPUT_WORK), timeline_time(r->spec, r->stage, r->stage_step), way, work);

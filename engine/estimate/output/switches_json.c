@@ -229,6 +229,13 @@ static void switches_warnings(struct writer *w, const struct switching *s, const
                      switch_way_words[i], number_word((int64_t)x->incomplete, "switch is", "switches are"));
             jw_text(w, NULL, text);
         }
+        if (x->cut_short) {
+            snprintf(text, sizeof text,
+                     "%zu %s of %s works %s within a line, which was left out: copy what is not whole again",
+                     x->cut_short, number_word((int64_t)x->cut_short, "table", "tables"), switch_way_words[i],
+                     number_word((int64_t)x->cut_short, "ends", "end"));
+            jw_text(w, NULL, text);
+        }
         if (switching_has(s, (enum switch_way)i) && s->way[i].inefficiency > 2) {
             snprintf(
                 text, sizeof text,

@@ -18,6 +18,16 @@ static void judge_works(const struct switching *s, enum switch_way way, struct v
                     ESTIMATE_FEWEST_ROWS);
         return;
     }
+    if (w->failed)
+        verdict_add(v, VERDICT_UNCONVERGED, "walker_failed",
+                    "%d %s failed, so %s works are missing: if it failed because of what it did, those that are left "
+                    "are another distribution",
+                    w->failed, number_word(w->failed, "walker", "walkers"), name);
+    if (w->refused >= VOLUME_REFUSED_MANY)
+        verdict_add(v, VERDICT_UNCONVERGED, "narrow",
+                    "the box of a walker is too narrow for its pressure: its cut-off forbade %.3g %% of the volume "
+                    "moves, %g %% or more, before snapshots of %s switches",
+                    100 * w->refused, 100 * VOLUME_REFUSED_MANY, name);
     if ((double)w->nonfinite > ESTIMATE_NONFINITE * whole)
         verdict_add(v, VERDICT_UNCONVERGED, "nonfinite",
                     "%zu of %.0f %s works are not finite and were left out, more than %g %%: what is left is another "

@@ -27,8 +27,11 @@ struct switch_works {
     double *coarse;       /* [n] as in struct slow_growth; 0 from a file of works */
     int *walker;          /* [n] from 1 on, whose snapshot it began from; 0: not known */
     int walkers;          /* that are known */
+    int failed;           /* walkers that failed: their works are not here */
+    double refused;       /* volume moves that a cut-off forbade, as the largest share of a walker */
     size_t nonfinite;     /* works left out that are no finite numbers */
     size_t incomplete;    /* switches left out that are shorter than the longest */
+    size_t cut_short;     /* tables whose last line is not whole, and was left out */
     size_t slow_growth;   /* works of n that come from dH/dlambda */
     bool reversed_sign;   /* backward works came with the sign of the forward direction, as pmx writes them */
     double temperature;   /* K, as files say; 0: none does */
@@ -74,7 +77,7 @@ struct walker_spread {
     double error;        /* kT, of BAR, from how much walkers differ */
     double inefficiency; /* its square over that of as many works that share nothing */
     double drift;        /* of BAR from the earlier half of the works of every walker to the later half, in standard
-                            errors; NAN: a walker has one work */
+                            errors; NAN: of one end no two walkers have two works */
 };
 
 struct switching {
@@ -101,7 +104,8 @@ void switching_crooks(struct switching *s);
 void switching_one_way(struct switching *s, enum switch_way way);
 void switching_gaussian(struct switching *s);
 /* Snapshots of a walker may remember each other for longer than its works show, and walkers share nothing. Where there
- * are 6 of each end or more, the error of BAR becomes that of their spread; of fewer, where it is larger. */
+ * are 12 of each end or more, the error of BAR becomes that of their spread, or that of as many works that share
+ * nothing if it is larger; of fewer, but 4 or more, that of their spread where it is larger. */
 void switching_walkers(struct switching *s);
 void switching_judge(struct switching *s);
 void switching_close(struct switching *s);

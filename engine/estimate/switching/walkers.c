@@ -3,7 +3,9 @@
  * Works of several walkers of each end, which share nothing but where they began. To first order BAR is the sum of what
  * every work adds (its Fermi weight over the mean of these, less 1, over the number of works), so the sums of walkers
  * are independent numbers: their spread is an error that needs to know nothing of how long snapshots remember each
- * other, the error by clusters.
+ * other, the error by clusters. Of few walkers it is known badly (of 6 of each end to 22 %), and what stops when the
+ * error is small enough stops where it happens to be too small. So it is never below that of as many works that share
+ * nothing and, where walkers are few, that of the works in order.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -11,8 +13,8 @@
 #include "engine/estimate/switching/switching.h"
 
 enum {
-    FEWEST_WALKERS = 4, /* of each end, for an error from their spread */
-    ENOUGH_WALKERS = 6, /* the same, for it to be known to 22 %: better than that of the works in order */
+    FEWEST_WALKERS = 4,  /* of each end, for an error from their spread */
+    ENOUGH_WALKERS = 12, /* the same, for it to be known to 15 %: better than that of the works in order */
 };
 
 /* What works of one way add to BAR: in all, and the later half of them less the earlier one, of each walker. */
@@ -74,17 +76,18 @@ static void add_way(const struct switching *s, enum switch_way way, struct walke
     const struct switch_works *w = s->works + way;
     const size_t n = (size_t)w->walkers;
     struct walker_sums x = {xcalloc(n, sizeof *x.whole), xcalloc(n, sizeof *x.later), xcalloc(n, sizeof *x.n)};
-    double *phi = influences(s, way), square, sum = 0;
+    double *phi = influences(s, way), square = NAN, sum = 0;
     sum_up(&x, w, phi);
+    int halved = 0; /* walkers whose works have two halves */
     for (int k = 0; k < w->walkers; k++) {
         sum += x.whole[k] * x.whole[k];
-        if (x.n[k] < 2)
-            out->drift = NAN;
+        if (x.n[k] >= 2)
+            x.later[halved++] = x.later[k];
     }
     out->variance += sum * w->walkers / (w->walkers - 1);
     for (size_t i = 0; i < w->n; i++)
         out->alone += phi[i] * phi[i] / (double)w->n / (double)w->n;
-    out->drift += (way == SWITCH_FORWARD ? -1 : 1) * mean_of(x.later, w->walkers, &square);
+    out->drift += (way == SWITCH_FORWARD ? -1 : 1) * (halved ? mean_of(x.later, halved, &square) : NAN);
     out->drift_variance += square;
     free(phi);
     free(x.whole);
@@ -118,7 +121,9 @@ void switching_walkers(struct switching *s)
     x->error = sqrt(t.variance);
     x->inefficiency = t.variance / t.alone;
     x->drift = fabs(t.drift) / sqrt(t.drift_variance);
-    if (x->error > s->bar.error || (f->walkers >= ENOUGH_WALKERS && b->walkers >= ENOUGH_WALKERS))
-        s->bar.error = x->error;
+    if (f->walkers < ENOUGH_WALKERS || b->walkers < ENOUGH_WALKERS)
+        s->bar.error = fmax(s->bar.error, x->error);
+    else
+        s->bar.error = fmax(sqrt(t.alone), x->error);
     s->bar.drift = isfinite(x->drift) ? x->drift : 0;
 }

@@ -131,9 +131,11 @@ static int read_slow_growth(struct switch_works *w, const char *path, enum switc
 
 void works_add_walker(struct switch_works *w, const struct work_table *t)
 {
-    w->walkers += t->n > 0;
+    const size_t before = w->n;
     for (size_t i = 0; i < t->n; i++)
-        add_work(w, t->work[i], t->length, 0, w->walkers);
+        add_work(w, t->work[i], t->length, 0, w->walkers + 1);
+    w->walkers += w->n > before;
+    w->cut_short += t->cut_short;
 }
 
 static int read_walker(struct switch_works *w, const char *path, enum switch_way way, struct err *e)
@@ -151,10 +153,60 @@ static int read_walker(struct switch_works *w, const char *path, enum switch_way
     return rc;
 }
 
+/* The first works of a file: no two switches have the same in all digits, so files with the same are copies. */
+struct first_works {
+    const char *path;
+    const double *w; /* [n] */
+    size_t n;
+    bool rounded; /* as whoever wrote them liked: one or two may be alike */
+};
+
+enum { FIRST_WORKS = 4 };
+
+static int by_works(const void *a, const void *b)
+{
+    const struct first_works *x = a, *y = b;
+    for (size_t i = 0; i < x->n && i < y->n; i++)
+        if (x->w[i] != y->w[i])
+            return x->w[i] < y->w[i] ? -1 : 1;
+    return (x->n > y->n) - (x->n < y->n);
+}
+
+static bool are_copies(const struct first_works *a, const struct first_works *b)
+{
+    const size_t n = a->n < b->n ? a->n : b->n;
+    if (n < ((a->rounded || b->rounded) ? FIRST_WORKS : 1))
+        return false;
+    return !memcmp(a->w, b->w, n * sizeof *a->w);
+}
+
+/* Works that count twice would have too small an error. */
+static int check_copies(struct first_works *files, int n, struct err *e)
+{
+    if (n > 1)
+        qsort(files, (size_t)n, sizeof *files, by_works);
+    for (int i = 1; i < n; i++)
+        if (are_copies(files + i - 1, files + i))
+            return err_set(e, ERR_UNSUPPORTED,
+                           "%s and %s begin with the same works: expected one of them, or files of different switches",
+                           files[i - 1].path, files[i].path);
+    return 0;
+}
+
+static void first_works(struct first_works *to, const struct switch_works *w, const char *path, size_t before)
+{
+    *to = (struct first_works){.path = path, .n = w->n - before};
+    to->rounded = to->n && !(w->length[before] > 0);
+    to->n = to->n < FIRST_WORKS ? to->n : FIRST_WORKS;
+}
+
 int works_read(struct switch_works *w, char *const *paths, int n, enum switch_way way, double unit, struct err *e)
 {
+    struct first_works *files = xcalloc((size_t)n, sizeof *files);
+    size_t *before = xcalloc((size_t)n + 1, sizeof *before);
     int rc = 0;
     for (int i = 0; !rc && i < n; i++) {
+        before[i] = w->n;
         const char *slash = strrchr(paths[i], '/'), *name = slash ? slash : paths[i];
         if (access(paths[i], R_OK))
             rc = err_set(e, ERR_MISSING_FILE, "%s: %s", paths[i], strerror(errno));
@@ -164,7 +216,14 @@ int works_read(struct switch_works *w, char *const *paths, int n, enum switch_wa
             rc = read_walker(w, paths[i], way, e);
         else
             rc = read_works(w, paths[i], way, unit, e);
+        first_works(files + i, w, paths[i], before[i]);
     }
+    for (int i = 0; !rc && i < n; i++)
+        files[i].w = w->w + before[i];
+    if (!rc)
+        rc = check_copies(files, n, e);
+    free(before);
+    free(files);
     return rc;
 }
 

@@ -45,6 +45,29 @@ static void test_pmx(void **state)
     json_decref(plain);
 }
 
+/* The same works in a second file, as of an older copy that has fewer: refused. Works that happen to be alike are not.
+ */
+static void test_copies(void **state)
+{
+    char copy[80], *forward[] = {works_forward_file, copy}, *backward[] = {works_backward_file};
+    const struct estimate_switches q = {.paths = {forward, backward}, .n = {2, 1}, .temperature = 300, .unit = 1};
+    snprintf(copy, sizeof copy, "%s-copy", works_forward_file);
+    draw_both(2, 1, 400, 400, 0, 20);
+    works_put(works_forward_file, f, 400, WORKS_KT);
+    works_put(works_backward_file, b, 400, WORKS_KT);
+    for (int other = 0; other < 2; other++) {
+        struct err e = {0};
+        struct buf text = {0};
+        bool answered;
+        f[3] += other;
+        works_put(copy, f, 300, WORKS_KT);
+        assert_int_equal(estimate_switches(&q, &text, &answered, &e), other ? 0 : -ERR_UNSUPPORTED);
+        assert_true(other || strstr(e.msg, "begin with the same works: expected one of them"));
+        buf_free(&text);
+    }
+    unlink(copy);
+}
+
 /* dhdl.xvg of slow growth as GROMACS 2022 writes it: no legend, and a subtitle that says the temperature alone. Along
  * time t of the switch from 0 to 1, dH/dlambda is a + 3 curve s^2 in kJ/mol, s the share of the switch. */
 static void put_part(const char *path, double a, double curve, int rows, double length, double begin)
@@ -145,8 +168,13 @@ static void test_slow_growth(void **state)
     assert_null(from_switches(f_paths, b_paths, &e));
     assert_non_null(strstr(e.msg, "-6.xvg: given twice"));
     f_paths[5] = f_names[5];
+    put_slow_growth(f_names[5], 7, 0, 11, 50);
+    put_slow_growth(f_names[6], 7, 0, 11, 50);
+    assert_null(from_switches(f_paths, b_paths, &e));
+    assert_non_null(strstr(e.msg, "begin with the same works"));
+    put_slow_growth(f_names[5], 8, 0, 11, 50);
     for (int i = 0; i < SWITCHES; i++)
-        put_slow_growth(b_names[i], 1, 0, 101, 20);
+        put_slow_growth(b_names[i], i, 0, 101, 20);
     assert_null(from_switches(f_paths, b_paths, &e));
     assert_non_null(strstr(e.msg, "forward switches last 50 ps, backward ones 20 ps"));
     for (int i = 0; i < SWITCHES; i++) {
@@ -161,7 +189,8 @@ static void put_header(const char *path, const char *subtitle, const char *legen
 {
     FILE *out = fopen(path, "w");
     assert_non_null(out);
-    fprintf(out, "@ subtitle \"%s\"\n@ s0 legend \"dH/d\\xl\\f{} %s\"\n0 1\n1 1\n2 1\n3 1\n", subtitle, legend);
+    fprintf(out, "@ subtitle \"%s\"\n@ s0 legend \"dH/d\\xl\\f{} %s\"\n0 1\n1 1\n2 1\n3 %zu\n", subtitle, legend,
+            strlen(path));
     assert_false(fclose(out));
 }
 
@@ -223,10 +252,8 @@ static void test_bad_files(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_pmx),
-        cmocka_unit_test(test_slow_growth),
-        cmocka_unit_test(test_headers),
-        cmocka_unit_test(test_bad_files),
+        cmocka_unit_test(test_pmx),     cmocka_unit_test(test_copies),    cmocka_unit_test(test_slow_growth),
+        cmocka_unit_test(test_headers), cmocka_unit_test(test_bad_files),
     };
     return cmocka_run_group_tests(tests, works_begin, works_end);
 }

@@ -18,12 +18,13 @@
 #include <cmocka.h>
 
 #include "engine/estimate/estimate.h"
+#include "engine/estimate/switching/switching.h"
 #include "engine/series/work_table.h"
 #include "tests/lib/near.h"
 #include "tests/lib/oscillators.h"
 #include "tests/lib/switch_works.h"
 
-enum { WALKERS = 6, REPEATS = 2, ALL = 2 * WALKERS * REPEATS, SWITCHES = 40 };
+enum { WALKERS = 6, REPEATS = 2, ALL = 2 * WALKERS * REPEATS, SWITCHES = 40, MOST_LOOKS = 200 };
 static const double dg = 3, sigma = 1.2;
 
 static char folder[64];
@@ -215,6 +216,43 @@ static void test_spread(void **state)
     assert_int_equal(warned, TIMES);
 }
 
+/* The walkers of both ends after n switches each. */
+static void solve(struct switching *s, double w[2 * WALKERS][MOST_LOOKS], size_t n)
+{
+    *s = (struct switching){.temperature = WORKS_TEMPERATURE, .beta = 1 / WORKS_KT};
+    for (int i = 0; i < 2 * WALKERS; i++) {
+        const enum switch_way way = i < WALKERS ? SWITCH_FORWARD : SWITCH_BACKWARD;
+        const struct work_table t = {.length = 20, .way = way, .n = n, .work = w[i]};
+        works_add_walker(s->works + way, &t);
+    }
+    switching_solve(s);
+}
+
+/* Ends that stop once the error is small enough, twice in a row, stop where it happens to be small: it is a true one
+ * all the same. */
+static void test_stopping(void **state)
+{
+    enum { TIMES = 150 };
+    static double w[2 * WALKERS][MOST_LOOKS];
+    uint64_t seed = 5;
+    double square = 0;
+    for (int i = 0; i < TIMES; i++) {
+        double off = NAN;
+        for (int k = 0; k < 2 * WALKERS; k++)
+            for (int n = 0; n < MOST_LOOKS; n++)
+                w[k][n] = (1.125 + 1.5 * random_normal(&seed)) * WORKS_KT;
+        for (size_t n = 8, held = 0; held < 2 && n < MOST_LOOKS; n += 1 + n / 10) {
+            struct switching s;
+            solve(&s, w, n);
+            held = s.bar.error < 0.08 ? held + 1 : 0;
+            off = s.bar.value / s.bar.error;
+            switching_close(&s);
+        }
+        square += off * off / TIMES;
+    }
+    near(sqrt(square), 1, 0.15);
+}
+
 static void test_drift(void **state)
 {
     put_works(0, 0, 14);
@@ -225,6 +263,10 @@ static void test_drift(void **state)
     r = results();
     assert_true(works_reason(r, 0, "drift"));
     assert_true(works_number(r, "switching.spread.drift") > 2.7);
+    json_decref(r);
+    replicas[1] = (struct estimate_replica){.kind = ESTIMATE_RUNNING, .vouched = true, .work_bytes = bytes_after[1][0]};
+    r = results(); /* one has no halves */
+    assert_true(works_reason(r, 0, "drift"));
     json_decref(r);
 }
 
@@ -248,13 +290,42 @@ static void test_states(void **state)
     json_decref(r);
 }
 
+/* What becomes of walkers that must not go without a word: their number is not converged. */
+static void test_doubts(void **state)
+{
+    static const struct volume_moves some = {.tried = 1000, .refused = 99}, many = {.tried = 1000, .refused = 100};
+    put_works(0, 0, 11);
+    replicas[3].moves = some;
+    json_t *r = results();
+    assert_string_equal(works_verdict(r, 0), "converged");
+    json_decref(r);
+    replicas[WALKERS].moves = many;
+    r = results();
+    assert_string_equal(works_verdict(r, 0), "unconverged");
+    assert_true(works_reason(r, 0, "narrow"));
+    json_decref(r);
+    put_works(0, 0, 11);
+    replicas[2].kind = ESTIMATE_FAILED;
+    r = results();
+    assert_string_equal(works_verdict(r, 0), "unconverged");
+    assert_true(works_reason(r, 0, "walker_failed"));
+    assert_string_equal(json_string_value(works_at(r, "repeats.1.verdict.verdict")), "converged");
+    json_decref(r);
+}
+
+static void put_text(const char *path, const char *text)
+{
+    const struct buf all = {.data = (char *)text, .len = strlen(text)};
+    works_put_text(path, &all);
+}
+
 static void refused(const char *text, const char *message)
 {
     struct work_table t = {0};
     struct err e = {0};
     char path[100];
     snprintf(path, sizeof path, "%s/bad", folder);
-    assert_int_equal(buf_write_file(path, text, strlen(text), &e), 0);
+    put_text(path, text);
     assert_int_equal(work_table_read(&t, "x/work.tsv", path, WORK_TABLE_ALL, &e), -ERR_UNSUPPORTED);
     assert_string_equal(e.msg, message);
     work_table_close(&t);
@@ -278,6 +349,10 @@ static void test_tables(void **state)
     assert_true(t.time[0] == 2 && t.work[0] == -1.25);
     work_table_close(&t);
     buf_free(&text);
+    put_text(path, TABLE "2\tforward\t34.901846\n4\tforward\t34.9");
+    assert_int_equal(work_table_read(&t, "t", path, WORK_TABLE_ALL, &e), 0);
+    assert_true(t.cut_short && t.n == 1 && t.work[0] == 34.901846);
+    work_table_close(&t);
     refused(TABLE "2.0000\tsideways\t1\n",
             "x/work.tsv:4: read \"2.0000\tsideways\t1\", expected a time in ps, forward or "
             "backward as in the lines before, and a work in kJ/mol");
@@ -293,8 +368,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_number), cmocka_unit_test(test_distributions), cmocka_unit_test(test_files),
-        cmocka_unit_test(test_spread), cmocka_unit_test(test_drift),         cmocka_unit_test(test_states),
-        cmocka_unit_test(test_tables),
+        cmocka_unit_test(test_spread), cmocka_unit_test(test_drift),         cmocka_unit_test(test_stopping),
+        cmocka_unit_test(test_states), cmocka_unit_test(test_tables),        cmocka_unit_test(test_doubts),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }
