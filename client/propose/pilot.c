@@ -11,6 +11,7 @@
 #define DISTANCE_MOST 20.0 /* kT */
 #define DISAGREE 2.0
 #define OVERLAP_SEEN 0.003 /* less is no more than that there is hardly any */
+#define SHARE_LEAST 1e-3   /* kT: a spec takes no shares of 0 */
 #define OVERLAP_SAME 0.49  /* more is one state, but for noise */
 
 static int lacks(struct err *e, const char *what)
@@ -50,7 +51,9 @@ static int read_steps(struct pilot *p, const json_t *steps, struct err *e)
     size_t i;
     int at = 0;
     if (!json_array_size(steps))
-        return lacks(e, "they have no thermodynamic length (a single window, or no dH/dlambda of every component)");
+        return lacks(e,
+                     "they have no thermodynamic length (a single window, walkers that switch, or no dH/dlambda of "
+                     "every component)");
     p->steps = xcalloc(json_array_size(steps), sizeof *p->steps);
     json_array_foreach (steps, i, step) {
         struct spacing_step *s = p->steps + i;
@@ -123,6 +126,17 @@ double pilot_length(const struct pilot *p)
     for (int i = 0; i < p->path.nsteps; i++)
         sum += 0.5 * (p->steps[i].deviation[0] + p->steps[i].deviation[1]);
     return sum;
+}
+
+bool pilot_is_whole(const struct pilot *p)
+{
+    return p->path.nsteps == p->path.nstates - 1;
+}
+
+double pilot_share(const struct pilot *p, int interval)
+{
+    const struct spacing_step *s = p->steps + interval;
+    return fmax(0.5 * (s->deviation[0] + s->deviation[1]), SHARE_LEAST);
 }
 
 double pilot_expected(const struct pilot *p)

@@ -6,6 +6,8 @@
 #ifndef SHOAL_CLIENT_PROPOSE_PILOT_H
 #define SHOAL_CLIENT_PROPOSE_PILOT_H
 
+#include <stdbool.h>
+
 #include <jansson.h>
 
 #include "client/propose/spacing.h"
@@ -26,6 +28,10 @@ int pilot_read(struct pilot *p, const json_t *results, struct err *e);
 void pilot_close(struct pilot *p);
 /* Thermodynamic length of the path. */
 double pilot_length(const struct pilot *p);
+/* Whether neighbours of all windows have a step, so that each interval has a length: pilot_share(p, i), in kT, of the
+ * one behind window i; never 0. */
+bool pilot_is_whole(const struct pilot *p);
+double pilot_share(const struct pilot *p, int interval);
 /* The least overlap of neighbours that spacing_overlap expects of the pilot's own windows. */
 double pilot_expected(const struct pilot *p);
 

@@ -51,9 +51,31 @@ static void print_head(const struct pilot *p, const struct spacing *s, double ai
     buf_free(&legs);
 }
 
+/* For a switch along the pilot's own windows. */
+static void print_shares(const struct pilot *p)
+{
+    if (!pilot_is_whole(p))
+        return;
+    printf("# A switch along the windows of the pilot, by thermodynamic length:\n#   shares: [");
+    for (int i = 0; i < p->path.nsteps; i++)
+        printf("%s%.3g", i ? ", " : "", pilot_share(p, i));
+    printf("]\n");
+}
+
+static json_t *shares_json(const struct pilot *p)
+{
+    if (!pilot_is_whole(p))
+        return json_null();
+    json_t *shares = json_array();
+    for (int i = 0; i < p->path.nsteps; i++)
+        json_array_append_new(shares, json_real(pilot_share(p, i)));
+    return shares;
+}
+
 static void print_spacing(const struct pilot *p, const struct spacing *s, double aim)
 {
     print_head(p, s, aim);
+    print_shares(p);
     printf("windows:\n");
     for (int c = 0; c < p->path.ncomponents; c++) {
         printf("  %s: [", p->name[c]);
@@ -80,10 +102,11 @@ static void print_json(const struct pilot *p, const struct spacing *s, double ai
         buf_free(&name);
     }
     int fewest = spacing_fewest(&p->path, aim);
-    json_t *all = json_pack("{s:o,s:f,s:o,s:f,s:{s:f,s:o},s:{s:f,s:o}}", "windows", windows, "length",
-                            s->at[s->nwindows - 1], "legs", legs, "expected_overlap", s->overlap, "pilot",
-                            "expected_overlap", pilot_expected(p), "overlap", number_json(p->measured), "aim",
-                            "overlap", aim, "windows", fewest ? json_integer(fewest) : json_null());
+    json_t *all =
+        json_pack("{s:o,s:f,s:o,s:f,s:{s:f,s:o,s:o},s:{s:f,s:o}}", "windows", windows, "length", s->at[s->nwindows - 1],
+                  "legs", legs, "expected_overlap", s->overlap, "pilot", "expected_overlap", pilot_expected(p),
+                  "overlap", number_json(p->measured), "shares", shares_json(p), "aim", "overlap", aim, "windows",
+                  fewest ? json_integer(fewest) : json_null());
     client_print(all);
     json_decref(all);
 }

@@ -383,6 +383,7 @@ void spec_free(struct spec *s)
         free(s->starts[i]);
     free(s->starts);
     free(s->settings.alchemy.lambda);
+    free(s->settings.switching.shares);
     free(s->stages);
     spec_restraints_close(s);
     spec_biases_close(s);

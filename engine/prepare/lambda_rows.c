@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/prepare/lambda_rows.h"
 
+#include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 
@@ -16,22 +17,43 @@ struct lambda_rows lambda_rows_of(const struct alchemy_settings *set)
     return (struct lambda_rows){n, (const void *)lambda};
 }
 
-/* The row that is `part` of a window behind the first. */
-static void between(const struct lambda_rows *windows, double part, double lambda[LAMBDA_COUNT])
+static double share_of(const struct switch_settings *to, int interval)
 {
-    const int w = part < windows->n - 1 ? (int)part : windows->n - 2;
-    for (int k = 0; k < LAMBDA_COUNT; k++) {
-        const double from = windows->lambda[w][k], to = windows->lambda[w + 1][k];
-        lambda[k] = part - w < 1 ? from + (part - w) * (to - from) : to;
+    return to->shares ? to->shares[interval] : 1;
+}
+
+/* at[n]: after how many changes a switch is at each window. */
+static void place_windows(const struct switch_settings *to, int n, int *at)
+{
+    double all = 0, sum = 0;
+    for (int i = 0; i < n - 1; i++)
+        all += share_of(to, i);
+    at[0] = 0;
+    for (int w = 1; w < n; w++) {
+        sum += share_of(to, w - 1);
+        const int nearest = (int)lround(to->changes * (sum / all)), least = at[w - 1] + 1,
+                  most = to->changes - (n - 1 - w);
+        at[w] = nearest < least ? least : nearest > most ? most : nearest;
     }
 }
 
-struct lambda_rows lambda_rows_between(const struct lambda_rows *windows, int changes)
+static void between(const double from[LAMBDA_COUNT], const double to[LAMBDA_COUNT], double part,
+                    double lambda[LAMBDA_COUNT])
 {
-    double(*lambda)[LAMBDA_COUNT] = xcalloc((size_t)changes + 1, sizeof *lambda);
-    for (int k = 0; k <= changes; k++)
-        between(windows, (double)k * (windows->n - 1) / changes, lambda[k]);
-    return (struct lambda_rows){changes + 1, (const void *)lambda};
+    for (int k = 0; k < LAMBDA_COUNT; k++)
+        lambda[k] = part < 1 ? from[k] + part * (to[k] - from[k]) : to[k];
+}
+
+struct lambda_rows lambda_rows_between(const struct lambda_rows *windows, const struct switch_settings *to)
+{
+    double(*lambda)[LAMBDA_COUNT] = xcalloc((size_t)to->changes + 1, sizeof *lambda);
+    int *at = xcalloc((size_t)windows->n, sizeof *at);
+    place_windows(to, windows->n, at);
+    for (int w = 0; w < windows->n - 1; w++)
+        for (int k = at[w]; k <= at[w + 1]; k++)
+            between(windows->lambda[w], windows->lambda[w + 1], (double)(k - at[w]) / (at[w + 1] - at[w]), lambda[k]);
+    free(at);
+    return (struct lambda_rows){to->changes + 1, (const void *)lambda};
 }
 
 void lambda_rows_close(struct lambda_rows *rows)

@@ -17,8 +17,9 @@ struct lambda_rows {
  * that it follows (alchemy_ladder). Ends with lambda_rows_close. */
 struct lambda_rows lambda_rows_of(const struct alchemy_settings *set);
 /* Those that lambda takes in a switch, from the first window to the last: [changes + 1], the rows of all windows and
- * evenly in between, as many changes after each window as after any other. Ends with lambda_rows_close. */
-struct lambda_rows lambda_rows_between(const struct lambda_rows *windows, int changes);
+ * evenly in between. Each interval between windows has its share of the changes, to the nearest whole change, and one
+ * at least: there are as many changes as intervals or more. Ends with lambda_rows_close. */
+struct lambda_rows lambda_rows_between(const struct lambda_rows *windows, const struct switch_settings *to);
 void lambda_rows_close(struct lambda_rows *rows);
 /* The same rows in an arena: lambda is a device address. */
 struct lambda_rows lambda_rows_put(const struct lambda_rows *rows, struct arena *a);

@@ -65,6 +65,9 @@ static int check_pace(const struct settings *set, int windows, struct err *e)
     const int cycle = (int)mesh_cycle(&set->integrator);
     if (windows < 2)
         return err_set(e, ERR_SPEC, "switches: one window: expected two ends at least");
+    if (to->changes < windows - 1)
+        return err_set(e, ERR_SPEC, "switches: %d changes of lambda from window 0 to %d: expected %d at least",
+                       to->changes, windows - 1, windows - 1);
     if (to->every < 2 * cycle || to->every % cycle)
         return err_set(e, ERR_SPEC,
                        "switches: %d timesteps from one change of lambda to the next: expected a multiple of %d, at "
@@ -307,7 +310,7 @@ int model_new_apart(struct model **out, struct dev *dev, const struct dev_owner 
     if (rc == 0)
         rc = check_switches(m, e);
     if (rc == 0 && set->switching.changes)
-        m->schedule = lambda_rows_between(&m->windows, set->switching.changes);
+        m->schedule = lambda_rows_between(&m->windows, &set->switching);
     if (rc == 0)
         rc = place_observables(m, e);
     if (rc == 0)

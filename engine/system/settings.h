@@ -139,10 +139,11 @@ struct mass_settings {
 enum exchange_scheme { EXCHANGE_NONE, EXCHANGE_NEIGHBOURS, EXCHANGE_GIBBS };
 
 /* Non-equilibrium switches between the first and the last window (engine/run/sim.h). On the way lambda passes the rows
- * of all windows in their order, each after as many changes as the other, evenly in between. */
+ * of all windows in their order, and changes evenly from one row to the next. */
 struct switch_settings {
-    int changes; /* of lambda from end to end; 0: no switches */
-    int every;   /* timesteps from one change to the next: a multiple of mesh_cycle(), at least two of them */
+    int changes;    /* of lambda from end to end; 0: no switches; else one or more for each interval between windows */
+    int every;      /* timesteps from one change to the next: a multiple of mesh_cycle(), at least two of them */
+    double *shares; /* [nwindows - 1] of the changes, in any unit, for each interval; owner: the spec. NULL: equal */
 };
 
 /* From the first window to the last, and back. */

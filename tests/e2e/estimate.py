@@ -506,8 +506,12 @@ def check_ladder(folder):
     assert sum(leg["intervals"] for leg in found["legs"]) == 8
     assert abs(found["length"] - results["thermodynamic_length"]["total"]) < 1e-6
     assert found["pilot"]["overlap"] == results["overlap"]["minimum"]
+    lengths = [step["length"] for step in results["thermodynamic_length"]["steps"]]
+    assert max(abs(share - length) for share, length in zip(found["pilot"]["shares"], lengths, strict=True)) < 1e-9, found["pilot"]
     run = ladder(f"{folder}/results.json", "--overlap", "0.2")
     assert run.returncode == 0, run.stderr
+    shares = json.loads(re.search(r"^#   shares: (.*)$", run.stdout, re.M).group(1))
+    assert shares == [float(f"{length:.3g}") for length in lengths], shares
     printed = [line for line in run.stdout.splitlines() if line[0] != "#"]
     windows = found["aim"]["windows"]
     assert printed[0] == "windows:" and f"# An overlap of 0.2 takes {len(json.loads(printed[1].split(': ')[1]))} windows." in run.stdout, run.stdout

@@ -100,6 +100,9 @@ enum { ATOMS = 8, PULLS = 25, EVERY = 4, SWITCHES = 1500 };
 #define FAR 0.04        /* nm */
 #define CONSTANT 20000. /* kJ/mol/nm^2 */
 
+/* A fifth of the changes go half the way. */
+static double half_way[3][LAMBDA_COUNT] = {{0}, {0, 0, 0.5}, {0, 0, 1}}, slower[2] = {1, 4};
+
 static struct settings pulling(double temperature)
 {
     struct settings set = switch_settings_of_ends(PULLS, EVERY);
@@ -109,14 +112,23 @@ static struct settings pulling(double temperature)
     return set;
 }
 
+/* Where the well is after so many changes, nm. */
+static double well_at(const struct settings *set, int changes)
+{
+    const int half = PULLS / 5;
+    if (!set->switching.shares)
+        return FAR * changes / PULLS;
+    return changes < half ? 0.5 * FAR * changes / half : 0.5 * FAR * (1 + (changes - half) / (double)(PULLS - half));
+}
+
 /* Of one atom without noise, from rest in the middle of its well: the work that is lost, by the recursion of its place
  * and velocity. */
 static double dissipation(const struct settings *set)
 {
-    const double h = set->integrator.timestep, keep = exp(-set->integrator.friction * h), change = FAR / PULLS;
+    const double h = set->integrator.timestep, keep = exp(-set->integrator.friction * h);
     double x = 0, v = 0, work = 0;
     for (int step = 0; step < PULLS * EVERY; step++) {
-        const double before = step / EVERY * change;
+        const double before = well_at(set, step / EVERY), change = well_at(set, step / EVERY + 1) - before;
         const bool now = step % EVERY == EVERY - 1;
         if (now)
             work += 0.5 * CONSTANT * (pow(x - before - change, 2) - pow(x - before, 2));
@@ -127,16 +139,27 @@ static double dissipation(const struct settings *set)
     return work;
 }
 
-static void test_cold_pull(void **state)
+static double cold_work(const struct settings *set)
 {
     struct system *sys = switch_wells(ATOMS, FAR, CONSTANT);
-    const struct settings set = pulling(1e-200);
-    struct toy t = toy_open(sys, &set, 0);
-    const double expected = ATOMS * dissipation(&set);
+    struct toy t = toy_open(sys, set, 0);
+    const double expected = ATOMS * dissipation(set);
     assert_true(expected > 1);
     near(switch_work(t.sim, SWITCH_FORWARD, 0), expected, 1e-6 * expected);
     toy_close(&t);
     toy_system_free(sys);
+    return expected;
+}
+
+/* Evenly, and with shares by which the first half of the way is fast: more is lost. */
+static void test_cold_pull(void **state)
+{
+    struct settings set = pulling(1e-200);
+    const double even = cold_work(&set);
+    set.alchemy.nwindows = 3;
+    set.alchemy.lambda = half_way;
+    set.switching.shares = slower;
+    assert_true(cold_work(&set) > 1.2 * even);
 }
 
 struct works {

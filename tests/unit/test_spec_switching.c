@@ -38,6 +38,22 @@ static void test_read(void **state)
     spec_free(s);
 }
 
+static void test_shares(void **state)
+{
+    (void)state;
+    struct spec *s = parsed(LADDER "switch: {length: 5 ps, snapshots-every: 10 ps, shares: [2, 0.5]}\n" RUN);
+    assert_true(s->settings.switching.shares[0] == 2 && s->settings.switching.shares[1] == 0.5);
+    spec_free(s);
+    s = parsed(LADDER SWITCH RUN);
+    assert_null(s->settings.switching.shares);
+    spec_free(s);
+    refused(
+        LADDER "switch: {length: 5 ps, snapshots-every: 10 ps, shares: [2, 1, 1]}\n" RUN,
+        SPEC("4: switch.shares: 3 values; expected 2, one for each interval between the 3 rows of alchemy.windows"));
+    refused(LADDER "switch: {length: 5 ps, snapshots-every: 10 ps, shares: [2, 0]}\n" RUN,
+            SPEC("4: switch.shares[1]: 0: out of range; expected a number from 1e-06 to 1000000"));
+}
+
 /* Without the section replicas are windows, each in a row of its own. */
 static void test_windows(void **state)
 {
@@ -167,9 +183,9 @@ static void test_stretched(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_read),       cmocka_unit_test(test_windows), cmocka_unit_test(test_multiples),
-        cmocka_unit_test(test_prediction), cmocka_unit_test(test_refused), cmocka_unit_test(test_refused_times),
-        cmocka_unit_test(test_stretched),
+        cmocka_unit_test(test_read),          cmocka_unit_test(test_windows),    cmocka_unit_test(test_shares),
+        cmocka_unit_test(test_multiples),     cmocka_unit_test(test_prediction), cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_refused_times), cmocka_unit_test(test_stretched),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,7 +4,8 @@
  * often.
  */
 #include "daemon/spec/sections/reader.h"
-#include "engine/base/buf.h"
+#include "engine/base/mem.h"
+#include "engine/base/number.h"
 
 #define CHANGES_MAX 1000000 /* of lambda in one switch: each has a row in the memory of the device */
 
@@ -70,6 +71,23 @@ static int read_length(struct reader *r, struct spec *s, struct view v)
     return 0;
 }
 
+/* Of the length, for each interval between rows. */
+static int read_shares(struct reader *r, struct spec *s, struct view v)
+{
+    struct view shares = view_key(v, "shares");
+    const int n = view_count(shares), intervals = s->settings.alchemy.nwindows - 1;
+    if (!view_given(shares))
+        return 0;
+    if (n != intervals)
+        return spec_bad(r, shares, "switch.shares",
+                        "%d %s; expected %d, one for each interval between the %d rows of alchemy.windows", n,
+                        number_word(n, "value", "values"), intervals, intervals + 1);
+    double *to = s->settings.switching.shares = xcalloc((size_t)n, sizeof *to);
+    for (int i = 0; i < n; i++)
+        to[i] = view_number(view_item(shares, i));
+    return 0;
+}
+
 static int read_snapshots(struct reader *r, struct spec *s, struct view v)
 {
     struct view every = view_key(v, "snapshots-every");
@@ -101,5 +119,7 @@ int spec_read_switching(struct reader *r, struct spec *s, struct view root)
     r->timestep = s->settings.integrator.timestep; /* that of all that produces */
     if (!rc)
         rc = read_length(r, s, v);
+    if (!rc)
+        rc = read_shares(r, s, v);
     return rc ? rc : read_snapshots(r, s, v);
 }

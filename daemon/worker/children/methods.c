@@ -242,13 +242,16 @@ static void take_switches(struct methods *m, const struct spec *s)
         produce++;
     if (produce == end)
         return;
+    struct buf *out = begin(m, "Switches");
     buf_printf(
-        begin(m, "Switches"),
+        out,
         "non-equilibrium: %d walkers at the first window and %d at the last; every %.6g ps of production each is "
         "driven through all windows to the other end in %.6g ps, at constant volume, lambda changing every %d "
         "timesteps; free energy by BAR of the works of both ways",
         s->walkers, s->walkers, (double)produce->switch_every * timestep, (double)switch_steps(way) * timestep,
         way->every);
+    for (int i = 0; way->shares && i < s->settings.alchemy.nwindows - 1; i++)
+        buf_printf(out, "%s%.6g", i ? " : " : "; time from each window to the next as ", way->shares[i]);
 }
 
 static void take_windows(struct methods *m, const struct settings *set, int repeats)

@@ -79,23 +79,47 @@ static void test_no_ladder(void **state)
     expect_everywhere(&(struct alchemy_settings){.nwindows = 1}, no_ladder, sizeof no_ladder);
 }
 
-/* A switch begins at the first window, ends at the last, and passes the one in between, evenly. */
-static void test_between(void **state)
+static struct lambda_rows rows_between(int changes, double *shares)
 {
     struct alchemy_settings alchemy = mixture_alchemy(ALCHEMY_DECOUPLE, WINDOWS, bonded_moves);
-    struct lambda_rows windows = lambda_rows_of(&alchemy), rows = lambda_rows_between(&windows, 6);
-    assert_int_equal(rows.n, 7);
-    for (int w = 0; w < WINDOWS; w++)
-        assert_memory_equal(rows.lambda[3 * w], windows.lambda[w], sizeof *rows.lambda);
-    near(rows.lambda[1][LAMBDA_VDW], 0.1, 1e-15);
-    near(rows.lambda[5][LAMBDA_COULOMB], 0.4, 1e-15);
-    lambda_rows_close(&rows);
-    rows = lambda_rows_between(&windows, 3); /* none of them at the window in between */
-    near(rows.lambda[1][LAMBDA_VDW], 0.2, 1e-15);
-    near(rows.lambda[2][LAMBDA_COULOMB], 0.3, 1e-15);
-    assert_memory_equal(rows.lambda[3], windows.lambda[WINDOWS - 1], sizeof *rows.lambda);
+    struct lambda_rows windows = lambda_rows_of(&alchemy);
+    const struct switch_settings to = {.changes = changes, .every = 10, .shares = shares};
+    struct lambda_rows rows = lambda_rows_between(&windows, &to);
+    assert_int_equal(rows.n, changes + 1);
+    lambda_rows_close(&windows);
+    return rows;
+}
+
+/* The window in the middle is so many changes behind the first; lambda goes evenly to it, and on from it. */
+static void expect_middle(int changes, double *shares, int at)
+{
+    struct alchemy_settings alchemy = mixture_alchemy(ALCHEMY_DECOUPLE, WINDOWS, bonded_moves);
+    struct lambda_rows windows = lambda_rows_of(&alchemy), rows = rows_between(changes, shares);
+    const double vdw = windows.lambda[1][LAMBDA_VDW], coulomb = windows.lambda[1][LAMBDA_COULOMB];
+    assert_memory_equal(rows.lambda[0], windows.lambda[0], sizeof *rows.lambda);
+    assert_memory_equal(rows.lambda[at], windows.lambda[1], sizeof *rows.lambda);
+    assert_memory_equal(rows.lambda[changes], windows.lambda[2], sizeof *rows.lambda);
+    for (int k = 0; k <= at; k++)
+        near(rows.lambda[k][LAMBDA_VDW], vdw * k / at, 1e-15);
+    for (int k = at; k <= changes; k++)
+        near(rows.lambda[k][LAMBDA_COULOMB],
+             coulomb + (windows.lambda[2][LAMBDA_COULOMB] - coulomb) * (k - at) / (changes - at), 1e-15);
     lambda_rows_close(&rows);
     lambda_rows_close(&windows);
+}
+
+/* A switch begins at the first window, ends at the last, and passes the one in between: half way, or by the shares to
+ * the nearest whole change, with one change at least. */
+static void test_between(void **state)
+{
+    (void)state;
+    expect_middle(6, NULL, 3);
+    expect_middle(6, (double[]){7, 7}, 3);
+    expect_middle(20, (double[]){1, 3}, 5);
+    expect_middle(20, (double[]){0.66, 0.34}, 13);
+    expect_middle(20, (double[]){1e-6, 1e6}, 1);
+    expect_middle(20, (double[]){1e6, 1e-6}, 19);
+    expect_middle(2, (double[]){1e6, 1e-6}, 1);
 }
 
 int main(void)
