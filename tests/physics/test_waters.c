@@ -3,7 +3,8 @@
  * Exchange of waters between bulk and a sphere: an ideal gas, whose numbers are binomial, and waters that interact,
  * against sums over all of their configurations.
  *
- * usage: test_waters [LONGER]: as many times longer, with errors that are smaller by the root of it
+ * usage: test_waters [LONGER]: as many times longer, with errors that are smaller by the root of it; 0: without what is
+ * counted, for a device that is slow
  */
 #undef NDEBUG
 #include <math.h>
@@ -285,6 +286,9 @@ static void run_gas(const struct system *sys, const struct settings *set, uint32
     toy_close(&t);
 }
 
+/* Runs that were longer, seeds of 60,000 batches or more: mean 1.2575 +- 0.0008 by the sum, 1.2592 +- 0.0010 without
+ * dynamics, 1.2572 +- 0.0018 with four timesteps of 2 fs between batches, and 1.2572 +- 0.0018 with one of 4 fs.
+ * Kinetic energies were 0.999 +- 0.003 and 1.000 +- 0.003 of what 300 K have. */
 static void test_interacting(void **state)
 {
     struct settings set = waters_settings(0.7, GAS_RADIUS, 15);
@@ -415,11 +419,14 @@ static void test_bits(void **state)
 int main(int argc, char **argv)
 {
     longer = argc > 1 ? atoi(argv[1]) : 1;
-    const struct CMUnitTest tests[] = {
+    const struct CMUnitTest counted[] = {
         cmocka_unit_test(test_ideal_gas),
         cmocka_unit_test(test_interacting),
+    };
+    const struct CMUnitTest exact[] = {
         cmocka_unit_test(test_velocities),
         cmocka_unit_test(test_bits),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    const int failed = longer ? cmocka_run_group_tests(counted, NULL, NULL) : 0;
+    return failed + cmocka_run_group_tests(exact, NULL, NULL);
 }
