@@ -223,7 +223,7 @@ static int choose_files(struct file *files, char *const *paths, int n, int *chos
 }
 
 /* Rows that are left, of which `last` was the time of the last in ps. */
-static int check_begin(const struct file *files, int n, double begin, double last, struct err *e)
+static int check_rows_left(const struct file *files, int n, double begin, double last, struct err *e)
 {
     size_t rows = 0;
     for (int i = 0; i < n; i++)
@@ -254,7 +254,7 @@ int estimate_files(char *const *paths, int n, double begin, struct buf *json, bo
     for (int i = 0; !rc && i < chosen; i++)
         rc = read_one(files + i, chosen, begin, &last, e);
     if (!rc)
-        rc = check_begin(files, chosen, begin, last, e);
+        rc = check_rows_left(files, chosen, begin, last, e);
     if (!rc)
         rc = check_kinds(files, chosen, e);
     if (!rc) {
