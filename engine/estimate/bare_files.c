@@ -194,11 +194,14 @@ static void begin_at(struct dhdl *d, double begin)
         memmove(d->at, d->at + first, d->n * sizeof *d->at);
 }
 
-static int read_one(struct file *f, int n, double begin, struct err *e)
+/* *last becomes the time of the last row, if that is later. */
+static int read_one(struct file *f, int n, double begin, double *last, struct err *e)
 {
     int rc = dhdl_read_file(&f->d, f->path, f->path, XVG_ALL, ESTIMATE_NUMBERS / (size_t)n, e);
     if (rc)
         e->code = ERR_UNSUPPORTED; /* it is there, but is no such file */
+    if (!rc && f->d.n)
+        *last = fmax(*last, f->d.time[f->d.n - 1]);
     if (!rc && begin > -INFINITY)
         begin_at(&f->d, begin);
     return rc ? -(int)e->code : check(f, e);
@@ -219,6 +222,17 @@ static int choose_files(struct file *files, char *const *paths, int n, int *chos
     return *chosen ? 0 : err_set(e, ERR_UNSUPPORTED, "%s: empty, expected samples in one file or more", empty->data);
 }
 
+/* Rows that are left, of which `last` was the time of the last in ps. */
+static int check_rows_left(const struct file *files, int n, double begin, double last, struct err *e)
+{
+    size_t rows = 0;
+    for (int i = 0; i < n; i++)
+        rows += files[i].d.n;
+    if (rows || !(last > -INFINITY))
+        return 0;
+    return err_set(e, ERR_UNSUPPORTED, "--begin '%.15g ps': the last row is at %.15g ps, so none is left", begin, last);
+}
+
 /* A run in which the state changes is alone. */
 static int check_kinds(const struct file *files, int n, struct err *e)
 {
@@ -235,9 +249,12 @@ int estimate_files(char *const *paths, int n, double begin, struct buf *json, bo
 {
     struct file *files = xcalloc((size_t)n, sizeof *files);
     struct buf empty = {0};
+    double last = -INFINITY;
     int chosen = 0, rc = choose_files(files, paths, n, &chosen, &empty, e);
     for (int i = 0; !rc && i < chosen; i++)
-        rc = read_one(files + i, chosen, begin, e);
+        rc = read_one(files + i, chosen, begin, &last, e);
+    if (!rc)
+        rc = check_rows_left(files, chosen, begin, last, e);
     if (!rc)
         rc = check_kinds(files, chosen, e);
     if (!rc) {

@@ -76,6 +76,20 @@ static int check_lengths(const struct switching *s, struct err *e)
     return 0;
 }
 
+/* Files of one way under two names: the works are alike, or alike but for the sign that pmx gives them. */
+static int check_ways(const struct switching *s, struct err *e)
+{
+    enum { ENOUGH = 4 }; /* by chance two are alike where works were rounded */
+    const struct switch_works *f = s->works + SWITCH_FORWARD, *b = s->works + SWITCH_BACKWARD;
+    bool alike = f->n >= ENOUGH && b->n >= ENOUGH;
+    for (size_t i = 0; alike && i < ENOUGH; i++)
+        alike = fabs(f->w[i]) == fabs(b->w[i]);
+    if (alike)
+        return err_set(e, ERR_UNSUPPORTED,
+                       "forward and backward works begin with the same numbers: expected different switches each way");
+    return 0;
+}
+
 static int read_all(const struct estimate_switches *q, struct switching *s, struct err *e)
 {
     int rc = q->kt && !(q->temperature > 0) ? err_set(e, ERR_USAGE, "works in kT: expected --temperature K") : 0;
@@ -86,6 +100,8 @@ static int read_all(const struct estimate_switches *q, struct switching *s, stru
         rc = works_read(s->works + way, q->paths[way], q->n[way], way, unit, e);
     if (!rc)
         rc = check_lengths(s, e);
+    if (!rc)
+        rc = check_ways(s, e);
     return rc ? rc : find_temperature(s, q->temperature, e);
 }
 

@@ -288,7 +288,7 @@ static void test_weights_change(void **state)
 static void test_parts(void **state)
 {
     const struct walk w = {.rows = 2000, .states = STATES, .memory = 0.5};
-    struct buf text = {0}, head = {0}, first = {0};
+    struct buf text = {0}, head = {0}, first = {0}, end = {0};
     walk(&text, &w, 0, 5);
     write_file(0, &text);
     json_t *whole = estimate(1, -INFINITY), *late = estimate(1, 60);
@@ -304,6 +304,11 @@ static void test_parts(void **state)
     write_file(1, &first);
     json_t *both = estimate(2, -INFINITY);
     assert_true(json_equal(json_object_get(both, "estimators"), json_object_get(whole, "estimators")));
+    struct err e = {0};
+    bool answered;
+    char *const files[] = {path[0], path[1]};
+    assert_int_equal(estimate_files(files, 2, 1e4, &end, &answered, &e), -ERR_UNSUPPORTED);
+    assert_non_null(strstr(e.msg, "--begin '10000 ps': the last row is at "));
     json_decref(whole);
     json_decref(late);
     json_decref(rest);

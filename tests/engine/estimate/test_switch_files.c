@@ -65,6 +65,13 @@ static void test_copies(void **state)
         assert_true(other || strstr(e.msg, "begin with the same works: expected one of them"));
         buf_free(&text);
     }
+    works_put(works_forward_file, f, 400, WORKS_KT);
+    for (int reversed = 0; reversed < 2; reversed++) {
+        struct err e = {0};
+        works_put(copy, f, 300, reversed ? -WORKS_KT : WORKS_KT);
+        assert_null(works_estimate(works_forward_file, copy, 1, &e));
+        assert_non_null(strstr(e.msg, "forward and backward works begin with the same numbers"));
+    }
     unlink(copy);
 }
 
