@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "engine/base/units.h"
+#include "engine/estimate/analysis.h"
 #include "engine/estimate/estimate.h"
 #include "engine/estimate/output/output.h"
 #include "engine/estimate/switching/switching.h"
@@ -110,19 +111,7 @@ static void write(const struct works_read_so_far *x, struct buf *json)
     const struct estimate_ensemble *q = x->q;
     struct ladder l;
     ladder_of_settings(&l, q->set);
-    const struct report report = {.about = &q->about,
-                                  .held = q->held,
-                                  .finite_size = q->finite_size,
-                                  .remark = q->remark,
-                                  .pressure = q->npt ? q->set->barostat.pressure : NAN,
-                                  .methods = q->methods,
-                                  .split = q->split,
-                                  .observables = q->observables,
-                                  .torsions = q->torsions,
-                                  .fold = q->fold,
-                                  .fold_remark = q->fold_remark,
-                                  .observables_of = q->observables_of,
-                                  .ladder = &l};
+    const struct report report = report_of_ensemble(q, &l);
     const struct walkers_report of = {&report, q->repeats, q->repeats * estimate_windows(q), x->repeats, x->walkers};
     switches_write(&x->whole, &of, json);
     ladder_close(&l);
