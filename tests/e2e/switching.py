@@ -102,10 +102,12 @@ def a_known_number(s, folder):
     same_as_schema(results)
     of_files(results, folder)
     assert re.search(r"^ +B 5 +1 +done ", s.shoal(SHOAL, "status", ident), re.M)
-    assert "24 walkers: by their spread" in s.shoal(SHOAL, "results", ident)
+    for words in ("24 walkers: by their spread", switching["advice"]["text"]):
+        assert words in s.shoal(SHOAL, "results", ident), words
     s.shoal(SHOAL, "report", ident, "--output", f"{folder}/report.html")
     with open(f"{folder}/report.html", encoding="utf-8") as f:
-        assert "Works of switches" in f.read()
+        page = f.read()
+    assert "Works of switches" in page and page.count(switching["advice"]["text"]) == 2, "beside the verdict and among the numbers"
     # 24 replicas of 65000 timesteps and 120 switches of 200
     assert f"{24 * (65000 + 120 * 200)}" in s.shoal(SHOAL, "usage"), s.shoal(SHOAL, "usage")
 
