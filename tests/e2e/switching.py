@@ -45,7 +45,8 @@ LONG = SPEC.replace("bond", "long", 1) + """switch: {length: 1.6 ns, change-ever
 run: {checkpoint-every: 0.1 s}
 protocol: [{equilibrate: {time: 10 ps}}, {produce: {time: 15 ps, sample-every: 1 ps}}]
 """
-STOPS = BOND.replace("bond", "stops", 1).replace("120 ps", "20 ns").replace("repeats: 2\n", "") + \
+STOPS = BOND.replace("bond", "stops", 1).replace("120 ps", "20 ns").replace("repeats: 2\n", "").replace("[0, 1]", "[0, 0.5, 1]").replace(
+    f"walkers: {WALKERS}", f"walkers: {WALKERS}, shares: [1, 3]") + \
     "stop-when: {error: 0.2 kJ/mol, after: 10 ps}\nrun: {checkpoint-every: 0.1 s}\n"
 
 
@@ -165,6 +166,7 @@ def an_early_end(s, folder):
     assert status == 200 and results["uncertainty"]["magnitude"] < 0.3 / 4.184, results["uncertainty"]
     total, exact = results["estimators"][0]["total"]["kJ/mol"], expected()
     assert abs(total["value"] - exact) < 5 * total["error"], (total, exact)
+    assert any(one["text"].endswith("; time from each window to the next as 1 : 3") for one in results["methods"]), results["methods"]
 
 
 def a_campaign(s, folder):
