@@ -70,6 +70,14 @@ static void put_reasons(struct buf *out, const json_t *results)
         buf_printf(out, "\nand %zu more, at the end of the page", json_array_size(reasons) - SHOWN);
 }
 
+/* Longer switches, or more of them. */
+static void put_advice(struct buf *out, const json_t *results)
+{
+    const json_t *advice = json_object_get(json_object_get(results, "switching"), "advice");
+    if (json_is_object(advice))
+        buf_printf(out, "%s%s", out->len ? "\n" : "", answer_text(advice, "text"));
+}
+
 void report_answer(struct buf *out, const json_t *ensemble, const json_t *results)
 {
     struct headline h;
@@ -87,6 +95,7 @@ void report_answer(struct buf *out, const json_t *ensemble, const json_t *result
     if (h.derivation.len)
         buf_printf(&sentences, "%s\n", h.derivation.data);
     put_reasons(&sentences, results);
+    put_advice(&sentences, results);
     page_answer(out, h.what.data, h.number.data,
                 ended || h.known ? answer_text(json_object_get(results, "verdict"), "verdict") : "", sentences.data);
     facts(out, results);

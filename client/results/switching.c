@@ -87,4 +87,6 @@ void switching_put(const json_t *results, const struct out *s)
     out_table(s, &t);
     put_both(switching, s);
     put_spread(json_object_get(switching, "spread"), s);
+    if (json_object_get(switching, "advice"))
+        out_put(s, "%s\n", answer_text(json_object_get(switching, "advice"), "text"));
 }

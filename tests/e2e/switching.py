@@ -45,7 +45,8 @@ LONG = SPEC.replace("bond", "long", 1) + """switch: {length: 1.6 ns, change-ever
 run: {checkpoint-every: 0.1 s}
 protocol: [{equilibrate: {time: 10 ps}}, {produce: {time: 15 ps, sample-every: 1 ps}}]
 """
-STOPS = BOND.replace("bond", "stops", 1).replace("120 ps", "20 ns").replace("repeats: 2\n", "") + \
+STOPS = BOND.replace("bond", "stops", 1).replace("120 ps", "20 ns").replace("repeats: 2\n", "").replace("[0, 1]", "[0, 0.5, 1]").replace(
+    f"walkers: {WALKERS}", f"walkers: {WALKERS}, shares: [1, 3]") + \
     "stop-when: {error: 0.2 kJ/mol, after: 10 ps}\nrun: {checkpoint-every: 0.1 s}\n"
 
 
@@ -102,10 +103,12 @@ def a_known_number(s, folder):
     same_as_schema(results)
     of_files(results, folder)
     assert re.search(r"^ +B 5 +1 +done ", s.shoal(SHOAL, "status", ident), re.M)
-    assert "24 walkers: by their spread" in s.shoal(SHOAL, "results", ident)
+    for words in ("24 walkers: by their spread", switching["advice"]["text"]):
+        assert words in s.shoal(SHOAL, "results", ident), words
     s.shoal(SHOAL, "report", ident, "--output", f"{folder}/report.html")
     with open(f"{folder}/report.html", encoding="utf-8") as f:
-        assert "Works of switches" in f.read()
+        page = f.read()
+    assert "Works of switches" in page and page.count(switching["advice"]["text"]) == 2, "beside the verdict and among the numbers"
     # 24 replicas of 65000 timesteps and 120 switches of 200
     assert f"{24 * (65000 + 120 * 200)}" in s.shoal(SHOAL, "usage"), s.shoal(SHOAL, "usage")
 
@@ -163,6 +166,7 @@ def an_early_end(s, folder):
     assert status == 200 and results["uncertainty"]["magnitude"] < 0.3 / 4.184, results["uncertainty"]
     total, exact = results["estimators"][0]["total"]["kJ/mol"], expected()
     assert abs(total["value"] - exact) < 5 * total["error"], (total, exact)
+    assert any(one["text"].endswith("; time from each window to the next as 1 : 3") for one in results["methods"]), results["methods"]
 
 
 def a_campaign(s, folder):

@@ -362,6 +362,9 @@ static void test_refused_models(void **state)
     set.alchemy.nwindows = 1;
     refused(sys, &set, ERR_SPEC, "two ends");
     set = moving();
+    set.switching.changes = WINDOWS - 2;
+    refused(sys, &set, ERR_SPEC, "1 changes of lambda from window 0 to 2: expected 2 at least");
+    set = moving();
     set.form = FORM_GANG;
     refused(sys, &set, ERR_UNSUPPORTED, "gang");
     struct system *other = mixture(2);

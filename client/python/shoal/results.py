@@ -613,6 +613,16 @@ class WalkerSpread:
 
 
 @dataclass(frozen=True, kw_only=True)
+class SwitchAdvice:
+    """What would help more: longer switches or more of them. better: longer or more. twice_as_many, twice_as_long: errors to expect."""
+
+    better: str
+    twice_as_many: Quantity
+    twice_as_long: Quantity
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class WorkDistributions:
     """How many works lie in bins of one width: forward ones, and backward ones with the other sign."""
 
@@ -646,6 +656,7 @@ class Switching:
     overlap: float | None
     slope: Value | None
     spread: WalkerSpread | None
+    advice: SwitchAdvice | None
     distributions: WorkDistributions | None
     walkers: tuple[Walker, ...] | None  # of an ensemble
 

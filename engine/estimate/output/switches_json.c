@@ -12,6 +12,8 @@
 #include "engine/estimate/output/output.h"
 #include "engine/estimate/switching/switching.h"
 
+#define MUCH_BETTER 0.9 /* of the error of more switches, which an ensemble need not begin anew for */
+
 /* A number with its verdict, as it is in the list of estimators. */
 struct named {
     const char *name;
@@ -166,6 +168,33 @@ static void spread(struct writer *w, const struct switching *s)
     jw_end(w, '}');
 }
 
+/* What more time would do: as more switches, and as longer ones. */
+static void advice(struct writer *w, const struct switching *s)
+{
+    const double kcal = 1 / (s->beta * UNIT_KCAL), more = s->bar.error / sqrt(2) * kcal, longer = s->longer * kcal;
+    const double dissipated = 0.5 * s->lag.value;
+    char text[400];
+    if (!isfinite(longer))
+        return;
+    if (longer < MUCH_BETTER * more)
+        snprintf(text, sizeof text,
+                 "longer switches help more than more of them: for twice the time in switches, as many of twice the "
+                 "length would have an error of %.2g kcal/mol, twice as many %.2g (a switch dissipates %.2g kT, half "
+                 "as much at twice the length)",
+                 longer, more, dissipated);
+    else
+        snprintf(text, sizeof text,
+                 "more switches help as much as longer ones: for twice the time in switches, twice as many would have "
+                 "an error of %.2g kcal/mol, as many of twice the length %.2g (a switch dissipates %.2g kT)",
+                 more, longer, dissipated);
+    jw_begin(w, "advice", '{');
+    jw_text(w, "better", longer < MUCH_BETTER * more ? "longer" : "more");
+    jw_quantity(w, "twice_as_many", more, "kilocalorie_per_mole");
+    jw_quantity(w, "twice_as_long", longer, "kilocalorie_per_mole");
+    jw_text(w, "text", text);
+    jw_end(w, '}');
+}
+
 static void switching(struct writer *w, const struct switching *s, const struct walkers_report *of)
 {
     jw_begin(w, "switching", '{');
@@ -182,6 +211,7 @@ static void switching(struct writer *w, const struct switching *s, const struct 
         jw_null(w, "slope");
     }
     spread(w, s);
+    advice(w, s);
     distributions_write(w, s);
     if (of)
         walkers_write(w, of);

@@ -11,6 +11,7 @@ void switching_solve(struct switching *s)
     switching_one_way(s, SWITCH_BACKWARD);
     switching_gaussian(s);
     switching_judge(s);
+    switching_longer(s);
 }
 
 void switching_close(struct switching *s)

@@ -90,6 +90,7 @@ struct switching {
     struct value_error lag;   /* <W_forward> + <W_backward>, kT: hysteresis */
     struct range gaussian;
     struct walker_spread spread;
+    double longer;            /* kT, error of BAR to expect from as many switches of twice the length; NAN: not known */
     double skew[SWITCH_WAYS]; /* of the works, in its standard errors for Gaussian works */
     struct verdict bar_verdict, gaussian_verdict;
     char reason[1000]; /* why BAR has no answer; empty: it has */
@@ -107,6 +108,8 @@ void switching_gaussian(struct switching *s);
  * are 12 of each end or more, the error of BAR becomes that of their spread, or that of as many works that share
  * nothing if it is larger; of fewer, but 4 or more, that of their spread where it is larger. */
 void switching_walkers(struct switching *s);
+/* What twice the length would do, once BAR has its error and its verdict. */
+void switching_longer(struct switching *s);
 void switching_judge(struct switching *s);
 void switching_close(struct switching *s);
 

@@ -46,6 +46,66 @@ static void test_gaussian(void **state)
     json_decref(r);
 }
 
+/* n times the squared error of BAR, of n Gaussian works each way that dissipate so much: from the mean of the Fermi
+ * weight over the forward works. */
+static double squared_error(double dissipated)
+{
+    double sum = 0, all = 0;
+    for (double z = -10; z < 10; z += 0.01) {
+        const double weight = exp(-0.5 * z * z);
+        sum += weight / (1 + exp(dissipated + sqrt(2 * dissipated) * z));
+        all += weight;
+    }
+    return all / sum - 2;
+}
+
+struct promised {
+    double now, longer, more; /* kT: the error of BAR, and of twice the length or the number */
+};
+
+/* Means over some sets of works. */
+static struct promised promises(double dissipated, int n, const char *better)
+{
+    enum { SETS = 20 };
+    struct promised sum = {0};
+    for (int i = 0; i < SETS; i++) {
+        draw_both(3, sqrt(2 * dissipated), n, n, 0, (uint64_t)(7919 * i + n));
+        json_t *r = works_from_two(f, n, b, n);
+        const double unit = UNIT_KCAL / WORKS_KT / SETS;
+        sum.now += works_total(r, 0, "error") / SETS;
+        sum.longer += works_number(r, "switching.advice.twice_as_long.magnitude") * unit;
+        sum.more += works_number(r, "switching.advice.twice_as_many.magnitude") * unit;
+        assert_string_equal(json_string_value(works_at(r, "switching.advice.better")), better);
+        json_decref(r);
+    }
+    return sum;
+}
+
+/* Errors to expect are those that works of half the dissipation, or twice as many works, are known to have; where
+ * little is dissipated both are alike. */
+static void test_advice(void **state)
+{
+    static const struct {
+        double dissipated;
+        const char *better;
+    } cases[] = {{8, "longer"}, {4, "longer"}, {1, "more"}};
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        enum { N = 1000 };
+        const double now = squared_error(cases[k].dissipated) / N, slow = squared_error(cases[k].dissipated / 2) / N;
+        const struct promised p = promises(cases[k].dissipated, N, cases[k].better);
+        print_message("%g kT: error %.4f, known %.4f; of twice the length %.4f, known %.4f\n", cases[k].dissipated,
+                      p.now, sqrt(now), p.longer, sqrt(slow));
+        near(p.now / sqrt(now), 1, 0.2); /* which looks for correlation, too, and is a tenth larger */
+        near(p.longer / sqrt(slow), 1, 0.2);
+        near(p.more / p.now, sqrt(0.5), 1e-9);
+        near(p.longer / p.more / sqrt(2 * slow / now), 1, 0.02);
+    }
+    draw_both(3, 0.02, 200, 200, 0, 5); /* what is dissipated is not seen */
+    json_t *r = works_from_two(f, 200, b, 200);
+    assert_null(json_object_get(works_at(r, "switching"), "advice"));
+    json_decref(r);
+}
+
 /* A particle at x in a well of force constant k that moves by `far` in steps; the work of each step is the change of
  * energy at fixed x, and between steps x moves on by Ornstein and Uhlenbeck's exact law. G does not change, whatever k.
  */
@@ -294,7 +354,7 @@ int main(void)
         cmocka_unit_test(test_correlated),  cmocka_unit_test(test_mixed_up), cmocka_unit_test(test_wrong_unit),
         cmocka_unit_test(test_no_overlap),  cmocka_unit_test(test_one_way),  cmocka_unit_test(test_few),
         cmocka_unit_test(test_nonfinite),   cmocka_unit_test(test_drift),    cmocka_unit_test(test_not_gaussian),
-        cmocka_unit_test(test_calibration),
+        cmocka_unit_test(test_calibration), cmocka_unit_test(test_advice),
     };
     return cmocka_run_group_tests(tests, works_begin, works_end);
 }

@@ -116,7 +116,7 @@ static void test_between(void **state)
     expect_middle(6, NULL, 3);
     expect_middle(6, (double[]){7, 7}, 3);
     expect_middle(20, (double[]){1, 3}, 5);
-    expect_middle(20, (double[]){0.66, 0.34}, 13);
+    expect_middle(20, (double[]){0.68, 0.32}, 14);
     expect_middle(20, (double[]){1e-6, 1e6}, 1);
     expect_middle(20, (double[]){1e6, 1e-6}, 19);
     expect_middle(2, (double[]){1e6, 1e-6}, 1);
