@@ -286,7 +286,7 @@ static void run_gas(const struct system *sys, const struct settings *set, uint32
     toy_close(&t);
 }
 
-/* Runs that were longer, seeds of 60,000 batches or more: mean 1.2574 +- 0.0008 by the sum, 1.2585 +- 0.0009 without
+/* Runs that were longer, seeds of 60,000 batches or more: mean 1.2570 +- 0.0006 by the sum, 1.2593 +- 0.0008 without
  * dynamics, 1.2572 +- 0.0018 with four timesteps of 2 fs between batches, and 1.2572 +- 0.0018 with one of 4 fs.
  * Kinetic energies were 0.999 +- 0.003 and 1.000 +- 0.003 of what 300 K have. */
 static void test_interacting(void **state)
