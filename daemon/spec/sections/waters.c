@@ -26,6 +26,16 @@ static int check_observables(struct reader *r, const struct spec *s, struct view
     return 0;
 }
 
+/* A batch needs velocities at the time of positions, half a kick from those that a timestep leaves, and impulses of the
+ * mesh are kicks of another length. */
+static int check_mesh(struct reader *r, const struct spec *s, struct view v)
+{
+    const uint32_t cycle = mesh_cycle(&s->settings.integrator);
+    if (cycle > 1)
+        return spec_bad(r, v, place, "beside integrator.mesh-every: %u: expected one of the two in a spec", cycle);
+    return 0;
+}
+
 int spec_read_waters(struct reader *r, struct spec *s, struct view v)
 {
     struct water_settings *w = &s->settings.waters;
@@ -34,7 +44,9 @@ int spec_read_waters(struct reader *r, struct spec *s, struct view v)
     w->on = view_given(v);
     w->radius = view_quantity(view_key(v, "radius")).value;
     w->tries = (uint32_t)view_integer(view_key(v, "tries"));
-    int rc = spec_cycles_of(r, every, "water-exchange.every", &steps);
+    int rc = w->on ? check_mesh(r, s, v) : 0;
+    if (!rc)
+        rc = spec_steps_of(r, every, "water-exchange.every", &steps);
     if (rc || !w->on)
         return rc;
     if (steps > INT32_MAX)
