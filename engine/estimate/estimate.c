@@ -65,24 +65,6 @@ static void report_close(struct report *r)
     free(r->repeats);
 }
 
-struct report report_of_ensemble(const struct estimate_ensemble *q, const struct ladder *l)
-{
-    return (struct report){.about = &q->about,
-                           .held = q->held,
-                           .finite_size = q->finite_size,
-                           .remark = q->remark,
-                           .pressure = q->npt ? q->set->barostat.pressure : NAN,
-                           .production = q->production,
-                           .methods = q->methods,
-                           .split = q->split,
-                           .observables = q->observables,
-                           .torsions = q->torsions,
-                           .fold = q->fold,
-                           .fold_remark = q->fold_remark,
-                           .observables_of = q->observables_of,
-                           .ladder = l};
-}
-
 static void estimate_ladder(const struct estimate_ensemble *q, struct buf *json)
 {
     struct ladder l;
