@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The CUDA program: what one timestep, one sample, one volume move, one batch of water moves and one
- * descent step launch. Nothing here depends on
- * the step.
+ * The CUDA program: what one timestep, one sample, one volume move, one batch of water moves and one descent step
+ * launch. Nothing here depends on the step.
  */
 #include "engine/base/units.h"
 #include "engine/cuda/biases/tiles.h"
