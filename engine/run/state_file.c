@@ -220,6 +220,19 @@ static int check_switch(const struct sim *s, const struct saved *head, struct er
     return 0;
 }
 
+/* Programs that wrote the versions before left maps of dihedrals (CMAP) of a tempered solute at full strength, so what
+ * was sampled then is of other energies. */
+static int check_maps(const struct system *sys, const struct saved *head, struct err *e)
+{
+    for (int i = 0; i < sys->ncmaps && head->version != VERSION; i++)
+        if (sys->cmaps[i].share[0] != sys->cmaps[i].share[1])
+            return err_set(e, ERR_UNSUPPORTED,
+                           "state of version %u, in which CMAP of the tempered solute was at full strength: submit the "
+                           "ensemble again",
+                           head->version);
+    return 0;
+}
+
 static int check_saved(const struct sim *s, const struct saved *head, const void *data, size_t len, struct err *e)
 {
     if (len < head_bytes(head) || memcmp(head->magic, MAGIC, sizeof head->magic) != 0)
@@ -236,7 +249,8 @@ static int check_saved(const struct sim *s, const struct saved *head, const void
     size_t expected = expected_bytes(s, head) + model_observed_bytes(s->model);
     if (len != expected)
         return err_set(e, ERR_CHECKPOINT, "state of %zu bytes, expected %zu", len, expected);
-    return check_switch(s, head, e);
+    int rc = check_maps(s->model->sys, head, e);
+    return rc ? rc : check_switch(s, head, e);
 }
 
 static int write_array(struct sim *s, void *to, const unsigned char *from, size_t bytes, struct err *e)

@@ -14,6 +14,7 @@
 
 #include <cmocka.h>
 
+#include "engine/run/model.h"
 #include "tests/physics/state_play.h"
 
 /* Where a state says its version, where counts of volume moves are and where those of waters, and the switch, begin.
@@ -34,6 +35,11 @@ static void expect_older(struct toy *t, uint32_t version, size_t ends)
     assert_int_equal(sim_saved_moves(before.data, before.len).tried, ends == COUNTS_AT ? 0 : 2);
     assert_int_equal(sim_saved_water_moves(before.data, before.len).tried, 0);
     struct sim *resumed = toy_replica(t, 0, 0);
+    struct system *sys = (struct system *)t->model->sys;
+    struct cmap tempered = {.share = {1, 0.5}}; /* as nothing was in such states */
+    sys->ncmaps = 1, sys->cmaps = &tempered;
+    assert_int_equal(sim_load(resumed, before.data, before.len, &e), -ERR_UNSUPPORTED);
+    sys->ncmaps = 0, sys->cmaps = NULL;
     assert_int_equal(sim_load(resumed, before.data, before.len, &e), 0);
     assert_int_equal(sim_save(resumed, &again, &e), 0);
     memset(now.data + ends, 0, HEAD - ends);
