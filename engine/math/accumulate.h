@@ -118,11 +118,16 @@ MATH_FN_APART uint32_t acc_force_clamped(int64_t f[3], double x, double y, doubl
     return clamped;
 }
 
+MATH_FN int force_within(const double force[3])
+{
+    const double limit = FIXED_FORCE_LIMIT;
+    return fabs(force[0]) <= limit && fabs(force[1]) <= limit && fabs(force[2]) <= limit;
+}
+
 /* A force on one atom, kJ/mol/nm. */
 MATH_FN void acc_force(struct accumulate *a, int64_t f[3], const double force[3])
 {
-    const double limit = FIXED_FORCE_LIMIT;
-    if (!(fabs(force[0]) <= limit && fabs(force[1]) <= limit && fabs(force[2]) <= limit)) {
+    if (!force_within(force)) {
         acc_clamped(a, CLAMPED_FORCE, acc_force_clamped(f, force[0], force[1], force[2]));
         return;
     }

@@ -24,6 +24,32 @@ static __device__ inline void add_warp(struct fixed_sum *sum, int64_t v)
         acc_sum(sum, v);
 }
 
+/* Lanes next to each other with the same key: whether the lane is the first of them, and the lane behind the last. */
+struct lane_run {
+    bool first;
+    uint32_t end;
+};
+
+/* For whole warps. */
+static __device__ inline struct lane_run lane_run_of(int32_t key)
+{
+    const uint32_t lane = threadIdx.x % WARP;
+    const int32_t before = __shfl_sync(WARP_ALL, key, lane ? (int)lane - 1 : 0);
+    const bool first = lane == 0 || key != before;
+    const uint32_t later = __ballot_sync(WARP_ALL, first) & ~1u << lane;
+    return {first, later ? (uint32_t)__ffs((int)later) - 1 : WARP};
+}
+
+/* v of the lanes from this one to the end of its run, modulo 2^64. For whole warps. */
+static __device__ inline int64_t run_sum(struct lane_run run, int64_t v)
+{
+    for (uint32_t step = 1; step < WARP; step *= 2) {
+        const uint64_t more = __shfl_down_sync(WARP_ALL, (uint64_t)v, step);
+        v = (int64_t)((uint64_t)v + (threadIdx.x % WARP + step < run.end ? more : 0));
+    }
+    return v;
+}
+
 /* Force fr d on i, the opposite on j; virial where it is asked for. */
 static __device__ inline void add_pair(struct accumulate *acc, int64_t (*f)[3], int32_t i, int32_t j, const double d[3],
                                        double fr, uint32_t mode)

@@ -218,6 +218,12 @@ struct soft_rule32 {
     float start6; /* nm^6: what soft_point_of() has for Lennard-Jones in the place of farthest6 */
 };
 
+/* What forces of perturbed pairs ask of an atom: its charge, e, and Lennard-Jones type in states A and B. */
+struct atom_states {
+    float charge[2];
+    int32_t type[2];
+};
+
 struct pair_table {
     int32_t natoms, ntrios, nwaters, nslots, nperturbed, ntypes, nwindows;
     int32_t whole; /* 1: there are no regions */
@@ -248,6 +254,7 @@ struct pair_table {
      * sorted; trios from nwaters on only, slots counted from 3 nwaters */
     const int32_t *partner_start, *partner;
 
+    const struct atom_states *states;           /* [natoms] */
     const double *charge;                       /* [natoms] in state A, e */
     const double *change;                       /* [natoms] charge in B minus charge in A */
     const int32_t *type[2];                     /* [natoms] */

@@ -396,11 +396,24 @@ static void put_slots(struct pairs *p, const struct alchemy_plan *plan, struct a
     free(lj);
 }
 
+static void put_states(struct pairs *p, const struct alchemy_plan *plan, struct arena *a)
+{
+    struct atom_states *states = xcalloc((size_t)plan->natoms, sizeof *states);
+    for (int i = 0; i < plan->natoms; i++) {
+        const float charge = (float)plan->charge[i]; /* zero in B is zero here too */
+        states[i] =
+            (struct atom_states){{charge, charge + (float)plan->change[i]}, {plan->type[0][i], plan->type[1][i]}};
+    }
+    p->host.states = arena_put(a, states, (size_t)plan->natoms * sizeof *states);
+    free(states);
+}
+
 void pairs_lay_out(struct pairs *p, const struct alchemy_plan *plan, const struct lambda_rows *windows, struct arena *a)
 {
     struct pair_table *h = &p->host;
     size_t n = (size_t)plan->natoms, types = (size_t)plan->ntypes;
     put_slots(p, plan, a);
+    put_states(p, plan, a);
 #define PUT(field, source, count) h->field = arena_put(a, source, (size_t)(count) * sizeof *h->field)
     PUT(charge, plan->charge, n);
     PUT(change, plan->change, n);

@@ -25,14 +25,45 @@ static __device__ double perturbed_separation(const struct ctl *c, const struct 
     return pair_distance2(d[0], d[1], d[2]);
 }
 
-/* The same in single precision. */
-static __device__ struct vec32 perturbed_vector32(const struct ctl *c, const struct pair_table *t, uint4 i, uint4 j)
+/* One atom of a pair: its number, its place, what it is. */
+struct pair_end {
+    int32_t atom;
+    uint4 at;
+    struct atom_states states;
+};
+
+static __device__ __forceinline__ struct pair_end pair_end_of(const struct args_terms &a, const struct pair_table *t,
+                                                              uint32_t atom)
 {
-    const struct cell32 cell = cell32_of(c);
+    const uint4 states = ((const uint4 *)t->states)[atom];
+    return {(int32_t)atom,
+            ((const uint4 *)a.atom_grid)[atom],
+            {{__uint_as_float(states.x), __uint_as_float(states.y)}, {(int32_t)states.z, (int32_t)states.w}}};
+}
+
+struct perturbed_pair {
+    struct pair_end i, j;
+};
+
+/* What all pairs of a thread have in common. */
+struct perturbed_now {
+    struct cell32 cell;
+    float vdw, coulomb; /* lambda */
+};
+
+static __device__ __forceinline__ struct perturbed_now perturbed_now_of(const struct ctl *c)
+{
+    return {cell32_of(c), (float)c->lambda[LAMBDA_VDW], (float)c->lambda[LAMBDA_COULOMB]};
+}
+
+/* Vector from atom j to atom i in single precision. */
+static __device__ __forceinline__ struct vec32 perturbed_vector32(const struct cell32 *cell, const struct pair_table *t,
+                                                                  uint4 i, uint4 j)
+{
     const float x = (float)(int32_t)(i.x - j.x), y = (float)(int32_t)(i.y - j.y), z = (float)(int32_t)(i.z - j.z);
     if (t->box == ANY_IMAGE)
-        return shortest32_of(&cell, x, y, z).r;
-    return cell32_vector<true>(&cell, x, y, z, {0, 0, 0});
+        return shortest32_of(cell, x, y, z).r;
+    return cell32_vector<true>(cell, x, y, z, {0, 0, 0});
 }
 
 struct both {
@@ -83,30 +114,53 @@ template <bool RARE> static __device__ struct soft_pair states(const struct pair
     return soft_pair_make(&soft, c6, c12, q, o, UNIT_COULOMB);
 }
 
-/* Force on both atoms, and the virial. `energies` are asked for, too: d gets the vector from j to i, r what depends on
- * its length, and the answer is whether that is within the cut-off. */
+/* The force on atom i; zero beyond the cut-off. */
 template <bool RARE>
-static __device__ __forceinline__ bool perturbed_pair(const struct args_terms &a, uint32_t mode, bool energies,
-                                                      int32_t i, int32_t j, struct accumulate *acc, double d[3],
-                                                      struct distance *r)
+static __device__ __forceinline__ struct vec32
+perturbed_force(const struct pair_table *t, const struct perturbed_now *now, const struct perturbed_pair *p)
 {
-    const struct ctl *c = (const struct ctl *)a.ctl;
-    const struct pair_table *t = (const struct pair_table *)a.table;
-    const uint4 at = ((const uint4 *)a.atom_grid)[i], other = ((const uint4 *)a.atom_grid)[j];
-    const struct vec32 v = perturbed_vector32(c, t, at, other);
+    const struct vec32 v = perturbed_vector32(&now->cell, t, p->i.at, p->j.at);
     const float r2 = square32(v);
-    double force[3] = {};
-    if (r2 < t->soft32.cutoff2) {
-        const float fr = soft_force32<RARE>(t, i, j, c->lambda, r2);
-        force[0] = __fmul_rn(fr, v.x), force[1] = __fmul_rn(fr, v.y), force[2] = __fmul_rn(fr, v.z);
+    if (!(r2 < t->soft32.cutoff2))
+        return {0, 0, 0};
+    const float fr = soft_force32<RARE>(t, &p->i.states, &p->j.states, now->vdw, now->coulomb, r2);
+    return {__fmul_rn(fr, v.x), __fmul_rn(fr, v.y), __fmul_rn(fr, v.z)};
+}
+
+/* It and its opposite to the atoms' forces. Neighbouring lanes often have one atom i, which gets their sum. For whole
+ * warps. */
+static __device__ __forceinline__ void add_perturbed(const struct args_terms &a, struct accumulate *acc, int32_t i,
+                                                     int32_t j, const double force[3])
+{
+    int64_t(*f)[3] = (int64_t(*)[3])a.f;
+    const struct lane_run run = lane_run_of(i);
+    int64_t fixed[3] = {};
+    if (force_within(force)) {
+        for (int d = 0; d < 3; d++)
+            fixed[d] = fixed_force(force[d]);
+    } else {
         const double minus[3] = {-force[0], -force[1], -force[2]};
-        int64_t(*f)[3] = (int64_t(*)[3])a.f;
         acc_force(acc, f[i], force);
         acc_force(acc, f[j], minus);
     }
-    if (!energies)
-        return false;
-    r->r2 = perturbed_separation(c, t, at, other, d);
+    for (int d = 0; d < 3; d++) {
+        const int64_t sum = run_sum(run, fixed[d]);
+        if (fixed[d])
+            acc_add(&f[j][d], -fixed[d]);
+        if (run.first && sum)
+            acc_add(&f[i][d], sum);
+    }
+}
+
+/* Virial of a force, and the distance: d gets the vector from j to i, r what depends on its length. The answer is
+ * whether that is within the cut-off. */
+static __device__ __forceinline__ bool perturbed_distance(const struct args_terms &a, uint32_t mode,
+                                                          const struct perturbed_pair *p, const double force[3],
+                                                          struct accumulate *acc, struct distance *r)
+{
+    const struct pair_table *t = (const struct pair_table *)a.table;
+    double d[3];
+    r->r2 = perturbed_separation((const struct ctl *)a.ctl, t, p->i.at, p->j.at, d);
     if (evaluates_energies(mode))
         acc_virial(acc, d, force);
     r->in_coulomb = r->r2 < t->coulomb_cutoff * t->coulomb_cutoff;
@@ -118,19 +172,21 @@ static __device__ __forceinline__ bool perturbed_pair(const struct args_terms &a
 /* One of them for each thread of a warp that has one. */
 template <bool RARE>
 static __device__ __forceinline__ void perturbed_pairs(const struct args_terms &a, uint32_t mode, bool real,
-                                                       uint2 atoms)
+                                                       const struct perturbed_now *now, const struct perturbed_pair *p)
 {
     struct ctl *c = (struct ctl *)a.ctl;
     const struct pair_table *t = (const struct pair_table *)a.table;
     const struct foreign_rows rows = foreign_rows_of(mode, c, t->window, (uint32_t)t->nwindows);
-    const bool energies = evaluates_energies(mode) || rows.n;
     struct accumulate acc = {};
     struct soft_pair s;
     struct distance r;
-    double d[3];
-    const bool in = real && perturbed_pair<RARE>(a, mode, energies, (int32_t)atoms.x, (int32_t)atoms.y, &acc, d, &r);
+    const struct vec32 v = real ? perturbed_force<RARE>(t, now, p) : (struct vec32){0, 0, 0};
+    const double force[3] = {v.x, v.y, v.z};
+    add_perturbed(a, &acc, p->i.atom, p->j.atom, force);
+    const bool energies = evaluates_energies(mode) || rows.n,
+               in = energies && real && perturbed_distance(a, mode, p, force, &acc, &r);
     if (in)
-        s = states<RARE>(t, (int32_t)atoms.x, (int32_t)atoms.y);
+        s = states<RARE>(t, p->i.atom, p->j.atom);
     if (in && evaluates_energies(mode)) {
         const struct both b = at_lambda<RARE>(t, &s, &r, c->lambda);
         acc_energy(&acc, TERM_LJ, b.lj.v);
@@ -149,16 +205,28 @@ static __device__ __forceinline__ void perturbed_pairs(const struct args_terms &
     finish_warp(&acc, &c->sum, mode);
 }
 
-/* By the warp-th warp of them: in steps every so many-th pair, else one for each thread. */
+/* By the warp-th warp of them: where energies are asked for one for each thread, else its part of all, as many for each
+ * thread. Memory is slow: atoms are asked for one pair ahead, and which they are two pairs ahead. */
 template <bool RARE>
 static __device__ __forceinline__ void perturbed_warp(const struct args_terms &a, uint32_t mode, uint32_t warp)
 {
-    const uint32_t count = ((const struct pair_lists *)a.lists)->pairs;
-    for (uint32_t first = warp * WARP; first < count; first += a.perturbed_warps * WARP) {
-        const uint32_t k = first + threadIdx.x % WARP;
-        perturbed_pairs<RARE>(a, mode, k < count, ((const uint2 *)a.pairs)[min(k, count - 1)]);
-        if (evaluates_energies(mode))
-            return;
+    const struct pair_table *t = (const struct pair_table *)a.table;
+    const uint2 *pairs = (const uint2 *)a.pairs;
+    const uint32_t count = ((const struct pair_lists *)a.lists)->pairs, warps = a.perturbed_warps,
+                   each = evaluates_energies(mode) ? 1 : (count + warps * WARP - 1) / (warps * WARP),
+                   first = warp * each * WARP, end = min(first + each * WARP, count), last = count - 1;
+    if (first >= end)
+        return;
+    const struct perturbed_now now = perturbed_now_of((const struct ctl *)a.ctl);
+    uint32_t k = first + threadIdx.x % WARP;
+    uint2 atoms = pairs[min(k, last)];
+    struct perturbed_pair next = {pair_end_of(a, t, atoms.x), pair_end_of(a, t, atoms.y)};
+    atoms = pairs[min(k + WARP, last)];
+    for (; k - threadIdx.x % WARP < end; k += WARP) {
+        const struct perturbed_pair p = next;
+        next = {pair_end_of(a, t, atoms.x), pair_end_of(a, t, atoms.y)};
+        atoms = pairs[min(k + 2 * WARP, last)];
+        perturbed_pairs<RARE>(a, mode, k < end, &now, &p);
     }
 }
 

@@ -56,24 +56,17 @@ template <bool RARE> PAIR_FN float soft_reach_coulomb32(const struct soft_rule32
     return cube32(__fmul_rn(point, point));
 }
 
-/* Charges of an atom in both states, times `unit`. */
-PAIR_FN void charges32(const struct pair_table *t, int32_t atom, float unit, float q[2])
-{
-    const float charge = (float)t->charge[atom]; /* zero in B is zero here too */
-    q[0] = __fmul_rn(unit, charge);
-    q[1] = __fmul_rn(unit, __fadd_rn(charge, (float)t->change[atom]));
-}
-
-template <bool RARE> PAIR_FN struct soft_pair32 soft_pair32_of(const struct pair_table *t, int32_t i, int32_t j)
+template <bool RARE>
+PAIR_FN struct soft_pair32 soft_pair32_of(const struct pair_table *t, const struct atom_states *i,
+                                          const struct atom_states *j)
 {
     const struct soft_rule32 &rule = t->soft32;
+    const float q[2] = {__fmul_rn((float)UNIT_COULOMB, i->charge[0]), __fmul_rn((float)UNIT_COULOMB, i->charge[1])},
+                *p = j->charge;
     struct soft_pair32 s;
-    float q[2], p[2];
-    charges32(t, i, (float)UNIT_COULOMB, q);
-    charges32(t, j, 1.0f, p);
 #pragma unroll
     for (int k = 0; k < 2; k++)
-        s.lj[k] = t->lj32[(size_t)t->type[k][i] * (size_t)t->ntypes + (size_t)t->type[k][j]];
+        s.lj[k] = t->lj32[(size_t)i->type[k] * (size_t)t->ntypes + (size_t)j->type[k]];
     const bool soft = !(s.lj[0].c12 > 0 && s.lj[1].c12 > 0);
 #pragma unroll
     for (int k = 0; k < 2; k++) {
@@ -194,15 +187,14 @@ PAIR_FN float gapsys_coulomb32(const struct soft_rule32 &rule, const struct soft
     return fr;
 }
 
-/* Force over r, kJ/mol/nm^2, of a pair within the cut-off; r2: the square of its distance, nm^2. RARE: soft cores of
- * every kind, else Beutler's. */
+/* Force over r, kJ/mol/nm^2, of a pair within the cut-off at these lambda; r2: the square of its distance, nm^2. RARE:
+ * soft cores of every kind, else Beutler's. */
 template <bool RARE>
-PAIR_FN float soft_force32(const struct pair_table *t, int32_t i, int32_t j, const double lambda[LAMBDA_COUNT],
-                           float r2)
+PAIR_FN float soft_force32(const struct pair_table *t, const struct atom_states *i, const struct atom_states *j,
+                           float vdw, float coulomb, float r2)
 {
     const struct soft_rule32 &rule = t->soft32;
     const struct soft_pair32 s = soft_pair32_of<RARE>(t, i, j);
-    const float vdw = (float)lambda[LAMBDA_VDW], coulomb = (float)lambda[LAMBDA_COULOMB];
     const bool charged = r2 < rule.coulomb_cutoff2;
     r2 = fmaxf(r2, LEAST_DISTANCE2_32);
     if (RARE && rule.function == SOFT_GAPSYS) {
