@@ -95,27 +95,35 @@ def water(oxygen, rng, model=TIP3P):
                                for name, sign in (("HW1", 1), ("HW2", -1))]
 
 
-def around(solute, residue, points, rng):
-    """Molecules of (residue, atoms), and the edge of their cube, nm."""
-    edge = points * SPACING if points else 4.0
+def points_in(number, edge, rng):
+    """So many points in a cube, on a lattice as evenly apart as that number leaves them; those too many stay empty, at random."""
+    points, k = [math.ceil(number ** (1 / 3) - 1e-9)] * 3, 0
+    while math.prod(points) // points[k] * (points[k] - 1) >= number:
+        points[k], k = points[k] - 1, (k + 1) % 3
+    of = [(n % points[0], n // points[0] % points[1], n // points[0] // points[1])
+          for n in sorted(rng.sample(range(math.prod(points)), number))]
+    return [[edge * (i + 0.5) / most for i, most in zip(at, points)] for at in of]
+
+
+def solvated(solute, residue, edge, points, rng):
+    """Molecules of (residue, atoms): the solute in the middle of the cube, and waters on those points that are clear of it."""
     center = [sum(x[i] for _, x in solute) / len(solute) for i in range(3)]
     solute = [(name, [edge / 2 + x[i] - center[i] for i in range(3)]) for name, x in solute]
-    molecules = [(residue, solute)]
-    for n in range(points ** 3):
-        oxygen = [SPACING * (n // points ** k % points + 0.5) for k in range(3)]
-        if all(math.dist(oxygen, x) > CLEAR for _, x in solute):
-            molecules.append(("SOL", water(oxygen, rng)))
-    return molecules, edge
+    clear = [oxygen for oxygen in points if all(math.dist(oxygen, x) > CLEAR for _, x in solute)]
+    return [(residue, solute)] + [("SOL", water(oxygen, rng)) for oxygen in clear]
+
+
+def around(solute, residue, points, rng):
+    """As solvated, with so many points along each edge; and the edge, nm."""
+    edge = points * SPACING if points else 4.0
+    lattice = [[SPACING * (n // points ** k % points + 0.5) for k in range(3)] for n in range(points ** 3)]
+    return solvated(solute, residue, edge, lattice, rng), edge
 
 
 def only_water(number, rng):
-    """As around, on points as evenly apart as that number leaves them; those too many stay empty, at random."""
-    edge, points, k = (number * VOLUME) ** (1 / 3), [math.ceil(number ** (1 / 3) - 1e-9)] * 3, 0
-    while math.prod(points) // points[k] * (points[k] - 1) >= number:
-        points[k], k = points[k] - 1, (k + 1) % 3
-    places = sorted(rng.sample(range(math.prod(points)), number))
-    of = [(n % points[0], n // points[0] % points[1], n // points[0] // points[1]) for n in places]
-    return [("SOL", water([edge * (i + 0.5) / most for i, most in zip(at, points)], rng, SPCE)) for at in of], edge
+    """Molecules, and the edge of their cube, nm."""
+    edge = (number * VOLUME) ** (1 / 3)
+    return [("SOL", water(x, rng, SPCE)) for x in points_in(number, edge, rng)], edge
 
 
 def write(path, title, molecules, edge):

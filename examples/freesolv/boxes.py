@@ -8,7 +8,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 sys.dont_write_bytecode = True
-from make_box import SPACING, around, write  # noqa: E402
+from make_box import SPACING, points_in, solvated as waters_around, write  # noqa: E402
 
 # TIP3P as in ../methanol/methanol.top. Types of GAFF are in small letters, so these names are free.
 WATER_TYPES = """[ atomtypes ]
@@ -53,8 +53,8 @@ def solvated(topology, atoms, margin):
     """Text of the topology with as many waters as are needed, molecules for make_box.write, and the edge of their cube, nm. Around the
     molecule is water to `margin` nm, however it turns."""
     name, widest = section(topology, "moleculetype")[0][0], max(math.dist(a, b) for _, a in atoms for _, b in atoms)
-    points = math.ceil((widest + 2 * margin) / SPACING)
-    molecules, edge = around(atoms, name[:5], points, random.Random(2026))
+    edge, rng = widest + 2 * margin, random.Random(2026)
+    molecules = waters_around(atoms, name[:5], edge, points_in(round((edge / SPACING) ** 3), edge, rng), rng)
     head, rest = re.split(r"(?m)^(?=\[ *moleculetype *\])", topology, maxsplit=1)
     body = re.split(r"(?m)^(?=\[ *system *\])", rest, maxsplit=1)[0]
     end = f"[ system ]\n{name} in TIP3P water\n\n[ molecules ]\n{name} 1\nSOL {len(molecules) - 1}\n"
