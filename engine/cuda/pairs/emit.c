@@ -19,7 +19,7 @@ enum {
     BUILD_LANES = 8,         /* lanes that make a trio's lists, where a block has many trios */
     BUILD_SHARED = 3,        /* blocks that make lists for each multiprocessor, of all replicas that share it */
     BUILD_LEAST = 8,         /* of a replica */
-    PERTURBED_EACH = 6,      /* perturbed pairs of a thread: each waits for memory, and its registers with it */
+    PERTURBED_EACH = 12,     /* perturbed pairs of a thread: memory is asked for one ahead, so many wait once */
 };
 
 /* Blocks that make lists, at most: each costs a little in every step, asked to build or not, and those that load a
