@@ -9,6 +9,7 @@
 #include "engine/cuda/kernels.h"
 #include "engine/cuda/nonbonded.h"
 #include "engine/cuda/observe/observe.h"
+#include "engine/kernels/motion.h"
 #include "engine/math/digest.h"
 #include "engine/run/sim_parts.h"
 
@@ -169,13 +170,14 @@ static bool in_gangs(const struct nonbonded *nb)
 
 /* Further arguments of kernels, of integrators with such a thermostat. */
 #define FRICTION_OF_NONE(s)
-#define FRICTION_OF_FRICTION(s) , .friction = (s)->model->set->integrator.friction, .kt = kt(s)
+#define FRICTION_OF_FRICTION(s) , .keep = rule.keep, .noise = rule.noise
 
 /* The mesh's charges are cleared by a timestep that has spread them. */
 static void one_timestep(const struct sim *s, enum evaluate mode, enum pme_form pme, struct tape *t)
 {
     const struct integrator_settings *in = &s->model->set->integrator;
     const struct args_place place = place_args(s, pme);
+    const struct motion_rule rule = motion_rule_of(in->timestep, in->friction, kt(s));
     const void *motion = s->model->motion;
     evaluate_some(s, mode, pme, t);
     switch (in->kind) {

@@ -114,8 +114,8 @@ struct switch_schedule {
 struct motion_table {
     const double (*mass)[2]; /* [natoms], A and B */
     const struct rigid_water *waters;
-    const struct water_shape
-        *shapes; /* one for all waters that are alike; NULL where masses of some depend on lambda */
+    const struct water_shape *shapes; /* one for all waters that are alike; NULL where masses of some depend on lambda,
+                                         or some have a side of WATER_SIDE_MOST or more */
     const struct cluster *clusters;
     const int32_t *cluster_atoms;
     const struct fixed_distance *distances;

@@ -14,6 +14,12 @@ static bool constant_masses(const struct rigid_water *w, const double (*mass)[2]
     return true;
 }
 
+/* For single precision. */
+static bool small(const struct rigid_water *w)
+{
+    return w->r_oh < WATER_SIDE_MOST && w->r_hh < WATER_SIDE_MOST;
+}
+
 static bool alike(const struct rigid_water *a, const struct rigid_water *b, const double (*mass)[2])
 {
     return a->r_oh == b->r_oh && a->r_hh == b->r_hh && mass[a->atom[0]][0] == mass[b->atom[0]][0] &&
@@ -28,7 +34,7 @@ struct water_shape *water_shapes(struct rigid_water *waters, int nwaters, const 
     for (int i = 0; i < nwaters; i++) {
         struct rigid_water *w = &waters[i];
         uint32_t k = 0;
-        if (!constant_masses(w, mass)) {
+        if (!constant_masses(w, mass) || !small(w)) {
             free(shapes);
             shapes = NULL, *count = 0;
             break;

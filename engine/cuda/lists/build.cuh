@@ -375,7 +375,7 @@ static __device__ void set_extents(struct build *b, const struct ctl *c, float o
 {
     const float water = __uint_as_float(b->lists->extent[0]);
     b->widest_other = fmaxf(__uint_as_float(b->lists->extent[1]), other);
-    b->search |= other > (float)least_ratio(c, b->lists->searched_box) * b->lists->searched_extent[1];
+    b->search |= other > least_ratio(c, b->lists->searched_box) * b->lists->searched_extent[1];
     for (int kind = 0; kind < 2; kind++)
         b->extent[kind] = EXTENT_SLACK * (kind ? b->widest_other : water) + EXTENT_MORE;
     if (!reach_is_long(b, 0))

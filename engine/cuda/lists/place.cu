@@ -20,10 +20,10 @@ static __device__ __forceinline__ void note_water(const struct placing *p, const
 {
     if (s.first || s.slot >= TRIO * p->t->nwaters)
         return;
-    const uint32_t extent = extent_of(own, x[p->t->atom[s.slot - s.slot % TRIO]], p->box);
+    const uint32_t extent = extent_of(own, x[p->t->atom[s.slot - s.slot % TRIO]], p->c->box);
     if (extent > *(volatile uint32_t *)&p->lists->extent[0])
         atomicMax(&p->lists->extent[0], extent);
-    if (__uint_as_float(extent) > (float)least_ratio(p->c, p->lists->searched_box) * p->lists->searched_extent[0])
+    if (__uint_as_float(extent) > least_ratio(p->c, p->lists->searched_box) * p->lists->searched_extent[0])
         ask_for_search(p->lists, true);
 }
 
@@ -48,7 +48,7 @@ KERNEL(place, a, __launch_bounds__(CUDA_BLOCK, 7))
         const struct slot_read slot = read_slot(&p, (int32_t)i);
         bool finite = true;
         for (int d = 0; d < 3; d++)
-            finite = finite && fabs(x[i][d]) < 1e6 * p.box[d];
+            finite = finite && fabs(x[i][d]) < POSITION_MOST;
         place_atom(&p, slot, (int32_t)i, x[i]);
         if (finite)
             note_water(&p, slot, x, x[i]);

@@ -22,15 +22,21 @@
 #ifndef SHOAL_ENGINE_CUDA_LISTS_PLACE_CUH
 #define SHOAL_ENGINE_CUDA_LISTS_PLACE_CUH
 
+#include "engine/cuda/device/vector32.cuh"
 #include "engine/cuda/lists/position.cuh"
 #include "engine/cuda/lists/layout.h"
 
-/* Least ratio of the box to that of earlier, at most 1; 0: it had none. */
-static __device__ inline double least_ratio(const struct ctl *c, const double earlier[3])
+/* Least ratio of the box to that of earlier, at most 1; 0: it had none. Exact while the box stays. */
+static __device__ inline float least_ratio(const struct ctl *c, const double earlier[3])
 {
-    double ratio = 1;
-    for (int d = 0; d < 3; d++)
-        ratio = earlier[d] == 0 ? 0 : fmin(ratio, c->box[d] / earlier[d]);
+    float ratio = 1;
+    for (int d = 0; d < 3; d++) {
+        uint64_t now, then;
+        memcpy(&now, &c->box[d], sizeof now);
+        memcpy(&then, &earlier[d], sizeof then);
+        if (then != now)
+            ratio = then == 0 ? 0 : fminf(ratio, (float)c->box[d] / (float)earlier[d]);
+    }
     return ratio;
 }
 
@@ -43,13 +49,19 @@ struct placing {
     const uint4 *built;
     const uint32_t *searched[3]; /* where trios' first atoms were */
     int64_t (*f)[3];
-    double box[BOX_SIZE], inverse[BOX_SIZE], lambda;
+    struct grid_units units;
+    struct cell32 cell;
+    float lambda;   /* of charges */
+    float farthest; /* nm: no atom goes half an edge in one step */
     /* squared displacements that end lists, and searches, of trios and of those of one atom, nm^2; -1: there are none
      */
-    double most2[LIST_KINDS], search_most2[2];
+    float most2[LIST_KINDS], search_most2[2];
 };
 
-static __device__ inline double squared_or_none(double allowed)
+/* Rounding, of lengths of a few nm, is below PLACE_SPARE. */
+#define PLACE_SPARE 2e-6f /* nm */
+
+static __device__ inline float squared_or_none(float allowed)
 {
     return allowed > 0 ? allowed * allowed : -1;
 }
@@ -66,28 +78,25 @@ template <class A> static __device__ __forceinline__ struct placing placing_of(c
     p.searched[1] = (const uint32_t *)a.first_y;
     p.searched[2] = (const uint32_t *)a.first_z;
     p.f = (int64_t(*)[3])a.f;
-    for (int k = 0; k < BOX_SIZE; k++)
-        p.box[k] = p.c->box[k];
-    box_invert(p.box, p.inverse);
-    p.lambda = p.c->lambda[LAMBDA_COULOMB];
-    const double kept = least_ratio(p.c, p.lists->built_box);
-    const double search = least_ratio(p.c, p.lists->searched_box) * (p.t->list_cutoff + p.t->skin);
+    p.units = grid_units_of(p.c->box);
+    p.cell = cell32_of(p.c);
+    p.farthest = (float)(0.5 * box_least_edge(p.c->box));
+    p.lambda = (float)p.c->lambda[LAMBDA_COULOMB];
+    const float kept = least_ratio(p.c, p.lists->built_box), lost = 0.5f * (1 - kept) * (float)p.t->cutoff;
+    const float wide = least_ratio(p.c, p.lists->searched_box), list_cutoff = (float)p.t->list_cutoff;
     for (int kind = 0; kind < LIST_KINDS; kind++)
-        p.most2[kind] = squared_or_none(kept * p.t->buffer[kind] - 0.5 * (1 - kept) * p.t->cutoff - 1e-6);
-    const double skin = 0.5 * (search - p.t->list_cutoff) - 1e-6;
+        p.most2[kind] = squared_or_none(kept * (float)p.t->buffer[kind] - lost - PLACE_SPARE);
+    const float skin = 0.5f * (wide * (list_cutoff + (float)p.t->skin) - list_cutoff) - PLACE_SPARE;
     p.search_most2[0] = squared_or_none(skin);
-    p.search_most2[1] = squared_or_none(skin + least_ratio(p.c, p.lists->searched_box) * p.lists->searched_extent[1]);
+    p.search_most2[1] = squared_or_none(skin + wide * p.lists->searched_extent[1]);
     return p;
 }
 
 /* nm^2 */
-static __device__ inline double moved2(const double box[BOX_SIZE], const uint32_t now[3], const uint32_t was[3])
+static __device__ inline float moved2(const struct cell32 *cell, const uint32_t now[3], const uint32_t was[3])
 {
-    double moved[3];
-    for (int d = 0; d < 3; d++)
-        moved[d] = (double)(int32_t)(now[d] - was[d]) / (double)GRID_EDGE;
-    box_apply(box, moved, moved);
-    return vec_dot(moved, moved);
+    return square32(cell32_vector<true>(cell, (float)(int32_t)(now[0] - was[0]), (float)(int32_t)(now[1] - was[1]),
+                                        (float)(int32_t)(now[2] - was[2]), {0, 0, 0}));
 }
 
 /* What is read of an atom's slot before it is placed. */
@@ -103,7 +112,8 @@ static __device__ __forceinline__ struct slot_read read_slot(const struct placin
 {
     struct slot_read s = {in_global(p->t->slot)[atom]};
     s.first = s.slot % TRIO == 0 && s.slot < TRIO * p->t->ntrios;
-    s.charge = (float)fma(p->lambda, in_global(p->t->change)[atom], in_global(p->t->charge)[atom]);
+    const float *charge = in_global(p->t->states)[atom].charge;
+    s.charge = __fmaf_rn(p->lambda, __fsub_rn(charge[1], charge[0]), charge[0]);
     s.built = in_global(p->built)[s.slot];
     for (int d = 0; d < 3 && s.first; d++)
         s.searched[d] = in_global(p->searched[d])[s.slot / TRIO];
@@ -122,8 +132,8 @@ static __device__ __forceinline__ void check_search(const struct placing *p, con
                                                     const uint32_t g[3])
 {
     const bool alone = s.slot >= TRIO * p->t->nwaters && in_global(p->t->atom)[s.slot + 1] < 0;
-    const double most2 = p->search_most2[alone], moved = moved2(p->box, g, s.searched);
-    if (moved > SEARCH_SOON * SEARCH_SOON * most2)
+    const float most2 = p->search_most2[alone], moved = moved2(&p->cell, g, s.searched);
+    if (moved > (float)(SEARCH_SOON * SEARCH_SOON) * most2)
         ask_for_search(p->lists, moved > most2);
 }
 
@@ -139,14 +149,14 @@ static __device__ __forceinline__ void place_atom(const struct placing *p, const
                                                   const double x[3])
 {
     uint32_t g[3];
-    grid_position(x, p->inverse, g);
+    grid_position(x, &p->units, g);
     const uint4 placed = make_uint4(g[0], g[1], g[2], __float_as_uint(s.charge));
     const uint32_t was[3] = {s.built.x, s.built.y, s.built.z};
     in_global(p->grid)[s.slot] = placed;
     in_global(p->atom_grid)[atom] = placed;
     for (int d = 0; d < 3; d++)
         in_global(p->f)[atom][d] = 0;
-    if (moved2(p->box, g, was) > p->most2[list_kind_of((uint32_t)s.slot, (uint32_t)p->t->nwaters)])
+    if (moved2(&p->cell, g, was) > p->most2[list_kind_of((uint32_t)s.slot, (uint32_t)p->t->nwaters)])
         in_global(p->lists)->rebuild = 1;
     if (!s.first)
         return;

@@ -7,6 +7,7 @@
  * needs all bodies (the end of the step, the center-of-mass motion) is done by the last block to finish.
  */
 #include "engine/cuda/motion/body_registers.cuh"
+#include "engine/cuda/motion/water32.cuh"
 #include "engine/cuda/lists/place.cuh"
 #include "engine/run/switches.h"
 
@@ -71,17 +72,9 @@ static __device__ inline struct body_rows rows_of(const struct motion_table *m, 
 
 /* The bodies of a block: waters, or the others. */
 union room {
-    struct held_of<water::ATOMS> of_water[STEP_WATERS];
-    struct held_of<star::ATOMS> of_other[STEP_BODIES];
+    struct held32 of_water[STEP_WATERS][water::ATOMS];
+    struct held of_other[STEP_BODIES];
 };
-
-static __device__ __forceinline__ struct held_atom held_at(const struct body_rows &rows, union room *room,
-                                                           uint32_t body, uint32_t k)
-{
-    const uint32_t atoms = rows.waters ? water::ATOMS : star::ATOMS;
-    double *x = (double *)room + 9 * atoms * body + 3 * k;
-    return {x, x + 3 * atoms, x + 6 * atoms};
-}
 
 /* The k-th atom of a body of the block; -1: there is none in this place, or its body is worked on in memory. */
 struct place_of_atom {
@@ -103,7 +96,8 @@ static __device__ __forceinline__ struct place_of_atom place_at(const struct mot
 /* What is read of an atom. */
 struct arrived {
     struct place_of_atom at;
-    double mass, x[3], v[3];
+    double mass; /* of no water's */
+    double x[3], v[3];
     int64_t f[3];
 };
 
@@ -113,7 +107,8 @@ static __device__ __forceinline__ struct arrived arrive(const struct motion *s, 
     struct arrived a = {place_at(s->m, rows, place)};
     if (a.at.atom < 0)
         return a;
-    a.mass = mass_of(&s->masses, a.at.atom);
+    if (!rows.waters)
+        a.mass = mass_of(&s->masses, a.at.atom);
     for (int d = 0; d < 3; d++) {
         a.x[d] = s->x[a.at.atom][d];
         a.v[d] = s->v[a.at.atom][d];
@@ -122,30 +117,63 @@ static __device__ __forceinline__ struct arrived arrive(const struct motion *s, 
     return a;
 }
 
-static __device__ __forceinline__ void hold(const struct motion *s, const struct motion_rule *rule,
-                                            const struct body_rows &rows, const struct arrived &a, union room *room)
+static __device__ __forceinline__ void hold_other(const struct motion *s, const struct motion_rule *rule,
+                                                  const struct arrived &a, union room *room)
 {
     double noise[3];
-    if (a.at.atom < 0)
-        return;
     const double inverse_root = root_inverse(a.mass);
     if (rule)
         noise_of(s, rule, s->c->step, a.at.atom, inverse_root, noise);
     const double kick = kick_of(s, rule, inverse_root);
-    const struct held_atom to = held_at(rows, room, a.at.body, a.at.k);
+    const struct held_atom to = held_atom_of(&room->of_other[a.at.body], a.at.k);
     for (uint32_t d = 0; d < 3; d++)
         hold_along(s, rule, kick, noise[d], a.x[d], a.v[d], a.f[d], to, d);
 }
 
+/* Of a water. */
+template <bool RULE>
+static __device__ __forceinline__ void hold_water(const struct motion *s, const struct motion_rule32 &rule,
+                                                  const struct body_rows &rows, const struct arrived &a,
+                                                  union room *room)
+{
+    const struct water_shape32 *shape =
+        &in_global(s->m->shapes)[in_global(s->m->waters)[rows.first + a.at.body].shape].single;
+    const uint32_t site = a.at.k > 0;
+    const float kick = (RULE ? 1.0f : 0.5f) * rule.kick * shape->inverse_mass[site];
+    struct held32 *to = &room->of_water[a.at.body][a.at.k];
+    float deviate[4];
+    if (RULE)
+        philox_normal(philox_at(s->c->seed, s->c->replica, s->c->step, STREAM_TIMESTEP, (uint32_t)a.at.atom), deviate);
+    const float noise = rule.noise * shape->inverse_root[site];
+    for (int d = 0; d < 3; d++) {
+        const float push = kick * float_of(a.f[d]);
+        to->x[d] = (int32_t)position_bits(a.x[d]);
+        to->v[d] = (float)a.v[d] + (RULE || s->c->pending ? push : 0);
+        to->push[d] = RULE ? noise * deviate[d] : push;
+    }
+}
+
+template <bool RULE>
+static __device__ __forceinline__ bool move_water(const struct motion *s, const struct water &w,
+                                                  const struct motion_rule32 &rule, struct held32 atom[water::ATOMS])
+{
+    if (water32_advance<RULE>(w.shape->single, rule, atom))
+        return true;
+    const struct constrain_failure bad = {{w.atom[0], w.atom[1]}, INFINITY};
+    halt_constraint(s->c, &bad);
+    return false;
+}
+
 /* The k-th body of the block. False: it cannot be moved. */
+template <bool RULE>
 static __device__ __forceinline__ bool move(const struct motion *s, const struct motion_rule *rule,
-                                            const struct placing *placing, const struct body_rows &rows, uint32_t k,
-                                            union room *room)
+                                            const struct motion_rule32 &rule32, const struct placing *placing,
+                                            const struct body_rows &rows, uint32_t k, union room *room)
 {
     const uint32_t i = rows.first + k;
     const bool quick = is_quick(s->m, i);
     if (quick && rows.waters)
-        return advance(s, rule, water(s, i), &room->of_water[k]);
+        return move_water<RULE>(s, water(s, i), rule32, room->of_water[k]);
     if (quick)
         return advance(s, rule, star(s, i - s->m->nwaters), &room->of_other[k]);
     const bool good = advance_slowly(s, rule, i);
@@ -170,22 +198,54 @@ static __device__ __forceinline__ struct leaving leave(const struct motion_table
     return l;
 }
 
-/* An atom to where it is kept, and to the grid. False: it cannot be. */
+/* An atom to where it is kept; x: where. False: it has been thrown out, and nothing but x_old is written. */
+static __device__ __forceinline__ bool store_water(const struct motion *s, float farthest, int32_t i,
+                                                   const struct held32 &from, double x[3])
+{
+    bool good = true;
+    for (int d = 0; d < 3; d++) {
+        const double old = s->x[i][d];
+        s->x_old[i][d] = old;
+        x[d] = position_of(position_bits(old) + displacement_bits(from.push[d]));
+        good = good && fabsf(from.push[d]) < farthest;
+    }
+    if (!good) {
+        halt_once(s->c, HALT_NONFINITE, (uint32_t)i, (uint32_t)i, s->x[i][0] + from.push[0]);
+        return false;
+    }
+    for (int d = 0; d < 3; d++) {
+        s->x[i][d] = x[d];
+        s->v[i][d] = from.v[d];
+    }
+    return true;
+}
+
+/* The same, and to the grid. False: it cannot be. */
 static __device__ __forceinline__ bool settle(const struct motion *s, const struct placing *placing,
                                               const struct body_rows &rows, const struct leaving &l, union room *room)
 {
     if (l.at.atom < 0)
         return true;
-    const struct held_atom held = held_at(rows, room, l.at.body, l.at.k);
-    if (!store_atom(s, l.at.atom, held))
-        return false;
-    place_atom(placing, l.slot, l.at.atom, held.x);
+    double of_water[3];
+    const double *x = of_water;
+    if (rows.waters) {
+        if (!store_water(s, placing->farthest, l.at.atom, room->of_water[l.at.body][l.at.k], of_water))
+            return false;
+    } else {
+        const struct held_atom held = held_atom_of(&room->of_other[l.at.body], l.at.k);
+        x = held.x;
+        if (!store_atom(s, l.at.atom, held))
+            return false;
+    }
+    place_atom(placing, l.slot, l.at.atom, x);
     return true;
 }
 
 /* ---- the kernels ---- */
 
-template <integrator KIND, class A> static __device__ __forceinline__ void step(const A &a, double friction, double kt)
+/* RULE: friction and noise, by the_rule. */
+template <bool RULE, class A>
+static __device__ __forceinline__ void step(const A &a, const struct motion_rule &the_rule)
 {
     __shared__ union room room;
     __shared__ struct placing placing;
@@ -203,16 +263,15 @@ template <integrator KIND, class A> static __device__ __forceinline__ void step(
     const struct body_rows rows = rows_of(m, a.waters, a.water_blocks);
     const uint32_t places = rows.count * (rows.waters ? water::ATOMS : star::ATOMS);
     struct arrived next = arrive(&s, rows, threadIdx.x); /* loads are under way during the lines below */
-    const bool has_rule = motion_has_rule(KIND);
-    const struct motion_rule the_rule = has_rule ? motion_rule_of(a.timestep, friction, kt) : motion_rule{};
-    const struct motion_rule *rule = has_rule ? &the_rule : NULL;
-    const uint32_t pending = has_rule ? c->pending : 1;
+    const struct motion_rule *rule = RULE ? &the_rule : NULL;
+    const struct motion_rule32 rule32 = motion_rule32_of(rule, a.timestep);
+    const uint32_t pending = RULE ? c->pending : 1;
     bool good = true;
     if (threadIdx.x == CUDA_BLOCK - 1) {
         com = com_is_due(c->step, a.com_every);
         placing = placing_of(a);
         if (c->switching.under_way)
-            placing.lambda = c->switching.ahead[LAMBDA_COULOMB];
+            placing.lambda = (float)c->switching.ahead[LAMBDA_COULOMB];
     }
     if (!forces_good(c))
         return;
@@ -220,11 +279,14 @@ template <integrator KIND, class A> static __device__ __forceinline__ void step(
     for (uint32_t place = threadIdx.x; place < places; place += CUDA_BLOCK) {
         const struct arrived now = next;
         next = arrive(&s, rows, place + CUDA_BLOCK);
-        hold(&s, rule, rows, now, &room);
+        if (now.at.atom >= 0 && rows.waters)
+            hold_water<RULE>(&s, rule32, rows, now, &room);
+        else if (now.at.atom >= 0)
+            hold_other(&s, rule, now, &room);
     }
     __syncthreads();
     if (threadIdx.x < rows.count)
-        good = move(&s, rule, &placing, rows, threadIdx.x, &room);
+        good = move<RULE>(&s, rule, rule32, &placing, rows, threadIdx.x, &room);
     struct leaving ahead = leave(m, &placing, rows, threadIdx.x); /* under way while others are moved */
     __syncthreads();
     for (uint32_t place = threadIdx.x; place < places; place += CUDA_BLOCK) {
@@ -235,13 +297,19 @@ template <integrator KIND, class A> static __device__ __forceinline__ void step(
     end_step(&s, (struct motion_tail *)a.tail, com, __syncthreads_or(!good), pending);
 }
 
-/* Friction and kT among the arguments, of integrators with such a thermostat. */
-#define FRICTION_OF_NONE(a) 0, 0
-#define FRICTION_OF_FRICTION(a) a.friction, a.kt
+/* The rule among the arguments, of integrators with such a thermostat. */
+#define FRICTION_OF_NONE(a)                                                                                            \
+    {                                                                                                                  \
+    }
+#define FRICTION_OF_FRICTION(a)                                                                                        \
+    {                                                                                                                  \
+        (a).keep, (a).noise, 0.5 * (a).timestep                                                                        \
+    }
 #define INTEGRATOR(name, word, kernel, thermostat, ...)                                                                \
     KERNEL(kernel, a, __launch_bounds__(CUDA_BLOCK, 4))                                                                \
     {                                                                                                                  \
         ECHO(a);                                                                                                       \
-        step<INTEGRATOR_##name>(a, FRICTION_OF_##thermostat(a));                                                       \
+        const struct motion_rule rule = FRICTION_OF_##thermostat(a);                                                   \
+        step<THERMOSTAT_##thermostat == THERMOSTAT_FRICTION>(a, rule);                                                 \
     }
 #include "engine/system/integrators.def"

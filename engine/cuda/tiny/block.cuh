@@ -29,6 +29,7 @@ struct tiny_here {
     struct motion_rule its_rule;
     double timestep;
     double inverse[BOX_SIZE]; /* of the box, 1/nm */
+    struct grid_units units;
 
     template <class T> __device__ __forceinline__ T *in(uint32_t place) const
     {
@@ -114,6 +115,7 @@ static __device__ inline void tiny_begin(const struct tiny_row &a)
     h.its_rule = motion_rule_of(a.timestep, a.friction, a.kt);
     h.timestep = a.timestep;
     box_invert(((const struct ctl *)a.ctl)->box, h.inverse);
+    h.units = grid_units_of(((const struct ctl *)a.ctl)->box);
 }
 
 #endif

@@ -13,7 +13,7 @@
 static __device__ __forceinline__ void place_atom(const struct tiny_here &h, int32_t i)
 {
     uint32_t g[3];
-    grid_position(h.x()[i], h.inverse, g);
+    grid_position(h.x()[i], &h.units, g);
     h.grid()[i] = make_uint4(g[0], g[1], g[2], 0);
 }
 
@@ -21,7 +21,7 @@ static __device__ __forceinline__ void place_atom(const struct tiny_here &h, int
 static __device__ bool astray(const struct tiny_here &h, uint32_t i)
 {
     for (int d = 0; d < 3; d++)
-        if (!(fabs(h.x()[i][d]) < 1e6 * h.c()->box[d])) {
+        if (!(fabs(h.x()[i][d]) < POSITION_MOST)) {
             halt_once(h.c(), HALT_NONFINITE, i, i, h.x()[i][d]);
             return true;
         }
@@ -194,7 +194,7 @@ static __device__ __forceinline__ void end_atom(const struct motion &s, uint32_t
         h.v()[i][d] = from.v[d];
     }
     h.f()[i][d] = 0;
-    ((uint32_t *)&h.grid()[i])[d] = grid_along(x, h.inverse, d);
+    ((uint32_t *)&h.grid()[i])[d] = grid_along(x, &h.units, d);
 }
 
 /* False: a body could not be moved, and none has been. */

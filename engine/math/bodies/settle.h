@@ -6,7 +6,19 @@
 #ifndef SHOAL_ENGINE_MATH_BODIES_SETTLE_H
 #define SHOAL_ENGINE_MATH_BODIES_SETTLE_H
 
+#include <stdint.h>
+
 #include "engine/math/vec.h"
+
+#define WATER_SIDE_MOST 0.24 /* nm: of a water that struct water_shape32 is right for */
+
+/* What timesteps in single precision need of a rigid water (engine/cuda/motion/water32.cuh). */
+struct water_shape32 {
+    int64_t side2[2];                       /* squares of OH and HH, 2^-66 nm^2 */
+    float inverse_side2[2];                 /* 1/nm^2 */
+    float inverse_mass[2], inverse_root[2]; /* of O and H, 1/u, and the roots of that */
+    float k00, k01, k02, k22;               /* as in struct water_shape */
+};
 
 /* Of a rigid water: what follows from its sides and masses. */
 struct water_shape {
@@ -15,6 +27,7 @@ struct water_shape {
     double inverse_ra, inverse_line; /* 1/nm */
     double inverse_mass[2];          /* of O and H, 1/u */
     double k00, k01, k02, k22;       /* inverse of the matrix of settle_velocities, u/nm^2 */
+    struct water_shape32 single;
 };
 
 /* r_oh, r_hh: sides, nm; masses in u */
@@ -27,8 +40,16 @@ MATH_FN struct water_shape water_shape_of(double r_oh, double r_hh, double mass_
     const double m01 = im_o * (oh2 - 0.5 * hh2), m12 = 0.5 * im_h * hh2; /* m02 = m12 */
     const double k00 = m00 * m22 - m12 * m12, k01 = m12 * m12 - m01 * m22, k02 = m12 * (m01 - m00);
     const double k22 = m00 * m00 - m01 * m01, inv = 1 / (m00 * k00 + m01 * k01 + m12 * k02);
-    const struct water_shape s = {mass_o / total, mass_h / total, ra,        height - ra, rc,        1 / ra,
-                                  1 / r_hh,       {im_o, im_h},   inv * k00, inv * k01,   inv * k02, inv * k22};
+    const struct water_shape32 single = {{(int64_t)rint(oh2 * 0x1p66), (int64_t)rint(hh2 * 0x1p66)},
+                                         {(float)(1 / oh2), (float)(1 / hh2)},
+                                         {(float)im_o, (float)im_h},
+                                         {(float)sqrt(im_o), (float)sqrt(im_h)},
+                                         (float)(inv * k00),
+                                         (float)(inv * k01),
+                                         (float)(inv * k02),
+                                         (float)(inv * k22)};
+    const struct water_shape s = {mass_o / total, mass_h / total, ra,        height - ra, rc,        1 / ra, 1 / r_hh,
+                                  {im_o, im_h},   inv * k00,      inv * k01, inv * k02,   inv * k22, single};
     return s;
 }
 
