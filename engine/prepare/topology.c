@@ -308,8 +308,16 @@ static void list_cluster_atoms(struct topology *t, const int *tree, int natoms)
         }
 }
 
-/* Whether all distances of a cluster share an atom; then it becomes the first, and the others follow in the distances'
- * order. */
+#define STAR_ARM_MOST 0.24 /* nm: single precision has no room for more (engine/cuda/motion/held32.cuh) */
+
+/* As arms of a star are. */
+static bool short_enough(const struct fixed_distance *d)
+{
+    return d->r0[0] < STAR_ARM_MOST && d->r0[1] < STAR_ARM_MOST;
+}
+
+/* Whether all distances of a cluster share an atom and are short; then it becomes the first, and the others follow in
+ * the distances' order. */
 static bool order_star(struct topology *t, const struct cluster *c)
 {
     const struct fixed_distance *d = &t->distances[c->first];
@@ -317,7 +325,8 @@ static bool order_star(struct topology *t, const struct cluster *c)
     for (int end = 0; end < 2 && c->count <= STAR_ARMS && c->natoms == c->count + 1; end++) {
         int32_t center = d[0].atom[end];
         uint32_t shared = 0;
-        while (shared < c->count && (d[shared].atom[0] == center || d[shared].atom[1] == center))
+        while (shared < c->count && (d[shared].atom[0] == center || d[shared].atom[1] == center) &&
+               short_enough(&d[shared]))
             shared++;
         if (shared < c->count)
             continue;

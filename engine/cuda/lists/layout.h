@@ -218,7 +218,7 @@ struct soft_rule32 {
     float start6; /* nm^6: what soft_point_of() has for Lennard-Jones in the place of farthest6 */
 };
 
-/* What forces of perturbed pairs ask of an atom: its charge, e, and Lennard-Jones type in states A and B. */
+/* What perturbed pairs, and the grid, ask of an atom: its charge, e, and Lennard-Jones type in states A and B. */
 struct atom_states {
     float charge[2];
     int32_t type[2];

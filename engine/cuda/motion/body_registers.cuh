@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * One timestep of one body, for every kernel that does timesteps: rigid waters and stars (an atom with some bound to
- * it, or none) in registers, any other body in memory.
+ * One body in double precision: rigid waters and stars (an atom with some bound to it, or none) in registers, for tiny
+ * systems' timesteps and for samples; any other body in memory, for every kernel that does timesteps.
  */
 #ifndef SHOAL_ENGINE_CUDA_MOTION_BODY_REGISTERS_CUH
 #define SHOAL_ENGINE_CUDA_MOTION_BODY_REGISTERS_CUH
@@ -276,20 +276,6 @@ static __device__ __forceinline__ void hold_along(const struct motion *s, const 
     to.x[d] = x;
     to.v[d] = v + (rule || s->c->pending ? push : 0);
     to.push[d] = rule ? noise : push;
-}
-
-/* False: it has been thrown out, and nothing but x_old is written. */
-static __device__ __forceinline__ bool store_atom(const struct motion *s, int32_t i, struct held_atom from)
-{
-    for (int d = 0; d < 3; d++)
-        s->x_old[i][d] = s->x[i][d];
-    if (thrown_out(s, i, from.x))
-        return false;
-    for (int d = 0; d < 3; d++) {
-        s->x[i][d] = from.x[d];
-        s->v[i][d] = from.v[d];
-    }
-    return true;
 }
 
 /* ---- any other body, in memory ---- */

@@ -6,7 +6,7 @@
  * thread. The thread that writes an atom also converts it to fractions of the box for the lists of the next step. What
  * needs all bodies (the end of the step, the center-of-mass motion) is done by the last block to finish.
  */
-#include "engine/cuda/motion/body_registers.cuh"
+#include "engine/cuda/motion/star32.cuh"
 #include "engine/cuda/motion/water32.cuh"
 #include "engine/cuda/lists/place.cuh"
 #include "engine/run/switches.h"
@@ -73,7 +73,7 @@ static __device__ inline struct body_rows rows_of(const struct motion_table *m, 
 /* The bodies of a block: waters, or the others. */
 union room {
     struct held32 of_water[STEP_WATERS][water::ATOMS];
-    struct held of_other[STEP_BODIES];
+    struct held_star32 of_other[STEP_BODIES];
 };
 
 /* The k-th atom of a body of the block; -1: there is none in this place, or its body is worked on in memory. */
@@ -96,7 +96,7 @@ static __device__ __forceinline__ struct place_of_atom place_at(const struct mot
 /* What is read of an atom. */
 struct arrived {
     struct place_of_atom at;
-    double mass; /* of no water's */
+    float inverse_mass, inverse_root; /* 1/u, and the root of that */
     double x[3], v[3];
     int64_t f[3];
 };
@@ -107,8 +107,14 @@ static __device__ __forceinline__ struct arrived arrive(const struct motion *s, 
     struct arrived a = {place_at(s->m, rows, place)};
     if (a.at.atom < 0)
         return a;
-    if (!rows.waters)
-        a.mass = mass_of(&s->masses, a.at.atom);
+    if (rows.waters) {
+        const struct water_shape32 *shape = &water(s, rows.first + a.at.body).shape->single;
+        a.inverse_mass = shape->inverse_mass[a.at.k > 0];
+        a.inverse_root = shape->inverse_root[a.at.k > 0];
+    } else {
+        a.inverse_mass = inverse_mass32(s->masses, a.at.atom);
+        a.inverse_root = sqrtf(a.inverse_mass);
+    }
     for (int d = 0; d < 3; d++) {
         a.x[d] = s->x[a.at.atom][d];
         a.v[d] = s->v[a.at.atom][d];
@@ -117,34 +123,20 @@ static __device__ __forceinline__ struct arrived arrive(const struct motion *s, 
     return a;
 }
 
-static __device__ __forceinline__ void hold_other(const struct motion *s, const struct motion_rule *rule,
-                                                  const struct arrived &a, union room *room)
-{
-    double noise[3];
-    const double inverse_root = root_inverse(a.mass);
-    if (rule)
-        noise_of(s, rule, s->c->step, a.at.atom, inverse_root, noise);
-    const double kick = kick_of(s, rule, inverse_root);
-    const struct held_atom to = held_atom_of(&room->of_other[a.at.body], a.at.k);
-    for (uint32_t d = 0; d < 3; d++)
-        hold_along(s, rule, kick, noise[d], a.x[d], a.v[d], a.f[d], to, d);
-}
-
-/* Of a water. */
+/* Kicked. */
 template <bool RULE>
-static __device__ __forceinline__ void hold_water(const struct motion *s, const struct motion_rule32 &rule,
-                                                  const struct body_rows &rows, const struct arrived &a,
-                                                  union room *room)
+static __device__ __forceinline__ void hold(const struct motion *s, const struct motion_rule32 &rule,
+                                            const struct body_rows &rows, const struct arrived &a, union room *room)
 {
-    const struct water_shape32 *shape =
-        &in_global(s->m->shapes)[in_global(s->m->waters)[rows.first + a.at.body].shape].single;
-    const uint32_t site = a.at.k > 0;
-    const float kick = (RULE ? 1.0f : 0.5f) * rule.kick * shape->inverse_mass[site];
-    struct held32 *to = &room->of_water[a.at.body][a.at.k];
+    if (a.at.atom < 0)
+        return;
+    struct held32 *to = rows.waters ? &room->of_water[a.at.body][a.at.k] : &room->of_other[a.at.body].atom[a.at.k];
+    const float kick = (RULE ? 1.0f : 0.5f) * rule.kick * a.inverse_mass, noise = rule.noise * a.inverse_root;
     float deviate[4];
     if (RULE)
         philox_normal(philox_at(s->c->seed, s->c->replica, s->c->step, STREAM_TIMESTEP, (uint32_t)a.at.atom), deviate);
-    const float noise = rule.noise * shape->inverse_root[site];
+    if (!rows.waters)
+        room->of_other[a.at.body].inverse_mass[a.at.k] = a.inverse_mass;
     for (int d = 0; d < 3; d++) {
         const float push = kick * float_of(a.f[d]);
         to->x[d] = (int32_t)position_bits(a.x[d]);
@@ -153,15 +145,17 @@ static __device__ __forceinline__ void hold_water(const struct motion *s, const 
     }
 }
 
+/* False, and *bad: its constraints have no solution. */
 template <bool RULE>
-static __device__ __forceinline__ bool move_water(const struct motion *s, const struct water &w,
-                                                  const struct motion_rule32 &rule, struct held32 atom[water::ATOMS])
+static __device__ __forceinline__ bool advance32(const struct motion *s, const struct motion_rule32 &rule,
+                                                 const struct body_rows &rows, uint32_t k, union room *room,
+                                                 struct constrain_failure *bad)
 {
-    if (water32_advance<RULE>(w.shape->single, rule, atom))
-        return true;
-    const struct constrain_failure bad = {{w.atom[0], w.atom[1]}, INFINITY};
-    halt_constraint(s->c, &bad);
-    return false;
+    const struct body b = body_at(s->m, rows.first + k);
+    if (!rows.waters)
+        return star32_advance<RULE>(s, rule, rows.first + k - s->m->nwaters, b, &room->of_other[k], bad);
+    return water32_advance<RULE>(water(s, rows.first + k).shape->single, rule, room->of_water[k]) ||
+           fail(bad, b.atom[0], b.atom[1], INFINITY);
 }
 
 /* The k-th body of the block. False: it cannot be moved. */
@@ -171,11 +165,13 @@ static __device__ __forceinline__ bool move(const struct motion *s, const struct
                                             const struct body_rows &rows, uint32_t k, union room *room)
 {
     const uint32_t i = rows.first + k;
-    const bool quick = is_quick(s->m, i);
-    if (quick && rows.waters)
-        return move_water<RULE>(s, water(s, i), rule32, room->of_water[k]);
-    if (quick)
-        return advance(s, rule, star(s, i - s->m->nwaters), &room->of_other[k]);
+    struct constrain_failure bad;
+    if (is_quick(s->m, i)) {
+        const bool good = advance32<RULE>(s, rule32, rows, k, room, &bad);
+        if (!good)
+            halt_constraint(s->c, &bad);
+        return good;
+    }
     const bool good = advance_slowly(s, rule, i);
     const struct body b = body_at(s->m, i);
     for (uint32_t n = 0; n < b.natoms; n++)
@@ -199,8 +195,8 @@ static __device__ __forceinline__ struct leaving leave(const struct motion_table
 }
 
 /* An atom to where it is kept; x: where. False: it has been thrown out, and nothing but x_old is written. */
-static __device__ __forceinline__ bool store_water(const struct motion *s, float farthest, int32_t i,
-                                                   const struct held32 &from, double x[3])
+static __device__ __forceinline__ bool store_atom32(const struct motion *s, float farthest, int32_t i,
+                                                    const struct held32 &from, double x[3])
 {
     bool good = true;
     for (int d = 0; d < 3; d++) {
@@ -220,23 +216,17 @@ static __device__ __forceinline__ bool store_water(const struct motion *s, float
     return true;
 }
 
-/* The same, and to the grid. False: it cannot be. */
+/* The same, and to the grid. */
 static __device__ __forceinline__ bool settle(const struct motion *s, const struct placing *placing,
                                               const struct body_rows &rows, const struct leaving &l, union room *room)
 {
+    double x[3];
     if (l.at.atom < 0)
         return true;
-    double of_water[3];
-    const double *x = of_water;
-    if (rows.waters) {
-        if (!store_water(s, placing->farthest, l.at.atom, room->of_water[l.at.body][l.at.k], of_water))
-            return false;
-    } else {
-        const struct held_atom held = held_atom_of(&room->of_other[l.at.body], l.at.k);
-        x = held.x;
-        if (!store_atom(s, l.at.atom, held))
-            return false;
-    }
+    const struct held32 &from =
+        rows.waters ? room->of_water[l.at.body][l.at.k] : room->of_other[l.at.body].atom[l.at.k];
+    if (!store_atom32(s, placing->farthest, l.at.atom, from, x))
+        return false;
     place_atom(placing, l.slot, l.at.atom, x);
     return true;
 }
@@ -279,10 +269,7 @@ static __device__ __forceinline__ void step(const A &a, const struct motion_rule
     for (uint32_t place = threadIdx.x; place < places; place += CUDA_BLOCK) {
         const struct arrived now = next;
         next = arrive(&s, rows, place + CUDA_BLOCK);
-        if (now.at.atom >= 0 && rows.waters)
-            hold_water<RULE>(&s, rule32, rows, now, &room);
-        else if (now.at.atom >= 0)
-            hold_other(&s, rule, now, &room);
+        hold<RULE>(&s, rule32, rows, now, &room);
     }
     __syncthreads();
     if (threadIdx.x < rows.count)

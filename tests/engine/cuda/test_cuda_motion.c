@@ -14,11 +14,21 @@
 
 #include <cmocka.h>
 
+#include "engine/math/vec.h"
 #include "engine/run/program.h"
 #include "tests/lib/emulate/emulate.h"
 #include "tests/lib/toy.h"
 
 #define WINDOWS 3
+
+/* Copies of the clusters: so few that a system is tiny, whose timesteps are in double precision, and more. */
+enum { FEW = 4, MORE = 9 };
+
+/* nm, after 15 steps. Single precision rounds velocities to 1e-7 nm/ps in each step. */
+static double tolerance_of(int copies)
+{
+    return copies == FEW ? 1e-9 : 1e-7;
+}
 
 /* Clusters of 1 to 5 atoms in 4 arms and less, one ring of three; each atom held by a spring. perturbed: lengths and
  * masses have a B state. */
@@ -138,11 +148,11 @@ static struct settings settings_of(enum integrator kind)
 
 static void test_clusters(void **state)
 {
-    for (int copies = 5; copies <= 9; copies += 4) { /* tiny or not */
+    for (int copies = FEW; copies <= MORE; copies += MORE - FEW) {
         struct system *s = clusters(copies, false);
         for (int kind = INTEGRATOR_VELOCITY_VERLET; kind <= INTEGRATOR_LANGEVIN_MIDDLE; kind++) {
             struct settings set = settings_of(kind);
-            compare(s, &set, 1e-9, 1e-6);
+            compare(s, &set, tolerance_of(copies), 1e-6);
         }
         toy_system_free(s);
     }
@@ -153,12 +163,12 @@ static void test_perturbed_clusters(void **state)
     double lambda[WINDOWS][LAMBDA_COUNT] = {0};
     for (int w = 0; w < WINDOWS; w++)
         lambda[w][LAMBDA_BONDED] = lambda[w][LAMBDA_MASS] = (const double[]){0, 0.4, 1}[w];
-    for (int copies = 5; copies <= 9; copies += 4) { /* tiny or not */
+    for (int copies = FEW; copies <= MORE; copies += MORE - FEW) {
         struct system *s = clusters(copies, true);
         for (int kind = INTEGRATOR_VELOCITY_VERLET; kind <= INTEGRATOR_LANGEVIN_MIDDLE; kind++) {
             struct settings set = settings_of(kind);
             set.alchemy = (struct alchemy_settings){.kind = ALCHEMY_B_STATES, .nwindows = WINDOWS, .lambda = lambda};
-            compare(s, &set, 1e-9, 1e-6);
+            compare(s, &set, tolerance_of(copies), 1e-6);
         }
         toy_system_free(s);
     }
@@ -203,9 +213,62 @@ static void test_perturbed_water(void **state)
     }
 }
 
+/* ---- lengths ---- */
+
+static double length(const double (*x)[3], int i, int j)
+{
+    double r[3];
+    vec_sub(x[i], x[j], r);
+    return sqrt(vec_dot(r, r));
+}
+
+/* By how much of itself the fixed distance that is furthest off is wrong. */
+static double worst_length(const struct system *s, const double (*x)[3])
+{
+    double worst = 0;
+    for (int b = 0; b < s->nbonds; b++)
+        worst = fmax(worst, fabs(length(x, s->bonds[b].atom[0], s->bonds[b].atom[1]) / s->bonds[b].r0[0] - 1));
+    for (int w = 0; w < s->nsettles; w++)
+        for (int k = 0; k < 3; k++) {
+            const struct settle *held = &s->settles[w];
+            const int atom[3] = {held->oxygen, held->hydrogen[0], held->hydrogen[1]};
+            const double r0 = k == 1 ? held->r_hh : held->r_oh;
+            worst = fmax(worst, fabs(length(x, atom[k], atom[(k + 1) % 3]) / r0 - 1));
+        }
+    return worst;
+}
+
+/* One step mends lengths that are off, and leaves them right to more than single precision has of a position. */
+static void test_lengths(void **state)
+{
+    struct system *systems[] = {toy_water(5), clusters(MORE, false)};
+    struct settings sets[] = {settings_of_water(INTEGRATOR_VELOCITY_VERLET, 5),
+                              settings_of(INTEGRATOR_VELOCITY_VERLET)};
+    for (int k = 0; k < 2; k++) {
+        struct system *s = systems[k];
+        struct toy t = {.dev = opened(&cuda_program)};
+        struct err e = {0};
+        double(*x)[3] = xcalloc((size_t)s->natoms, sizeof *x);
+        for (int i = 0; i < s->natoms; i++)
+            for (int d = 0; d < 3; d++)
+                s->x[i][d] += 1e-5 * sin(7 * i + 2 * d);
+        if (model_new(&t.model, t.dev, s, &sets[k], &e) || sim_new(&t.sim, t.model, 0, 0, &e))
+            fail_msg("%s", e.msg);
+        toy_run(t.sim, SIM_STEP, 1);
+        if (sim_get(t.sim, x, NULL, NULL, &e))
+            fail_msg("%s", e.msg);
+        assert_true(worst_length(s, s->x) > 1e-5);
+        near("the length that is furthest off", 0, worst_length(s, x), 2e-8);
+        free(x);
+        toy_close(&t);
+        toy_system_free(s);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_clusters), cmocka_unit_test(test_perturbed_clusters),
-                                       cmocka_unit_test(test_water), cmocka_unit_test(test_perturbed_water)};
+                                       cmocka_unit_test(test_water), cmocka_unit_test(test_perturbed_water),
+                                       cmocka_unit_test(test_lengths)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
