@@ -19,6 +19,8 @@
 #define ROUNDS32 100 /* of the iteration, at most */
 #define LAST32 1e-7f /* relative deviation of a length's square, from which on one round is enough */
 #define MOST32 1e-6f /* where rounding holds it above that in bodies that turn far: what is accepted */
+#define WRONG32 1.0f /* from which on there is no solution: the body has turned by 45 degrees */
+#define ROOM32 0.25  /* nm along each axis: differences of positions within a body are below that */
 
 /* An atom of a body between its threads. */
 struct held32 {
@@ -104,7 +106,7 @@ PAIR_FN float excess32(float before, const float r[3], const float moved[3])
     return sum;
 }
 
-/* a - b, which must be smaller than 0.25 nm. */
+/* a - b, which must be smaller than ROOM32. */
 PAIR_FN int32_t apart32(const struct held32 &a, const struct held32 &b, int d)
 {
     return (int32_t)((uint32_t)a.x[d] - (uint32_t)b.x[d]);

@@ -163,7 +163,7 @@ PAIR_FN float star32_constrain(const struct star32 &star, const float *inverse_m
         pull[k] = 0;
         sub32(step[k + 1], step[0], moved[k]);
     }
-    for (int n = 0; n < ROUNDS32 && !(largest <= LAST32); n++) {
+    for (int n = 0; n < ROUNDS32 && !(largest <= LAST32) && !(n > 0 && largest > WRONG32); n++) {
         float off[STAR_ARMS], more[STAR_ARMS], recoil[3];
         largest = 0;
 #pragma unroll

@@ -3,6 +3,7 @@
  * Velocities on a GPU: new ones, by one block, and those at the time of x, a thread a body.
  */
 #include "engine/cuda/motion/body_registers.cuh"
+#include "engine/cuda/motion/held32.cuh"
 
 KERNEL(thermalize, a, __launch_bounds__(CUDA_ONE_BLOCK))
 {
@@ -111,6 +112,20 @@ static __device__ __forceinline__ void react_quickly(const struct motion *s, con
     }
 }
 
+/* Timesteps do not know of atoms that they have no room for between them, which only coordinates of a start can have.
+ */
+template <class BODY>
+static __device__ __forceinline__ void check_room(const struct motion *s, const struct body *b, const struct held *h)
+{
+#pragma unroll
+    for (uint32_t k = 1; k < BODY::ATOMS; k++)
+        for (int d = 0; d < 3; d++)
+            if (k < b->natoms && !(fabs(h->x[k][d] - h->x[0][d]) < ROOM32)) {
+                const struct constrain_failure bad = {{b->atom[0], b->atom[k]}, INFINITY};
+                halt_constraint(s->c, &bad);
+            }
+}
+
 template <class BODY>
 static __device__ __forceinline__ void measure_quickly(const struct motion *s, const BODY &body, uint32_t i,
                                                        const double (*v_in)[3], struct moments *sum)
@@ -130,6 +145,7 @@ static __device__ __forceinline__ void measure_quickly(const struct motion *s, c
             h.v[k][d] = v_in[atom][d] + (s->c->pending ? h.push[k][d] : 0);
         }
     }
+    check_room<BODY>(s, &b, &h);
     body.project(&h, &old);
 #pragma unroll
     for (uint32_t k = 0; k < BODY::ATOMS; k++) {

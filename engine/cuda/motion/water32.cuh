@@ -82,7 +82,7 @@ PAIR_FN bool water32_constrain(const struct water_shape32 &w, const struct sides
     sub32(s.side[1], s.side[0], third);
     sub32(step[0], step[1], moved[0]);
     sub32(step[0], step[2], moved[1]);
-    for (int n = 0; n < ROUNDS32 && !(largest <= LAST32); n++) {
+    for (int n = 0; n < ROUNDS32 && !(largest <= LAST32) && !(n > 0 && largest > WRONG32); n++) {
         float off[3], more[3];
         sub32(moved[1], moved[0], moved[2]);
         off[0] = excess32(s.excess[0], s.side[0], moved[0]);

@@ -265,10 +265,27 @@ static void test_lengths(void **state)
     }
 }
 
+/* Coordinates in which a hydrogen is so far from its atom that timesteps have no room for that: said at the first
+ * sample. */
+static void test_torn(void **state)
+{
+    struct system *s = clusters(MORE, false);
+    const struct settings set = settings_of(INTEGRATOR_VELOCITY_VERLET);
+    struct toy t = {.dev = opened(&cuda_program)};
+    struct err e = {0};
+    memcpy(s->x[s->bonds[0].atom[1]], s->x[s->bonds[0].atom[0]], sizeof *s->x);
+    s->x[s->bonds[0].atom[1]][0] += 0.4;
+    if (model_new(&t.model, t.dev, s, &set, &e) || sim_new(&t.sim, t.model, 0, 0, &e))
+        fail_msg("%s", e.msg);
+    assert_int_equal(toy_try(t.sim, SIM_SAMPLE, 1, &e), -ERR_CONSTRAINT);
+    toy_close(&t);
+    toy_system_free(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_clusters), cmocka_unit_test(test_perturbed_clusters),
-                                       cmocka_unit_test(test_water), cmocka_unit_test(test_perturbed_water),
-                                       cmocka_unit_test(test_lengths)};
+                                       cmocka_unit_test(test_water),    cmocka_unit_test(test_perturbed_water),
+                                       cmocka_unit_test(test_lengths),  cmocka_unit_test(test_torn)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
