@@ -11,7 +11,7 @@
 
 int cuda_mark(struct dev *dev, struct lane *lane, struct mark *out, struct err *e)
 {
-    struct cuda_dev *d = cuda(dev);
+    struct cuda_dev *d = cuda_enter(dev);
     int rc = cuda_lost(d, e);
     if (rc)
         return rc;
@@ -26,7 +26,7 @@ int cuda_mark(struct dev *dev, struct lane *lane, struct mark *out, struct err *
 /* Lanes that share a queue of the hardware are no matter: what is waited for was submitted before. */
 int cuda_follow(struct dev *dev, struct lane *lane, struct lane *before, struct err *e)
 {
-    struct cuda_dev *d = cuda(dev);
+    struct cuda_dev *d = cuda_enter(dev);
     int rc = cuda_lost(d, e);
     if (rc)
         return rc;
@@ -81,7 +81,7 @@ static void sleep_for(double microseconds)
 
 int cuda_poll(struct dev *dev, int timeout_ms, struct err *e)
 {
-    struct cuda_dev *d = cuda(dev);
+    struct cuda_dev *d = cuda_enter(dev);
     double start = dev_now(), now = start, until = timeout_ms < 0 ? 1e300 : start + 1e3 * timeout_ms;
     for (;; now = dev_now()) {
         int rc = cuda_lost(d, e);
