@@ -20,8 +20,10 @@
  * exit 0
  *
  * worker -> shoald
- *   hello    {protocol, device, model, slots, pid, version, energy_mj}
- *            once, first. protocol: FRAMES_PROTOCOL
+ *   hello    {protocol, device, model, slots, pid, version, limits, memory: {total, free, slab, cards, joined},
+ *            energy_mj}
+ *            once, first. protocol: FRAMES_PROTOCOL. joined: devices that the name of the device has, of which so many
+ *            cards are open; memory, here and in load, is of the card that has least for replicas
  *   progress {replica, stage, step, steps, time_ps}
  *            step and steps count over all stages. Of a walker switched too, also of segment: timesteps of switches
  *            that it has done beside these
@@ -29,16 +31,13 @@
  *            a checkpoint is durable, and outputs are fsynced up to it: bytes is an object, file name in the folder ->
  *            its length at the checkpoint
  *   load     {slots, busy, us_per_replica_step, ns_per_day, memory: {total, free, used, replica},
- *            replicas: [[replica, bytes]], energy_mj}
+ *            replicas: [[replica, bytes, card]], energy_mj}
  *            when the first replica begins, every few seconds while replicas run, and when none runs any more: how many
  *            replicas are wanted from now on; the share of the time since in which the device had work; what all
  *            replicas did together; bytes, of the device, that it can still give, that this worker has, of the largest
- *            replica, and of each that has some. energy_mj, also of hello: what the device has taken since its driver
- *            was loaded, in millijoules; 0: it does not tell
- *   event    {replica, kind, message}
- *            worth a row: list grown, graph drift, production begun
- *   done     {replica, step}
- *            all stages finished, final files in place
+ *            replica, and of each that has some, with the name of its card. energy_mj, also of hello: what the device
+ * has taken since its driver was loaded, in millijoules; 0: it does not tell event    {replica, kind, message} worth a
+ * row: list grown, graph drift, production begun done     {replica, step} all stages finished, final files in place
  *   stopped  {replica, step}
  *   failed   {replica, code, message, step}
  *            code: its number in schemas/errors.def

@@ -220,7 +220,7 @@ static void run_some(struct told told[WINDOWS], unsigned windows, int stop_after
 {
     static const char *const folders[WINDOWS] = {"lambda_00", "lambda_01", "lambda_02"};
     struct models models = {.dev = &fake_dev};
-    struct runner runner = {.dev = &fake_dev};
+    struct runner runner = {.dev = {&fake_dev}};
     struct err e = {0};
     struct exchange *exchange = exchange_new(__builtin_popcount(windows));
     memset(told, 0, WINDOWS * sizeof *told);
