@@ -3,7 +3,7 @@
  * shoal-worker serve: runs what shoald says over the socket on descriptor 3 (daemon/processes/frames.h).
  *
  * It ends with status 0 after a drain (asked by a frame or by SIGTERM or SIGINT: every replica makes a checkpoint
- * first) or when shoald is gone; with another status when the device is lost or a message makes no sense: shoald starts
+ * first) or when shoald is gone; with another status when a device is lost or a message makes no sense: shoald starts
  * a fresh one.
  */
 #include <errno.h>

@@ -66,6 +66,7 @@ static int look_at_streams(struct cuda_dev *d, double now, struct err *e)
     if (now - d->looked_at < LOOK_EVERY)
         return 0;
     d->looked_at = now;
+    cuda_enter(&d->base);
     for (struct lane *lane = d->lanes; lane; lane = lane->next) {
         cudaError_t rc = cudaStreamQuery(lane->stream);
         if (rc != cudaSuccess && rc != cudaErrorNotReady)
@@ -79,9 +80,10 @@ static void sleep_for(double microseconds)
     nanosleep(&(struct timespec){.tv_nsec = (long)(1e3 * microseconds)}, NULL);
 }
 
+/* It asks CUDA for nothing but once a second: several devices may be looked at in turn, often. */
 int cuda_poll(struct dev *dev, int timeout_ms, struct err *e)
 {
-    struct cuda_dev *d = cuda_enter(dev);
+    struct cuda_dev *d = cuda(dev);
     double start = dev_now(), now = start, until = timeout_ms < 0 ? 1e300 : start + 1e3 * timeout_ms;
     for (;; now = dev_now()) {
         int rc = cuda_lost(d, e);

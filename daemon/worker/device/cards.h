@@ -9,9 +9,10 @@
 
 #include "daemon/host/room.h"
 #include "daemon/worker/device/models.h"
+#include "daemon/worker/threads/runner.h"
 #include "graphs/dev_open.h"
 
-enum { CARDS_MAX = 16 };
+enum { CARDS_MAX = RUNNER_DEVICES };
 
 struct worker_card {
     char name[DEV_NAME];
