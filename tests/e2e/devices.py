@@ -132,13 +132,13 @@ def memory():
         assert s.call("POST", "/v1/ensembles", body_of("more"))[0] == 413
 
 
-def submit_exchanging(s, key):
+def submit_exchanging(s, key, steps=320):
     spec, files = tiny("together", seed=9, windows=(0, 0.1, 0.2), checkpoint="20 steps")
     spec = re.sub("(?s)protocol:.*?run:", """protocol:
   - minimize: {steps: 20}
-  - produce: {time: 240 steps, ensemble: nvt, sample-every: 10 steps, frames-every: 40 steps}
+  - produce: {time: %d steps, ensemble: nvt, sample-every: 10 steps, frames-every: 40 steps}
 exchange: {every: 10 steps}
-run:""", spec)
+run:""" % steps, spec)
     status, answer = s.call("POST", "/v1/ensembles", {"spec": spec, "spec_name": "tiny.yaml", "files": files, "id": key})
     assert status == 201, answer
     return answer["id"]
@@ -160,19 +160,22 @@ def joined():
     restart_on(s, both)
     device, = s.call("GET", "/v1/version")[1]["devices"]
     assert device["device"] == both and device["slots"] == 3 and device["cards"] == {"open": 2, "joined": 2}, device
+    ident = submit_exchanging(s, "long", 10**6)
+    until(lambda: {r["card"] for r in s.call("GET", "/v1/version")[1]["devices"][0].get("replicas", ())} == {"cpu:1", "cpu:2"})
+    assert where(s, ident) == {both} and both in s.shoal(SHOAL, "status", ident)
+    s.shoal(SHOAL, "cancel", ident)
     ident = submit_exchanging(s, "together")
 
-    def saved():
-        return sum(r["step"] for r in s.get(ident)["replicas"] if r["state"] == "running")
-    until(lambda: {r["card"] for r in s.call("GET", "/v1/version")[1]["devices"][0].get("replicas", ())} == {"cpu:1", "cpu:2"})
-    assert {r["device"] for r in s.get(ident)["replicas"]} == {both} and both in s.shoal(SHOAL, "status", ident)
-    until(lambda: saved() > 150)
+    def go_on(least):
+        until(lambda: sum(r["step"] for r in s.get(ident)["replicas"]) > least)
+        assert s.get(ident)["state"] == "running"
+    go_on(150)
     s.kill()
     restart_on(s, "cpu:1")
-    until(lambda: saved() > 300)
+    go_on(350)
     s.stop()
     restart_on(s, both)
-    until(lambda: saved() > 450)
+    go_on(600)
     os.kill(s.workers()[0], signal.SIGKILL)
     s.wait_done(ident)
     found = s.outputs(ident)
@@ -192,7 +195,7 @@ def missing():
     s = Service(SHOALD, WORKER, os.path.join(ROOT, "missing"), device=name)
     s.start()
     assert s.call("GET", "/v1/version")[1]["devices"][0]["cards"] == {"open": 1, "joined": 2}
-    assert "; 1 of 2 cards" in s.shoal(SHOAL, "status")
+    assert "; 1 of 2 cards" in s.shoal(SHOAL, "status") and "1 of 2 cards" in s.shoal(SHOAL, "status", "--devices")
     with open(s.log, encoding="utf-8") as f:
         assert "cpu:0 is left out of cpu:1+cpu:0: device 'cpu:0': expected cpu" in f.read()
     ident = submit_exchanging(s, "a")
