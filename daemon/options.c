@@ -43,21 +43,63 @@ static int refuse_twice(const char *name, const char *before, struct err *e)
 extern const char shoald_schema_text[];
 extern const size_t shoald_schema_text_len;
 
-static int add_device(void *options, const char *name, struct err *e)
+static int check_name(const char *name, struct err *e)
 {
-    struct options *o = options;
-    if (o->ndevices == DEVICES_MAX)
-        return err_set(e, ERR_USAGE, "--device: at most %d", DEVICES_MAX);
     if (device_is_gpu(name) && !device_id(name) && !isdigit((unsigned char)name[strcspn(name, ":") + 1]))
         return err_set(e, ERR_USAGE,
                        "--device %s: expected a number, as in cuda:0, or an id as nvidia-smi -L lists it, as in "
                        "cuda:GPU-3f6b or cuda:MIG-8c1d",
                        name);
-    for (int i = 0; i < o->ndevices; i++)
-        if (may_be_same_gpu(o->devices[i], name))
-            return refuse_twice(name, o->devices[i], e);
-    o->devices[o->ndevices++] = name;
     return 0;
+}
+
+/* A part of a joined name: a process that opens a GPU by its id opens no other. */
+static int check_part(const char *joined, const char *name, struct err *e)
+{
+    const size_t kind = strcspn(joined, ":+");
+    if (device_id(name))
+        return err_set(e, ERR_USAGE, "--device %s: expected numbers of the GPUs that are joined, as in cuda:0+cuda:1",
+                       joined);
+    if (kind != strcspn(name, ":") || strncmp(joined, name, kind) != 0)
+        return err_set(e, ERR_USAGE, "--device %s: expected devices of one kind, as in cuda:0+cuda:1", joined);
+    return 0;
+}
+
+/* Whether one of the first `n` parts of `before` may be the GPU `name`. */
+static int refuse_among(const char *name, const char *before, int n, struct err *e)
+{
+    char part[DEVICES_NAME];
+    for (int i = 0; i < n; i++) {
+        device_part(before, i, part, sizeof part);
+        if (may_be_same_gpu(part, name))
+            return refuse_twice(name, part, e);
+    }
+    return 0;
+}
+
+static int add_device(void *options, const char *name, struct err *e)
+{
+    struct options *o = options;
+    char part[DEVICES_NAME];
+    const int parts = device_joined(name);
+    int rc = 0;
+    if (o->ndevices == DEVICES_MAX)
+        return err_set(e, ERR_USAGE, "--device: at most %d", DEVICES_MAX);
+    if (strlen(name) >= DEVICES_NAME)
+        return err_set(e, ERR_USAGE, "--device %s: expected a name of at most %d bytes", name, DEVICES_NAME - 1);
+    for (int i = 0; i < parts && !rc; i++) {
+        device_part(name, i, part, sizeof part);
+        rc = parts > 1 ? check_part(name, part, e) : 0;
+        if (!rc)
+            rc = check_name(part, e);
+        if (!rc)
+            rc = refuse_among(part, name, i, e);
+        for (int k = 0; k < o->ndevices && !rc; k++)
+            rc = refuse_among(part, o->devices[k], device_joined(o->devices[k]), e);
+    }
+    if (!rc)
+        o->devices[o->ndevices++] = name;
+    return rc;
 }
 
 static const struct arg rows[] = {
@@ -68,9 +110,11 @@ static const struct arg rows[] = {
         .help = "Unix socket of the API [$XDG_RUNTIME_DIR/shoald/api.sock; root: /run/shoald/api.sock]"),
     ARG(TEXT, "state", "DIR", struct options, state, .fixed = true, .example = "/var/lib/shoald",
         .help = "database and outputs [$XDG_STATE_HOME/shoald; root: /var/lib/shoald]"),
-    ARG_CALL("device", "DEVICE", .take = add_device, .fixed = true, .example = "cuda:0",
-             .help = "cpu, cuda:0, cuda:GPU-UUID, cuda:MIG-UUID (as nvidia-smi -L lists them, or their beginnings); "
-                     "may be repeated [every usable GPU, else cpu]; with :eager behind it without graphs"),
+    ARG_CALL(
+        "device", "DEVICE", .take = add_device, .fixed = true, .example = "cuda:0",
+        .help = "cpu, cuda:0, cuda:GPU-UUID, cuda:MIG-UUID (as nvidia-smi -L lists them, or their beginnings); "
+                "may be repeated [every usable GPU, else cpu]; with :eager behind it without graphs; cuda:0+cuda:1 are "
+                "one device, whose worker spreads replicas over both"),
     ARG(WHOLE, "slots", "N", struct options, slots, .least = 1, .most = MOST, .fixed = true, .example = "24",
         .help = "replicas at once on each device [the worker's choice: a GPU's is measured]"),
     ARG(FLAG, "portable", NULL, struct options, portable, .fixed = true,

@@ -39,4 +39,23 @@ static inline size_t device_id_length(const char *id)
     return strcspn(id, ":");
 }
 
+/* A name may join devices, as "cuda:0+cuda:1" does: how many there are. */
+static inline int device_joined(const char *name)
+{
+    int n = 1;
+    for (const char *at = name; (at = strchr(at, '+')); at++)
+        n++;
+    return n;
+}
+
+/* The name of number i of them, from 0, cut to `size` bytes with its end. */
+static inline void device_part(const char *name, int i, char *out, size_t size)
+{
+    for (; i > 0; i--)
+        name = strchr(name, '+') + 1;
+    const size_t n = strcspn(name, "+"), most = size - 1;
+    memcpy(out, name, n < most ? n : most);
+    out[n < most ? n : most] = '\0';
+}
+
 #endif

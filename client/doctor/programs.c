@@ -31,6 +31,15 @@ static void check_worker(struct doctor *d)
     buf_free(&said);
 }
 
+static void check_cards(struct doctor *d, const json_t *device)
+{
+    const json_t *cards = json_object_get(device, "cards");
+    const long long open = answer_whole(cards, "open"), joined = answer_whole(cards, "joined");
+    if (open < joined)
+        doctor_say(d, "service", "its log says why, journalctl -u shoald; they are tried again after a restart of it",
+                   "device %s has %lld of its %lld cards", answer_text(device, "device"), open, joined);
+}
+
 /* Devices of the service that are in trouble; drained ones are not. */
 static void check_devices_of(struct doctor *d, const json_t *version)
 {
@@ -38,6 +47,7 @@ static void check_devices_of(struct doctor *d, const json_t *version)
     size_t i;
     json_array_foreach (json_object_get(version, "devices"), i, device) {
         const char *state = answer_text(device, "state"), *trouble = answer_text(device, "trouble");
+        check_cards(d, device);
         if (strcmp(state, "down") && strcmp(state, "sick"))
             continue;
         doctor_say(d, "service", "the service tries it again by itself; its log says more: journalctl -u shoald",

@@ -178,6 +178,15 @@ void status_put_remarks(const json_t *version, struct buf *out)
     put_left_out(json_object_get(version, "left_out"), out);
 }
 
+/* "1 of 2 cards", where a device joins several and not all are open. */
+static void put_cards(const json_t *device, const char *before, struct buf *out)
+{
+    const json_t *cards = json_object_get(device, "cards");
+    const long long open = answer_whole(cards, "open"), joined = answer_whole(cards, "joined");
+    if (open < joined)
+        buf_printf(out, "%s%lld of %lld cards", before, open, joined);
+}
+
 /* Lines about devices. */
 static void put_devices(const json_t *state, struct buf *out)
 {
@@ -189,6 +198,7 @@ static void put_devices(const json_t *state, struct buf *out)
         buf_printf(out, "%s  %s%s%s  %lld of %lld %s taken", answer_text(d, "device"), answer_text(d, "state"),
                    *model ? ", " : "", model, answer_whole(d, "running"), slots, number_word(slots, "slot", "slots"));
         put_load(d, out);
+        put_cards(d, "; ", out);
         put_drained(d, "; ", out);
         buf_printf(out, "%s%s\n", *trouble ? "; " : "", trouble);
     }
@@ -220,7 +230,8 @@ static void trouble_cell(struct table *t, const json_t *d)
 {
     const char *trouble = answer_text(d, "trouble");
     struct buf text = {0};
-    put_drained(d, "", &text);
+    put_cards(d, "", &text);
+    put_drained(d, text.len ? "; " : "", &text);
     buf_printf(&text, "%s%s", text.len && *trouble ? "; " : "", trouble);
     table_cell(t, "%s", text.data);
     buf_free(&text);

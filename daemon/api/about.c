@@ -30,6 +30,8 @@ json_t *api_replicas_on(const struct service *sv, int worker, uint32_t uid)
         json_object_set_new(j, "ensemble", seen ? json_string(r->ensemble->id) : json_null());
         json_object_set_new(j, "window", seen ? json_integer(r->window) : json_null());
         json_object_set_new(j, "repeat", seen ? json_integer(r->repeat) : json_null());
+        if (sv->sched.workers[worker].room.joined > 1)
+            json_object_set(j, "card", json_array_get(told, 2));
         json_array_append_new(list, j);
     }
     return list;
@@ -45,6 +47,8 @@ json_t *api_devices_json(const struct service *sv, uint32_t uid)
         json_object_set_new(d, "drained", api_hold_json(&k->health.drained));
         if (k->model)
             json_object_set_new(d, "model", json_string(k->model));
+        if (k->room.joined > 1)
+            json_object_set_new(d, "cards", json_pack("{s:i,s:i}", "open", k->room.cards, "joined", k->room.joined));
         if (sv->loads[w]) {
             json_object_update(d, sv->loads[w]);
             json_object_set_new(d, "replicas", api_replicas_on(sv, w, uid));

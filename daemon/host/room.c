@@ -10,6 +10,7 @@ int64_t room_taken(const struct room *r, int64_t replica, int64_t replicas)
 {
     if (replica <= 0)
         return 0;
+    replicas = (replicas + room_cards(r) - 1) / room_cards(r);
     if (replica > r->slab / 2)
         return replica * replicas;
     const int64_t each = r->slab / replica;
@@ -22,13 +23,13 @@ int64_t room_for(const struct room *r, int64_t tables, int64_t replica)
     if (left <= 0 || replica <= 0)
         return 0;
     if (replica > r->slab / 2)
-        return left / replica;
-    return left / r->slab * (r->slab / replica);
+        return room_cards(r) * (left / replica);
+    return room_cards(r) * (left / r->slab * (r->slab / replica));
 }
 
 json_t *room_json(const char *device, const struct room *r, int64_t tables, int64_t replica)
 {
-    return json_pack("{s:s,s:I,s:I,s:I,s:I}", "device", device, "memory_bytes", (json_int_t)r->total, "tables_bytes",
-                     (json_int_t)tables, "replica_bytes", (json_int_t)replica, "replicas",
+    return json_pack("{s:s,s:I,s:I,s:I,s:I}", "device", device, "memory_bytes", (json_int_t)(room_cards(r) * r->total),
+                     "tables_bytes", (json_int_t)tables, "replica_bytes", (json_int_t)replica, "replicas",
                      (json_int_t)room_for(r, tables, replica));
 }

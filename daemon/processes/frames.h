@@ -8,20 +8,25 @@
  * shoald -> worker
  *   start    {set, ensemble, directory, windows, attempt, salt, replicas: [{number, window, repeat, key, folder, steps,
  *            origin}], ladder}
- *                                   run these replicas together from their checkpoints, if any. number and set name
- * them in these messages, ensemble is the id that users see, which checkpoints keep, key keys the random streams beside
- * the spec's seed, steps is the target over all stages (0: what the spec says): the last stage is so much longer.
- * ladder (1 when absent) is the revision that made the windows what they are: input/spec.yaml is another when it
- * changes. origin (may be absent) is the folder of what the window sampled before that. salt (0 when absent) changes
- * the noise: where it is larger than the newest checkpoint's, a replica goes on from the checkpoint before (what
- * followed from the newest was a failure that would come again bit for bit) and says so in an event of kind salt;
- * checkpoints keep it. Where the spec says exchange, all windows of a repeat are one set stop     {set} checkpoint each
- * replica at its next sync point, then answer stopped for each (pause, cancel, preemption) drain    {} stop all, then
- * exit 0
+ *            run these replicas together from their checkpoints, if any. number and set name them in these messages,
+ *            ensemble is the id that users see, which checkpoints keep, key keys the random streams beside the spec's
+ *            seed, steps is the target over all stages (0: what the spec says): the last stage is so much longer.
+ *            ladder (1 when absent) is the revision that made the windows what they are: input/spec.yaml is another
+ *            when it changes. origin (may be absent) is the folder of what the window sampled before that. salt (0 when
+ *            absent) changes the noise: where it is larger than the newest checkpoint's, a replica goes on from the
+ *            checkpoint before (what followed from the newest was a failure that would come again bit for bit) and says
+ *            so in an event of kind salt; checkpoints keep it. Where the spec says exchange, all windows of a repeat
+ *            are one set
+ *   stop     {set}
+ *            checkpoint each replica at its next sync point, then answer stopped for each (pause, cancel, preemption)
+ *   drain    {}
+ *            stop all, then exit 0
  *
  * worker -> shoald
- *   hello    {protocol, device, model, slots, pid, version, energy_mj}
- *            once, first. protocol: FRAMES_PROTOCOL
+ *   hello    {protocol, device, model, slots, pid, version, limits, memory: {total, free, slab, cards, joined},
+ *            energy_mj}
+ *            once, first. protocol: FRAMES_PROTOCOL. joined: devices that the name of the device has, of which so many
+ *            cards are open; memory, here and in load, is of the card that has least for replicas
  *   progress {replica, stage, step, steps, time_ps}
  *            step and steps count over all stages. Of a walker switched too, also of segment: timesteps of switches
  *            that it has done beside these
@@ -29,12 +34,12 @@
  *            a checkpoint is durable, and outputs are fsynced up to it: bytes is an object, file name in the folder ->
  *            its length at the checkpoint
  *   load     {slots, busy, us_per_replica_step, ns_per_day, memory: {total, free, used, replica},
- *            replicas: [[replica, bytes]], energy_mj}
+ *            replicas: [[replica, bytes, card]], energy_mj}
  *            when the first replica begins, every few seconds while replicas run, and when none runs any more: how many
  *            replicas are wanted from now on; the share of the time since in which the device had work; what all
  *            replicas did together; bytes, of the device, that it can still give, that this worker has, of the largest
- *            replica, and of each that has some. energy_mj, also of hello: what the device has taken since its driver
- *            was loaded, in millijoules; 0: it does not tell
+ *            replica, and of each that has some, with the name of the card where they are. energy_mj, also of hello:
+ *            what the device has taken since its driver was loaded, in millijoules; 0: it does not tell
  *   event    {replica, kind, message}
  *            worth a row: list grown, graph drift, production begun
  *   done     {replica, step}

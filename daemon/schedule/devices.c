@@ -49,6 +49,8 @@ static void add_need(struct buf *out, const struct sched *s, int worker, const s
     number_bytes(out, (double)pack_alone(s, worker, set));
     buf_printf(out, ", of ");
     number_bytes(out, (double)room_usable(w->room.total));
+    if (w->room.joined > 1)
+        buf_printf(out, " on each of %d cards", w->room.joined);
 }
 
 static void fail_set_too_large(struct step *st, struct sched_set *set)
@@ -88,6 +90,8 @@ int on_worker_up(struct step *st, const struct sched_event *ev, struct err *err)
     ensemble_string(&w->device, ev->device);
     ensemble_string(&w->model, ev->model);
     ensemble_string(&w->limits, ev->limits);
+    if (room_cards(&w->room) != room_cards(&ev->room))
+        w->energy.millijoules = 0; /* what counters of other cards say cannot be compared */
     w->room = ev->room;
     read_energy(w, ev);
     if (st->s->draining)

@@ -116,8 +116,8 @@ struct sched_set {
     double turn_from;       /* the share of its production that it had made then */
     int64_t not_before;     /* earliest next start; the scheduler's clock, ms */
     char *device, *model;   /* where it ran last, NULL: nowhere yet */
-    double device_ms;       /* its part of its worker's time that was not taken as used yet */
-    double unmetered_ms;    /* the same since the energy of the worker's device was read last */
+    double device_ms;       /* its part of the time of its worker's cards that was not taken as used yet */
+    double unmetered_ms;    /* and of the worker's since the energy of its device was read last */
 };
 
 /* The owner's own words for an ensemble. */

@@ -207,7 +207,9 @@ struct pack_memory {
     int64_t needs, free; /* bytes; needs 0: not known */
 };
 struct pack_memory pack_memory(const struct sched *s, int worker, const struct sched_set *set);
-/* What it is predicted to need where nothing else runs, bytes; 0: not known. */
+/* What it is predicted to need where nothing else runs, bytes of each card of a device with all its cards; 0: not
+ * known.
+ */
 int64_t pack_alone(const struct sched *s, int worker, const struct sched_set *set);
 /* Whether there are slots for it and not the memory. */
 bool pack_lacks_memory(const struct sched *s, int worker, const struct sched_set *set);

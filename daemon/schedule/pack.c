@@ -80,10 +80,16 @@ static int64_t taken(const struct sched_worker *w)
     return bytes;
 }
 
+static int64_t alone_in(const struct sched_worker *w, const struct room *room, const struct sched_set *set)
+{
+    return device_size_taken(size_on(w, set->ensemble), room, set_open(set));
+}
+
 int64_t pack_alone(const struct sched *s, int worker, const struct sched_set *set)
 {
-    const struct sched_worker *w = &s->workers[worker];
-    return device_size_taken(size_on(w, set->ensemble), &w->room, set_open(set));
+    struct room whole = s->workers[worker].room;
+    whole.cards = whole.joined;
+    return alone_in(&s->workers[worker], &whole, set);
 }
 
 struct pack_memory pack_memory(const struct sched *s, int worker, const struct sched_set *set)
@@ -97,16 +103,18 @@ struct pack_memory pack_memory(const struct sched *s, int worker, const struct s
                                 .free = left > 0 ? left : 0};
 }
 
-/* Whether it holds the set when nothing else is there; true where that is not known. */
-static bool ever_holds(const struct sched *s, int worker, const struct sched_set *set)
+/* Whether it holds the set when nothing else is there, on the cards that are open; true where that is not known. */
+static bool holds(const struct sched *s, int worker, const struct sched_set *set)
 {
-    return pack_alone(s, worker, set) <= room_usable(s->workers[worker].room.total);
+    const struct sched_worker *w = &s->workers[worker];
+    return alone_in(w, &w->room, set) <= room_usable(w->room.total);
 }
 
+/* Cards that are not open may be another time. */
 bool pack_too_large(const struct sched *s, const struct sched_set *set)
 {
     for (int w = 0; w < s->nworkers; w++)
-        if (ever_holds(s, w, set))
+        if (pack_alone(s, w, set) <= room_usable(s->workers[w].room.total))
             return false;
     return true;
 }
@@ -117,7 +125,7 @@ enum pack_refusal pack_refusal(const struct sched *s, int worker, const struct s
 {
     if (set_open(set) > s->workers[worker].slots && has_larger(s, worker, set))
         return PACK_SLOTS;
-    if (!ever_holds(s, worker, set))
+    if (!holds(s, worker, set))
         return PACK_MEMORY;
     return serves_model(s, worker, set) ? PACK_FITS : PACK_MODEL;
 }

@@ -185,9 +185,10 @@ void account(struct sched *s, int64_t now)
             for (int k = 0; k < set->nreplicas; k++)
                 held += set->replicas[k].held;
             const double part = held ? (double)(held * passed) / s->workers[w].nrunning : 0;
+            const double device_ms = part * room_cards(&s->workers[w].room); /* a set is spread over all cards */
             set->ensemble->usage += held * passed;
-            set->ensemble->device_ms += part;
-            set->device_ms += part;
+            set->ensemble->device_ms += device_ms;
+            set->device_ms += device_ms;
             set->unmetered_ms += part;
         }
     const double kept = exp2(-(double)passed / (double)s->half_life_ms);

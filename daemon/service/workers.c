@@ -88,7 +88,11 @@ static const struct {
 
 static struct room room_of(const json_t *memory)
 {
-    return (struct room){number_of(memory, "total"), number_of(memory, "free"), number_of(memory, "slab")};
+    return (struct room){.total = number_of(memory, "total"),
+                         .free = number_of(memory, "free"),
+                         .slab = number_of(memory, "slab"),
+                         .cards = (int)number_of(memory, "cards"),
+                         .joined = (int)number_of(memory, "joined")};
 }
 
 /* A step in which the device's energy counter may have been read. */
@@ -117,7 +121,10 @@ static int on_load(struct service *sv, int worker, const json_t *m, struct err *
         .kind = SCHED_SLOTS, .worker = worker, .slots = (int)number_of(m, "slots"), .room = room_of(memory)};
     ev.millijoules = number_of(m, "energy_mj");
     ev.room.free += number_of(memory, "used");
-    ev.room.slab = sv->sched.workers[worker].room.slab; /* hello told it once */
+    const struct room *told = &sv->sched.workers[worker].room; /* once, by hello */
+    ev.room.slab = told->slab;
+    ev.room.cards = told->cards;
+    ev.room.joined = told->joined;
     int rc = step_and_meter(sv, &ev, e);
     if (!sv->sched.workers[worker].nrunning)
         service_save_energy(sv);

@@ -3,7 +3,7 @@
  * shoal-worker serve: runs what shoald says over the socket on descriptor 3 (daemon/processes/frames.h).
  *
  * It ends with status 0 after a drain (asked by a frame or by SIGTERM or SIGINT: every replica makes a checkpoint
- * first) or when shoald is gone; with another status when the device is lost or a message makes no sense: shoald starts
+ * first) or when shoald is gone; with another status when a device is lost or a message makes no sense: shoald starts
  * a fresh one.
  */
 #include <errno.h>
@@ -21,6 +21,7 @@
 #include "daemon/processes/frames.h"
 #include "daemon/worker/command/commands.h"
 #include "daemon/worker/command/line.h"
+#include "daemon/worker/device/cards.h"
 #include "daemon/worker/device/device.h"
 #include "daemon/worker/device/load.h"
 #include "daemon/worker/device/meshes.h"
@@ -28,6 +29,7 @@
 #include "daemon/worker/files/checkpoint.h"
 #include "daemon/worker/replica/exchange.h"
 #include "daemon/worker/replica/replica.h"
+#include "daemon/worker/report_frames.h"
 #include "daemon/worker/threads/runner.h"
 #include "engine/base/clock.h"
 #include "engine/base/log.h"
@@ -47,10 +49,8 @@ struct slot {
 };
 
 struct serving {
-    struct dev *dev;
-    const char *device; /* its name */
+    struct cards cards;
     struct jobs *jobs;
-    struct models models;
     struct runner runner;
     struct slot *slots;
     struct load_meter meter;
@@ -66,85 +66,20 @@ static void send_frame(struct serving *s, json_t *message)
     json_decref(message);
 }
 
-/* Of what is told again and again, all the time: no memory is taken for it. */
-static void tell_progress(const struct slot *slot, const struct replica_report *what)
-{
-    struct buf *out = &slot->server->outbox;
-    const bool segment = what->kind == REPORT_SEGMENT;
-    const size_t begun = frame_begin(out);
-    buf_printf(out, "{\"type\":\"%s\",\"replica\":%lld,\"stage\":%" PRIu64 ",\"step\":%" PRIu64 ",\"steps\":%" PRIu64,
-               segment ? "segment" : "progress", (long long)slot->id, what->stage, what->step, what->steps);
-    buf_printf(out, ",\"time_ps\":%.9f", what->time);
-    if (what->switched)
-        buf_printf(out, ",\"switched\":%" PRIu64, what->switched);
-    if (segment)
-        buf_printf(out, ",\"index\":%" PRIu64 ",\"bytes\":{", what->index);
-    for (int i = 0; segment && i < OUTPUT_COUNT && (i < OUTPUT_WORK || what->bytes[i]); i++)
-        buf_printf(out, "%s\"%s\":%" PRIu64, i ? "," : "", output_names[i], what->bytes[i]);
-    buf_printf(out, segment ? "}}" : "}");
-    frame_end(out, begun);
-}
-
-static json_t *end_frame(const struct slot *slot, const struct replica_report *what)
-{
-    return json_pack("{s:s, s:I, s:I}", "type", what->kind == REPORT_DONE ? "done" : "stopped", "replica", slot->id,
-                     "step", (json_int_t)what->step);
-}
-
-/* Messages may hold bytes of input files; JSON holds UTF-8 only. */
-static json_t *text_of(const char *msg)
-{
-    json_t *text = json_string(msg);
-    if (text)
-        return text;
-    char plain[sizeof((struct err *)NULL)->msg];
-    size_t i = 0;
-    for (; msg[i] && i + 1 < sizeof plain; i++)
-        plain[i] = (unsigned char)msg[i] < 128 ? msg[i] : '?';
-    plain[i] = '\0';
-    return json_string(plain);
-}
-
-static json_t *failed_frame(const struct slot *slot, const struct replica_report *what)
-{
-    return json_pack("{s:s, s:I, s:i, s:o, s:I}", "type", "failed", "replica", slot->id, "code", (int)what->why->code,
-                     "message", text_of(what->why->msg), "step", (json_int_t)what->step);
-}
-
-static json_t *event_frame(const struct slot *slot, const struct replica_report *what)
-{
-    return json_pack("{s:s, s:I, s:s, s:o}", "type", "event", "replica", slot->id, "kind", what->event, "message",
-                     text_of(what->why->msg));
-}
-
 static void heard(void *ctx, const struct replica *replica, const struct replica_report *what)
 {
     const struct slot *slot = ctx;
     struct serving *s = slot->server;
-    switch (what->kind) {
-    case REPORT_PROGRESS:
-        if (s->outbox.len < OUTBOX_LIMIT)
-            tell_progress(slot, what);
+    if (what->kind == REPORT_PROGRESS && s->outbox.len >= OUTBOX_LIMIT)
         return;
-    case REPORT_SEGMENT:
-        tell_progress(slot, what);
-        return;
-    case REPORT_EVENT:
-        send_frame(s, event_frame(slot, what));
-        return;
-    case REPORT_DONE:
-    case REPORT_STOPPED:
-        send_frame(s, end_frame(slot, what));
-        return;
-    case REPORT_FAILED:
-        if (dev_lost(s->dev)) /* nobody's fault; the worker ends and says why */
+    if (what->kind == REPORT_FAILED) {
+        if (cards_lost(&s->cards)) /* nobody's fault; the worker ends and says why */
             return;
         if (what->why->code == ERR_MEMORY && !replica_sim(replica))
             packing_full(&s->packing, s->runner.count - 1);
         log_line(LOG_WARNING, "failed %s: %s", slot->name, what->why->msg);
-        send_frame(s, failed_frame(slot, what));
-        return;
     }
+    report_frame_put(&s->outbox, slot->id, what);
 }
 
 static void slot_ended(void *arg)
@@ -182,48 +117,63 @@ static struct slot *slot_of(const struct serving *s, json_int_t id)
     return slot;
 }
 
-/* Of each that has any: its number and its bytes on the device. Returns those of the largest; *held: of all. */
-static size_t put_replicas(const struct serving *s, struct buf *out, size_t *held)
+static int card_of(const struct serving *s, const struct slot *slot)
+{
+    int i = 0;
+    while (s->cards.card[i].dev != replica_device(slot->replica))
+        i++;
+    return i;
+}
+
+/* Of each that has any: its number, its bytes and the card that has them. Returns those of the largest. */
+static size_t put_replicas(const struct serving *s, struct buf *out, struct card_load load[CARDS_MAX])
 {
     size_t most = 0;
-    *held = 0;
     const char *between = "";
     for (const struct slot *slot = s->slots; slot; slot = slot->next) {
         const struct sim *sim = replica_sim(slot->replica);
+        const int at = card_of(s, slot);
         size_t bytes = sim ? sim_device_bytes(sim) : 0;
         most = bytes > most ? bytes : most;
-        *held += bytes;
+        load[at].replicas++;
+        load[at].bytes += bytes;
         if (sim) {
-            buf_printf(out, "%s[%lld,%zu]", between, (long long)slot->id, bytes);
+            buf_printf(out, "%s[%lld,%zu,\"%s\"]", between, (long long)slot->id, bytes, s->cards.card[at].name);
             between = ",";
         }
     }
     return most;
 }
 
+/* What all cards did together is shared by them evenly, as replicas are. */
+static void look_at_meshes(struct serving *s, const struct card_load *load, const struct load_period *p, bool steady)
+{
+    bool at_rest = packing_at_rest(&s->packing, s->runner.count);
+    for (int i = 0; i < s->cards.n; i++)
+        at_rest = meshes_look(&s->cards.card[i].models, &(struct meshes_view){.running = load[i].replicas,
+                                                                              .company = s->meter.changes,
+                                                                              .rate = p->rate / s->cards.n,
+                                                                              .steady = steady && p->moves,
+                                                                              .at_rest = at_rest});
+}
+
 /* Decides how many replicas are wanted from now on, too. */
 static void tell_load(struct serving *s)
 {
     struct load_period p;
-    struct dev_usage memory;
+    struct card_load load[CARDS_MAX] = {0};
     struct buf *out = &s->outbox;
     const size_t begun = frame_begin(out);
     buf_printf(out, "{\"type\":\"load\",\"replicas\":[");
-    size_t held;
-    const size_t replica = put_replicas(s, out, &held);
-    s->dev->ops->usage(s->dev, NULL, &memory);
-    struct room room = device_room(s->dev, s->device);
-    const int64_t left = room.free;
-    room.free += (int64_t)held;
+    const size_t replica = put_replicas(s, out, load);
+    int64_t left = 0;
+    size_t used = 0;
+    const struct room room = cards_room(&s->cards, load, &left, &used);
     load_take(&s->meter, clock_now(), runner_busy(&s->runner), s->runner.begun + s->ended, &p);
     if (!s->runner.count)
         p = (struct load_period){0};
     const bool steady = p.steady && p.stepped == s->runner.count;
-    meshes_look(&s->models, &(struct meshes_view){.running = s->runner.count,
-                                                  .company = s->meter.changes,
-                                                  .rate = p.rate,
-                                                  .steady = steady && p.moves,
-                                                  .at_rest = packing_at_rest(&s->packing, s->runner.count)});
+    look_at_meshes(s, load, &p, steady);
     if (steady)
         packing_look(&s->packing, &(struct packing_view){.running = s->runner.count,
                                                          .rate = p.rate,
@@ -231,9 +181,9 @@ static void tell_load(struct serving *s)
                                                          .room = packing_room(&room, s->runner.count, replica)});
     buf_printf(out, "],\"slots\":%u,\"busy\":%.9f,\"us_per_replica_step\":%.9f,\"ns_per_day\":%.9f", s->packing.slots,
                p.busy, p.us_per_replica_step, p.ns_per_day);
-    buf_printf(out, ",\"memory\":{\"total\":%zu,\"free\":%" PRId64 ",\"used\":%zu,\"replica\":%zu}", memory.total, left,
-               memory.used, replica);
-    buf_printf(out, ",\"energy_mj\":%" PRIu64 "}", device_energy(s->dev));
+    buf_printf(out, ",\"memory\":{\"total\":%" PRId64 ",\"free\":%" PRId64 ",\"used\":%zu,\"replica\":%zu}", room.total,
+               left, used, replica);
+    buf_printf(out, ",\"energy_mj\":%" PRIu64 "}", cards_energy(&s->cards));
     frame_end(out, begun);
 }
 
@@ -244,6 +194,19 @@ struct set {
     int salt, ladder;
     struct exchange *exchange;
 };
+
+/* Replicas of an ensemble, whose sets may exchange windows, are spread evenly over the cards. */
+static struct models *place(struct serving *s, const char *directory)
+{
+    unsigned same[CARDS_MAX] = {0};
+    struct card_load all[CARDS_MAX] = {0};
+    for (const struct slot *slot = s->slots; slot; slot = slot->next) {
+        const int i = card_of(s, slot);
+        all[i].replicas++;
+        same[i] += !strcmp(replica_directory(slot->replica), directory);
+    }
+    return &s->cards.card[cards_emptiest(&s->cards, same, all)].models;
+}
 
 static int start_replica(struct serving *s, const struct set *set, json_t *message, struct err *e)
 {
@@ -267,7 +230,7 @@ static int start_replica(struct serving *s, const struct set *set, json_t *messa
     slot->server = s;
     const char *slash = strrchr(set->directory, '/');
     snprintf(slot->name, sizeof slot->name, "ensemble=%.32s window=%d", slash ? slash + 1 : set->directory, window);
-    slot->replica = replica_new(&(struct replica_setup){.models = &s->models,
+    slot->replica = replica_new(&(struct replica_setup){.models = place(s, set->directory),
                                                         .jobs = s->jobs,
                                                         .directory = set->directory,
                                                         .ensemble = checkpoint_ensemble(set->ensemble),
@@ -413,7 +376,11 @@ static int turn(struct serving *s, int signals, struct err *e)
 
 static int serve(struct serving *s, int signals, struct err *e)
 {
-    send_frame(s, device_hello(s->dev, s->device, s->packing.slots));
+    const struct cards *c = &s->cards;
+    int64_t left;
+    size_t used;
+    const struct room room = cards_room(c, NULL, &left, &used);
+    send_frame(s, device_hello(c->card[0].dev, c->name, s->packing.slots, &room, cards_energy(c)));
     buf_reserve(&s->outbox, OUTBOX_LIMIT); /* however slowly shoald takes them, reports take no memory */
     while (!s->gone && (!s->draining || s->runner.count || s->outbox.len)) {
         int rc = turn(s, signals, e);
@@ -449,11 +416,32 @@ struct serve_options {
     int slots; /* 0: not given */
 };
 
+static int open_devices(struct serving *s, const struct serve_options *o, struct err *e)
+{
+    int rc = cards_open(&s->cards, o->device, e);
+    if (!rc)
+        rc = jobs_new(&s->jobs, e);
+    if (rc)
+        return rc;
+    for (int i = 0; i < s->cards.n; i++)
+        s->runner.dev[i] = s->cards.card[i].dev;
+    s->runner.jobs = s->jobs;
+    s->runner.at_work = slot_at_work;
+    const unsigned slots = cards_slots(&s->cards);
+    const bool gpu = device_is_gpu(o->device);
+    s->runner.width = gpu ? (unsigned)s->cards.n : slots;
+    if (o->slots || !gpu)
+        packing_fix(&s->packing, o->slots ? (unsigned)o->slots : slots);
+    else
+        packing_start(&s->packing, slots);
+    return 0;
+}
+
 int serve_main(int argc, char **argv)
 {
     static const struct arg rows[] = {
         ARG(TEXT, "device", "DEVICE", struct serve_options, device,
-            .help = "cpu, cpu:N or a GPU, as cuda:0 or cuda:GPU-UUID"),
+            .help = "cpu, cpu:N or a GPU, as cuda:0 or cuda:GPU-UUID; several with + between"),
         ARG(WHOLE, "slots", "N", struct serve_options, slots, .least = 1, .most = PACKING_MOST,
             .help = "replicas at once"),
     };
@@ -469,29 +457,17 @@ int serve_main(int argc, char **argv)
     }
     fcntl(FRAMES_FD, F_SETFD, FD_CLOEXEC);
     prctl(PR_SET_PDEATHSIG, SIGKILL); /* never outlive shoald: the next one starts its own worker */
-    struct serving s = {.device = o.device};
+    struct serving s = {0};
     int signals = catch_signals(&e);
-    int rc = signals < 0 ? signals : engine_open(&s.dev, o.device, &e);
+    int rc = signals < 0 ? signals : open_devices(&s, &o, &e);
     if (!rc)
-        rc = jobs_new(&s.jobs, &e);
-    if (!rc) {
-        s.models.dev = s.runner.dev = s.dev;
-        s.runner.jobs = s.jobs;
-        s.runner.at_work = slot_at_work;
-        s.runner.width = device_is_gpu(o.device) ? 1 : device_slots(o.device);
-        if (o.slots || !device_is_gpu(o.device))
-            packing_fix(&s.packing, o.slots ? (unsigned)o.slots : device_slots(o.device));
-        else
-            packing_start(&s.packing, device_slots(o.device));
         rc = serve(&s, signals, &e);
-    }
     if (rc)
         say_why(&s, &e);
     if (s.runner.count) /* replicas in the middle of their story cannot be unwound; the process's end frees all */
         _exit(rc ? EXIT_FAILED : EXIT_OK);
     jobs_free(s.jobs);
-    models_close(&s.models);
-    dev_close(s.dev);
+    cards_close(&s.cards);
     buf_free(&s.inbox);
     buf_free(&s.outbox);
     return rc ? EXIT_FAILED : EXIT_OK;

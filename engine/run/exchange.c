@@ -30,6 +30,18 @@ static int move_observed(const struct sim *by, void *to, const void *from, struc
     return m->dev->ops->copy_async(m->dev, by->lane, to, from, model_observed_bytes(m), e);
 }
 
+/* What is submitted to the lane of s from now on finds done what was submitted to that of `by`: lanes follow lanes of
+ * their own device; for a replica of another one that is waited for. */
+static int follow(const struct sim *s, const struct sim *by, struct err *e)
+{
+    struct dev *dev = by->model->dev;
+    struct mark done;
+    if (s->model->dev == dev)
+        return dev->ops->follow(dev, s->lane, by->lane, e);
+    int rc = dev->ops->mark(dev, by->lane, &done, e);
+    return rc ? rc : dev_wait(dev, by->lane, &done, e);
+}
+
 /* Rotates one cycle of the permutation, starting at `first`: each replica takes what the one in its new window has. The
  * copies run in the lane of `first`; the other lanes wait for them. */
 static int hand_round(struct sim *const *sim, const int *from, int first, struct err *e)
@@ -43,7 +55,7 @@ static int hand_round(struct sim *const *sim, const int *from, int first, struct
     if (rc == 0)
         rc = move_observed(by, sim[at]->d.observed, held, e);
     for (at = from[first]; at != first && !rc; at = from[at])
-        rc = by->model->dev->ops->follow(by->model->dev, sim[at]->lane, by->lane, e);
+        rc = follow(sim[at], by, e);
     return rc;
 }
 

@@ -111,6 +111,10 @@ static inline struct cuda_dev *cuda(struct dev *d)
     return (struct cuda_dev *)d;
 }
 
+/* The same at the beginning of an operation: CUDA's own calls of this thread are for this device from now on, whichever
+ * of several the thread had called before. Where that fails the device is lost. */
+struct cuda_dev *cuda_enter(struct dev *dev);
+
 /* Whether launches may begin before those they come after have ended; where not, LAUNCH_EARLY says nothing. */
 static inline bool cuda_begins_early(const struct cuda_dev *d)
 {

@@ -234,7 +234,7 @@ static int make_exec(struct cuda_dev *d, struct graph *g, struct lane *lane, cud
 
 void cuda_drop(struct dev *dev, struct graph *g)
 {
-    struct cuda_dev *d = cuda(dev);
+    struct cuda_dev *d = cuda_enter(dev);
     if (!g)
         return;
     exec_destroy(d, g);
@@ -247,7 +247,7 @@ void cuda_drop(struct dev *dev, struct graph *g)
 int cuda_build(struct dev *dev, struct lane *lane, const struct tape *t, uint32_t repeat, struct graph **graph,
                struct err *e)
 {
-    struct cuda_dev *d = cuda(dev);
+    struct cuda_dev *d = cuda_enter(dev);
     struct capture captured = {0};
     int rc = cuda_admit(d, t, e);
     cuda_reap(d);
@@ -277,7 +277,7 @@ int cuda_build(struct dev *dev, struct lane *lane, const struct tape *t, uint32_
 
 int cuda_replay(struct dev *dev, struct lane *lane, struct graph *g, uint32_t times, struct err *e)
 {
-    struct cuda_dev *d = cuda(dev);
+    struct cuda_dev *d = cuda_enter(dev);
     int rc = cuda_lost(d, e);
     if (rc)
         return rc;

@@ -9,7 +9,7 @@
 
 int cuda_lane_new(struct dev *dev, struct lane **out, struct err *e)
 {
-    struct cuda_dev *d = cuda(dev);
+    struct cuda_dev *d = cuda_enter(dev);
     struct lane lane = {0};
     void *host;
     int rc = cuda_alloc(dev, NULL, DEV_MAPPED, sizeof *lane.passed, &lane.passed_device, &host, e);
@@ -33,7 +33,7 @@ int cuda_lane_new(struct dev *dev, struct lane **out, struct err *e)
 
 void cuda_lane_free(struct dev *dev, struct lane *lane)
 {
-    struct cuda_dev *d = cuda(dev);
+    struct cuda_dev *d = cuda_enter(dev);
     if (!lane)
         return;
     cuda_note(d, cudaStreamSynchronize(lane->stream), "cudaStreamSynchronize");

@@ -95,7 +95,7 @@ static int zero(struct cuda_dev *d, struct lane *lane, void *device, size_t byte
 int cuda_alloc(struct dev *dev, struct lane *lane, enum dev_memory kind, size_t bytes, void **device, void **host,
                struct err *e)
 {
-    struct cuda_dev *d = cuda(dev);
+    struct cuda_dev *d = cuda_enter(dev);
     void *here;
     int rc = cuda_lost(d, e);
     if (rc || (rc = pool_take(d->pools[kind], lane, bytes, device, &here, e)))
@@ -111,7 +111,7 @@ int cuda_alloc(struct dev *dev, struct lane *lane, enum dev_memory kind, size_t 
 
 void cuda_free(struct dev *dev, enum dev_memory kind, void *device)
 {
-    struct cuda_dev *d = cuda(dev);
+    struct cuda_dev *d = cuda_enter(dev);
     struct mark until = {0};
     struct err e;
     if (!device)
@@ -127,7 +127,7 @@ void cuda_free(struct dev *dev, enum dev_memory kind, void *device)
 
 void cuda_usage(struct dev *dev, struct lane *lane, struct dev_usage *out)
 {
-    struct cuda_dev *d = cuda(dev);
+    struct cuda_dev *d = cuda_enter(dev);
     const struct pool *pool = d->pools[DEV_MEMORY];
     *out = (struct dev_usage){.free = free_bytes(d), .used = pool_used(pool, NULL), .slab = SLAB_BYTES};
     out->total = d->total_bytes;
@@ -137,7 +137,7 @@ void cuda_usage(struct dev *dev, struct lane *lane, struct dev_usage *out)
 
 int cuda_copy_async(struct dev *dev, struct lane *lane, void *to, const void *from, size_t bytes, struct err *e)
 {
-    struct cuda_dev *d = cuda(dev);
+    struct cuda_dev *d = cuda_enter(dev);
     int rc = cuda_lost(d, e);
     if (rc)
         return rc;
@@ -147,7 +147,7 @@ int cuda_copy_async(struct dev *dev, struct lane *lane, void *to, const void *fr
 
 int cuda_copy(struct dev *dev, struct lane *lane, void *to, const void *from, size_t bytes, struct err *e)
 {
-    struct cuda_dev *d = cuda(dev);
+    struct cuda_dev *d = cuda_enter(dev);
     int rc = cuda_copy_async(dev, lane, to, from, bytes, e);
     if (rc)
         return rc;

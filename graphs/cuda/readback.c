@@ -229,7 +229,7 @@ static int read_piece(struct cuda_dev *d, const struct graph *g, uint32_t piece,
 
 int cuda_readback(struct dev *dev, struct graph *g, uint32_t repetition, struct tape *t, struct err *e)
 {
-    struct cuda_dev *d = cuda(dev);
+    struct cuda_dev *d = cuda_enter(dev);
     const struct capture *c = &g->captured;
     size_t nodes = 0;
     int rc = cuda_lost(d, e);
@@ -248,7 +248,7 @@ int cuda_readback(struct dev *dev, struct graph *g, uint32_t repetition, struct 
 
 int cuda_trace(struct dev *dev, struct lane *lane, struct tape *t, struct err *e)
 {
-    struct cuda_dev *d = cuda(dev);
+    struct cuda_dev *d = cuda_enter(dev);
     struct capture *c = &d->scratch.traced;
     int rc = cuda_admit(d, t, e);
     if (rc || (rc = cuda_capture(d, lane, t, 1, c, e)))

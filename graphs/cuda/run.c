@@ -116,7 +116,7 @@ static int run_timed(struct cuda_dev *d, struct lane *lane, const struct tape *t
 /* One launch after another: an order that the edges allow. */
 int cuda_run(struct dev *dev, struct lane *lane, const struct tape *t, struct err *e)
 {
-    struct cuda_dev *d = cuda(dev);
+    struct cuda_dev *d = cuda_enter(dev);
     int rc = cuda_admit(d, t, e);
     if (!rc && dev->clock)
         return run_timed(d, lane, t, e);

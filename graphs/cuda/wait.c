@@ -11,7 +11,7 @@
 
 int cuda_mark(struct dev *dev, struct lane *lane, struct mark *out, struct err *e)
 {
-    struct cuda_dev *d = cuda(dev);
+    struct cuda_dev *d = cuda_enter(dev);
     int rc = cuda_lost(d, e);
     if (rc)
         return rc;
@@ -26,7 +26,7 @@ int cuda_mark(struct dev *dev, struct lane *lane, struct mark *out, struct err *
 /* Lanes that share a queue of the hardware are no matter: what is waited for was submitted before. */
 int cuda_follow(struct dev *dev, struct lane *lane, struct lane *before, struct err *e)
 {
-    struct cuda_dev *d = cuda(dev);
+    struct cuda_dev *d = cuda_enter(dev);
     int rc = cuda_lost(d, e);
     if (rc)
         return rc;
@@ -66,6 +66,7 @@ static int look_at_streams(struct cuda_dev *d, double now, struct err *e)
     if (now - d->looked_at < LOOK_EVERY)
         return 0;
     d->looked_at = now;
+    cuda_enter(&d->base);
     for (struct lane *lane = d->lanes; lane; lane = lane->next) {
         cudaError_t rc = cudaStreamQuery(lane->stream);
         if (rc != cudaSuccess && rc != cudaErrorNotReady)
@@ -79,6 +80,7 @@ static void sleep_for(double microseconds)
     nanosleep(&(struct timespec){.tv_nsec = (long)(1e3 * microseconds)}, NULL);
 }
 
+/* It asks CUDA for nothing but once a second: several devices may be looked at in turn, often. */
 int cuda_poll(struct dev *dev, int timeout_ms, struct err *e)
 {
     struct cuda_dev *d = cuda(dev);

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Several devices: ensembles that are moved, names of devices by ids, and starts that wait for memory.
+"""Several devices: ensembles that are moved, names of devices by ids, starts that wait for memory, and devices that are joined.
 
 Usage: devices.py SHOALD SHOAL SHOAL_WORKER [NAME...]    only the scenarios with one of the names
 """
+import json
 import os
+import re
 import signal
 import sys
 
@@ -130,5 +132,78 @@ def memory():
         assert s.call("POST", "/v1/ensembles", body_of("more"))[0] == 413
 
 
-SCENARIOS = (bits, ids, memory)
+def submit_exchanging(s, key, steps=320):
+    spec, files = tiny("together", seed=9, windows=(0, 0.1, 0.2), checkpoint="20 steps")
+    spec = re.sub("(?s)protocol:.*?run:", """protocol:
+  - minimize: {steps: 20}
+  - produce: {time: %d steps, ensemble: nvt, sample-every: 10 steps, frames-every: 40 steps}
+exchange: {every: 10 steps}
+run:""" % steps, spec)
+    status, answer = s.call("POST", "/v1/ensembles", {"spec": spec, "spec_name": "tiny.yaml", "files": files, "id": key})
+    assert status == 201, answer
+    return answer["id"]
+
+
+def restart_on(s, device):
+    s.command[s.command.index("--device") + 1] = device
+    s.start()
+
+
+def joined():
+    """Windows that exchange over two devices have the bytes of those on one, killed there and going on on one, and on two again."""
+    s = Service(SHOALD, WORKER, os.path.join(ROOT, "joined"), device="cpu:1")
+    s.start()
+    alone = submit_exchanging(s, "alone")
+    expected = (s.wait_done(alone), s.outputs(alone))[1]
+    s.stop()
+    both = "cpu:1+cpu:2"
+    restart_on(s, both)
+    device, = s.call("GET", "/v1/version")[1]["devices"]
+    assert device["device"] == both and device["slots"] == 3 and device["cards"] == {"open": 2, "joined": 2}, device
+    ident = submit_exchanging(s, "long", 10**6)
+    until(lambda: {r["card"] for r in s.call("GET", "/v1/version")[1]["devices"][0].get("replicas", ())} == {"cpu:1", "cpu:2"})
+    assert where(s, ident) == {both} and both in s.shoal(SHOAL, "status", ident)
+    s.shoal(SHOAL, "cancel", ident)
+    ident = submit_exchanging(s, "together")
+
+    def go_on(least):
+        until(lambda: sum(r["step"] for r in s.get(ident)["replicas"]) > least)
+        assert s.get(ident)["state"] == "running"
+    go_on(150)
+    s.kill()
+    restart_on(s, "cpu:1")
+    go_on(350)
+    s.stop()
+    restart_on(s, both)
+    go_on(600)
+    os.kill(s.workers()[0], signal.SIGKILL)
+    s.wait_done(ident)
+    found = s.outputs(ident)
+    walkers = [line.split()[-2] for line in found["0/energy.xvg"].decode().splitlines() if line[0] not in "#@"]
+    assert len(set(walkers)) > 1, walkers  # some have changed places
+    kinds = {json.loads(line)["kind"] for line in s.raw("GET", f"/v1/ensembles/{ident}/events")[1].splitlines()}
+    assert "replica" in kinds and "model" not in kinds, kinds  # its devices are all alike
+    assert {row["device"] for row in s.call("GET", "/v1/accounting?by=device")[1]["rows"]} == {"cpu:1", both}
+    s.kill()
+    for name, data in expected.items():
+        assert found[name] == data, f"{name} of the one on two devices differs"
+
+
+def missing():
+    """A device that cannot be opened is left out, which is told; it may be drained by its whole name."""
+    name = "cpu:1+cpu:0"  # there are no devices without threads
+    s = Service(SHOALD, WORKER, os.path.join(ROOT, "missing"), device=name)
+    s.start()
+    assert s.call("GET", "/v1/version")[1]["devices"][0]["cards"] == {"open": 1, "joined": 2}
+    assert "; 1 of 2 cards" in s.shoal(SHOAL, "status") and "1 of 2 cards" in s.shoal(SHOAL, "status", "--devices")
+    with open(s.log, encoding="utf-8") as f:
+        assert "cpu:0 is left out of cpu:1+cpu:0: device 'cpu:0': expected cpu" in f.read()
+    ident = submit_exchanging(s, "a")
+    until(lambda: where(s, ident) == {name})
+    assert f"{name} drained" in s.shoal(SHOAL, "drain", name)
+    assert f"{name} up" in s.shoal(SHOAL, "undrain", name)
+    s.kill()
+
+
+SCENARIOS = (bits, ids, memory, joined, missing)
 run(SCENARIOS, sys.argv[4:])

@@ -150,6 +150,11 @@ class Doctor(unittest.TestCase):
         self.serve(version={"devices": [{"device": "cuda:0", "state": "up"}, {"device": "cuda:1", "state": "sick", "trouble": "died of signal 9"}]})
         self.warns(self.doctor(SHOAL_SOCKET=self.socket), "service", "device cuda:1 is sick: died of signal 9", "tries it again")
 
+    def test_missing_card(self):
+        device = {"device": "cuda:0+cuda:1", "state": "up", "cards": {"open": 1, "joined": 2}}
+        self.serve(version={"devices": [device, {**device, "cards": {"open": 2, "joined": 2}}]})
+        self.warns(self.doctor(SHOAL_SOCKET=self.socket), "service", "device cuda:0+cuda:1 has 1 of its 2 cards", "after a restart")
+
     @unittest.skipUnless(ROOT, "needs root to be another user")
     def test_not_in_the_group(self):
         self.serve()

@@ -3,9 +3,10 @@
 """Replicas that exchange windows, in a worker by itself. A torsion with two states and a barrier that no window but the last can
 cross is sampled as its potential has it, which is known, while without exchange it stays where it began, and what is observed in a
 window is what its frames show. The files of a set, its observables among them, are the same bytes alone, in company of others on fewer
-slots than it has windows, and stopped and killed at random moments; umbrella windows' too.
+slots than it has windows, and stopped and killed at random moments; umbrella windows' too. So they are where the windows of a set are
+spread over several devices, and where a set goes on on fewer or on more devices than it was killed on.
 
-Usage: exchange.py SHOAL_WORKER [--device D] [--ps PS]
+Usage: exchange.py SHOAL_WORKER [--device D] [--over D+D] [--ps PS]
 """
 import argparse
 import json
@@ -270,8 +271,9 @@ def run_open(worker, ensembles, directories, left):
             start(worker, 10 * i, directories[i], some, len(windows))
 
 
-def same_bits(program, device, folder, ensembles, make, least):
-    expected, rng, times = {}, random.Random(3), 0
+def same_bits(program, device, over, folder, ensembles, make, least):
+    """Alone on one device, then over several, and killed there it goes on on the one, and again on several."""
+    expected, rng, times, kills = {}, random.Random(3), 0, 0
     for e in ensembles:
         directory, windows = make(os.path.join(folder, "alone"), *e), len(e[2])
         worker = Worker(program, "--device", device)
@@ -283,7 +285,7 @@ def same_bits(program, device, folder, ensembles, make, least):
         assert exchanged(expected[e[0]], windows) >= least
     for way in ("company", "interrupted"):
         directories = [make(os.path.join(folder, way), *e) for e in ensembles]
-        worker = Worker(program, "--device", device)
+        worker = Worker(program, "--device", over)
         left = {10 * i + w for i, (_, _, windows, _) in enumerate(ensembles) for w in range(len(windows))}
         while left:
             run_open(worker, ensembles, directories, left)
@@ -294,28 +296,31 @@ def same_bits(program, device, folder, ensembles, make, least):
             kill = times % 2 == 0
             left -= worker.interrupt(left, {number // 10 * 10 for number in left}, rng.randrange(1, 12), kill)
             times += bool(left)
-            worker = Worker(program, "--device", device) if kill else worker
+            kills += kill
+            worker = Worker(program, "--device", (over, device)[kills % 2]) if kill else worker
         worker.drain()
         for directory, (name, _, windows, _) in zip(directories, ensembles):
             found = outputs(directory, len(windows))
             for file, data in expected[name].items():
                 assert found[file] == data, f"{way}: {name}: {file} differs; see {folder}"
-    assert times > 1, times
-    print(f"the same bytes alone, in company, and interrupted {times} times", flush=True)
+    assert times > 1 and kills > 1, (times, kills)
+    print(f"the same bytes alone, in company over {over}, and interrupted {times} times, {kills} of them killed", flush=True)
 
 
 def main():
     options = argparse.ArgumentParser()
     options.add_argument("worker", type=os.path.abspath)
     options.add_argument("--device", default="cpu:2")
+    options.add_argument("--over", help="several devices of the same model, joined [cpu:1+cpu:1; of a GPU DEVICE itself]")
     options.add_argument("--ps", type=int, default=400, help="of the torsion; 0: short ways of it alone, for an emulated device")
     o = options.parse_args()
+    o.over = o.over or ("cpu:1+cpu:1" if o.device.startswith("cpu") else o.device)
     folder = tempfile.mkdtemp(prefix="shoal-exchange-")
     if o.ps:
         pairs = [("a", 5, (0, 0.1, 0.2, 0.3), "neighbours"), ("b", 6, (0, 0.05, 0.1), "gibbs")]
-        same_bits(o.worker, o.device, folder, pairs, in_water, 10)
+        same_bits(o.worker, o.device, o.over, folder, pairs, in_water, 10)
     else:
-        same_bits(o.worker, o.device, folder, [("a", 5, (0, 0.1, 0.2), "gibbs")], short_chain, 5)
+        same_bits(o.worker, o.device, o.over, folder, [("a", 5, (0, 0.1, 0.2), "gibbs")], short_chain, 5)
     if o.ps:
         sample_torsion(o.worker, o.device, folder, o.ps)
     shutil.rmtree(folder)

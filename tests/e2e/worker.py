@@ -159,7 +159,8 @@ def check_loads(loads):
         if m["us_per_replica_step"]:  # of these all have 2 fs
             most = 2e-6 / m["us_per_replica_step"] * 1e6 * 86400
             assert 0 <= m["ns_per_day"] < 1.001 * most, m  # minimization is no time
-        shares = dict(m["replicas"])
+        shares = {number: taken for number, taken, _ in m["replicas"]}
+        assert all(card == "cpu:2" for *_, card in m["replicas"]), m
         assert len(shares) == len(m["replicas"]) and set(shares) <= {0, 1, 2}, m
         assert max(shares.values(), default=0) == memory["replica"] and all(b > 1000 for b in shares.values()), m
     assert any(len(m["replicas"]) == 3 for m in loads) and loads[-1]["replicas"] == [], loads

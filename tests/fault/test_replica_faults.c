@@ -171,7 +171,8 @@ static int worker_life(int64_t call, bool lost)
 {
     struct err e = {0};
     struct dev *inner;
-    if (engine_open(&inner, "cpu:2", &e))
+    struct dev *idle;
+    if (engine_open(&inner, "cpu:2", &e) || engine_open(&idle, "cpu:1", &e))
         return WRONG;
     struct dev *d = dev_fault_new(inner);
     if (call >= 0 && lost)
@@ -179,7 +180,7 @@ static int worker_life(int64_t call, bool lost)
     else if (call >= 0)
         dev_fault_fail(d, (uint64_t)call);
     struct models models = {.dev = d};
-    struct runner runner = {.dev = d};
+    struct runner runner = {.dev = {idle, d}}; /* a lost device ends a worker that has another one, too */
     if (jobs_new(&runner.jobs, &e))
         return WRONG;
     struct told told[REPLICAS];
@@ -191,6 +192,7 @@ static int worker_life(int64_t call, bool lost)
     int end = judge(told, dev_fault_fired(d));
     dev_close(d);
     dev_close(inner);
+    dev_close(idle);
     if (alive)
         fprintf(stderr, "%u things on the device are not given back\n", alive);
     return alive ? WRONG : end;
@@ -268,7 +270,7 @@ static void the_tables_change(void **state)
     struct models models = {0};
     struct told told[REPLICAS];
     assert_int_equal(engine_open(&models.dev, "cpu:2", &e), 0);
-    struct runner runner = {.dev = models.dev};
+    struct runner runner = {.dev = {models.dev}};
     assert_int_equal(jobs_new(&runner.jobs, &e), 0);
     plant_damage = true;
     assert_int_equal(run_all(&runner, &models, told, &e), 0);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Errors of the CUDA device as the runtime's own codes make them, where there need be no GPU: what is said, which of
- * them end it, and that an ended one does nothing more. Linked with --wrap=cudaMemGetInfo.
+ * them end it, and that an ended one does nothing more. Linked with --wrap=cudaMemGetInfo and
+ * cudaSetDevice.
  */
 #undef NDEBUG
 #include <setjmp.h>
@@ -28,6 +29,17 @@ cudaError_t __wrap_cudaMemGetInfo(size_t *free_bytes, size_t *total)
     *free_bytes = 12 * GIB;
     *total = 80 * GIB;
     return answer;
+}
+
+enum { CARDS = 2 };
+static int current; /* which of so many cards calls of this thread are for */
+
+cudaError_t __wrap_cudaSetDevice(int ordinal);
+
+cudaError_t __wrap_cudaSetDevice(int ordinal)
+{
+    current = ordinal;
+    return ordinal < CARDS ? cudaSuccess : cudaErrorInvalidDevice;
 }
 
 static struct cuda_dev open_card(void)
@@ -140,6 +152,34 @@ static void test_of_library_launch(void **state)
     tape_free(&t);
 }
 
+static CUresult write_value(CUstream stream, CUdeviceptr at, cuuint64_t value, unsigned flags)
+{
+    return CUDA_SUCCESS;
+}
+
+/* Several devices take turns in a thread: what CUDA is asked is for the one whose turn it is. */
+static void test_of_several(void **state)
+{
+    struct cuda_dev d[CARDS + 1];
+    struct lane lane[CARDS + 1] = {0};
+    struct mark mark;
+    struct err e = {0};
+    for (int i = 0; i <= CARDS; i++) {
+        d[i] = open_card();
+        d[i].ordinal = i;
+        d[i].driver.write_value = write_value;
+    }
+    for (int n = 0; n < 3 * CARDS; n++) {
+        assert_int_equal(cuda_mark(&d[n % CARDS].base, &lane[n % CARDS], &mark, &e), 0);
+        assert_int_equal(current, n % CARDS);
+    }
+    assert_int_equal(cuda_mark(&d[CARDS].base, &lane[CARDS], &mark, &e), -ERR_DEVICE);
+    assert_non_null(strstr(e.msg, "cudaSetDevice: cudaErrorInvalidDevice"));
+    assert_true(dev_lost(&d[CARDS].base));
+    assert_int_equal(cuda_mark(&d[0].base, &lane[0], &mark, &e), 0);
+    assert_int_equal(current, 0);
+}
+
 #define assert_lost(call)                                                                                              \
     do {                                                                                                               \
         struct err e = {0};                                                                                            \
@@ -175,6 +215,6 @@ int main(void)
         cmocka_unit_test(test_of_one_call),          cmocka_unit_test(test_of_the_device),
         cmocka_unit_test(test_of_earlier_work),      cmocka_unit_test(test_of_library),
         cmocka_unit_test(test_of_device_in_library), cmocka_unit_test(test_of_library_launch),
-        cmocka_unit_test(test_lost_does_nothing)};
+        cmocka_unit_test(test_of_several),           cmocka_unit_test(test_lost_does_nothing)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -46,7 +46,7 @@ struct sim {
     uint64_t step, hash, converging;
     struct volume_moves counted;
     struct fake_switch driven;
-    int phase; /* of the model */
+    struct shared_model *model;
     uint32_t replica, salt;
     int window, wait;
     bool grown, halted, tuned;
@@ -107,20 +107,23 @@ bool fake_survives(int k, bool (*run)(const void *what), const void *what)
 
 enum { PHASES = 3 };
 
-/* A model is known by its phase. */
+/* A model is known by its device and its phase. */
 int models_get(struct models *m, struct jobs *jobs, struct job *job, const char *directory, int ladder, uint64_t stage,
                struct shared_model **out, struct err *e)
 {
-    (void)m, (void)jobs, (void)job, (void)directory, (void)ladder, (void)e;
-    static struct shared_model of_phase[PHASES];
+    (void)jobs, (void)job, (void)directory, (void)ladder, (void)e;
+    static struct shared_model of_phase[2][PHASES];
     int phase = spec_phase(&fake.spec, stage);
-    of_phase[phase] = (struct shared_model){.state = MODEL_READY,
-                                            .spec = &fake.spec,
-                                            .phase = phase,
-                                            .settings = fake.spec.settings,
-                                            .system.natoms = 2,
-                                            .model = (struct model *)&of_phase[phase]};
-    *out = &of_phase[phase];
+    struct shared_model *s = *out = &of_phase[m->dev == &fake_other_dev][phase];
+    if (!s->holders)
+        *s = (struct shared_model){.state = MODEL_READY,
+                                   .dev = m->dev,
+                                   .spec = &fake.spec,
+                                   .phase = phase,
+                                   .settings = fake.spec.settings,
+                                   .system.natoms = 2,
+                                   .model = (struct model *)s};
+    s->holders++;
     return 0;
 }
 
@@ -137,7 +140,9 @@ bool models_ready(const struct shared_model *s, const struct job *job)
 
 void models_put(struct models *m, struct shared_model *s)
 {
-    (void)m, (void)s;
+    (void)m;
+    if (--s->holders < 0)
+        abort();
 }
 
 const char *model_stretched(const struct model *m)
@@ -156,7 +161,7 @@ int sim_new(struct sim **out, struct model *m, int window, uint32_t replica, str
     call();
     feeder = pthread_self();
     *out = xcalloc(1, sizeof **out);
-    (*out)->phase = ((struct shared_model *)m)->phase;
+    (*out)->model = (struct shared_model *)m;
     (*out)->window = window;
     (*out)->replica = replica;
     (*out)->hash = mix(1, replica);
@@ -210,8 +215,11 @@ struct box_room sim_box_room(const struct sim *s)
     return (struct box_room){.width = 1.85, .least = 1.8};
 }
 
+/* A simulation lives no longer than its model. */
 void sim_free(struct sim *s)
 {
+    if (s && !s->model->holders)
+        abort();
     fake.alive -= s != NULL;
     free(s);
 }
@@ -232,7 +240,7 @@ static bool one_step(struct sim *s)
         return false;
     }
     s->step++;
-    s->hash = mix(s->hash, s->step + 1000 * s->salt + 1000000 * (uint64_t)s->phase);
+    s->hash = mix(s->hash, s->step + 1000 * s->salt + 1000000 * (uint64_t)s->model->phase);
     if (fake.spec.settings.exchange) /* the forces of that window, and that replica's noise */
         s->hash = mix(s->hash, 100 * (uint64_t)s->window + s->replica);
     return true;
@@ -520,4 +528,4 @@ static int fake_poll_fd(struct dev *d)
 }
 
 static const struct dev_ops fake_ops = {.poll = fake_poll, .poll_fd = fake_poll_fd};
-struct dev fake_dev = {.ops = &fake_ops, .model = "fake"};
+struct dev fake_dev = {.ops = &fake_ops, .model = "fake"}, fake_other_dev = {.ops = &fake_ops, .model = "fake"};

@@ -47,7 +47,7 @@ void fake_files_free(struct buf files[FAKE_FILES]);
  * and then run has returned true. */
 bool fake_survives(int k, bool (*run)(const void *what), const void *what);
 
-/* A device whose poll does nothing. */
-extern struct dev fake_dev;
+/* Devices whose polls do nothing. */
+extern struct dev fake_dev, fake_other_dev;
 
 #endif

@@ -80,7 +80,7 @@ static void hear(void *ctx, const struct replica *r, const struct replica_report
 void run_replicas(struct told *told, int n)
 {
     struct models models = {.dev = &fake_dev};
-    struct runner runner = {.dev = &fake_dev};
+    struct runner runner = {.dev = {&fake_dev}};
     struct err e = {0};
     assert_int_equal(jobs_new(&runner.jobs, &e), 0);
     for (int i = 0; i < n; i++) {

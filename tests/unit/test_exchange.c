@@ -219,8 +219,8 @@ static void hear(void *ctx, const struct replica *r, const struct replica_report
 static void run_some(struct told told[WINDOWS], unsigned windows, int stop_after, uint64_t target, uint32_t salt)
 {
     static const char *const folders[WINDOWS] = {"lambda_00", "lambda_01", "lambda_02"};
-    struct models models = {.dev = &fake_dev};
-    struct runner runner = {.dev = &fake_dev};
+    struct models models[] = {{.dev = &fake_dev}, {.dev = &fake_other_dev}}; /* windows are on both */
+    struct runner runner = {.dev = {&fake_dev, &fake_other_dev}};
     struct err e = {0};
     struct exchange *exchange = exchange_new(__builtin_popcount(windows));
     memset(told, 0, WINDOWS * sizeof *told);
@@ -229,7 +229,7 @@ static void run_some(struct told told[WINDOWS], unsigned windows, int stop_after
         told[w].window = w;
         if (!(windows >> w & 1))
             continue;
-        told[w].replica = replica_new(&(struct replica_setup){.models = &models,
+        told[w].replica = replica_new(&(struct replica_setup){.models = &models[w % 2],
                                                               .jobs = runner.jobs,
                                                               .directory = fake.directory,
                                                               .window = w,

@@ -152,7 +152,7 @@ static int open_all(void **state)
 {
     (void)state;
     struct err e = {0};
-    return engine_open(&runner.dev, "cpu:1", &e) || jobs_new(&runner.jobs, &e);
+    return engine_open(&runner.dev[0], "cpu:1", &e) || jobs_new(&runner.jobs, &e);
 }
 
 static int close_all(void **state)
@@ -160,7 +160,7 @@ static int close_all(void **state)
     (void)state;
     jobs_free(runner.jobs);
     jobs_free(NULL);
-    dev_close(runner.dev);
+    dev_close(runner.dev[0]);
     return 0;
 }
 

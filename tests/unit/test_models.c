@@ -211,7 +211,7 @@ static void expect_tables(struct model *m)
 static void made_beside_the_feeding_thread(void **state)
 {
     (void)state;
-    struct models models = {.dev = runner.dev};
+    struct models models = {.dev = runner.dev[0]};
     struct asking asking[2] = {{.models = &models}, {.models = &models}};
     double mine = seconds(CLOCK_THREAD_CPUTIME_ID), all = seconds(CLOCK_PROCESS_CPUTIME_ID);
     ask_all(asking, 2);
@@ -236,7 +236,7 @@ static void made_beside_the_feeding_thread(void **state)
 static void one_for_each_phase(void **state)
 {
     (void)state;
-    struct models models = {.dev = runner.dev};
+    struct models models = {.dev = runner.dev[0]};
     struct asking asking[5] = {{&models, .stage = 0},
                                {&models, .stage = 2},
                                {&models, .stage = 1},
@@ -263,7 +263,7 @@ static void one_for_each_phase(void **state)
 static void one_for_each_ladder(void **state)
 {
     (void)state;
-    struct models models = {.dev = runner.dev};
+    struct models models = {.dev = runner.dev[0]};
     struct asking asking[3] = {
         {.models = &models, .ladder = 1}, {.models = &models, .ladder = 2}, {.models = &models, .ladder = 2}};
     for (int i = 0; i < 3; i++) {
@@ -280,7 +280,7 @@ static void one_for_each_ladder(void **state)
 static void refused_by_the_device(void **state)
 {
     (void)state;
-    struct models models = {.dev = runner.dev};
+    struct models models = {.dev = runner.dev[0]};
     struct asking asking[2] = {{.models = &models}, {.models = &models}};
     watched.alloc = no_memory;
     calls = 0;
@@ -298,23 +298,23 @@ static void refused_by_the_device(void **state)
 static int open_all(void **state)
 {
     struct err e = {0};
-    if (engine_open(&runner.dev, "cpu:1", &e) || jobs_new(&runner.jobs, &e))
+    if (engine_open(&runner.dev[0], "cpu:1", &e) || jobs_new(&runner.jobs, &e))
         return -1;
     feeder = pthread_self();
-    device_ops = runner.dev->ops;
+    device_ops = runner.dev[0]->ops;
     watched = *device_ops;
     watched.alloc = watched_alloc;
     watched.lane_new = watched_lane_new;
     watched.copy = watched_copy;
     watched.copy_async = watched_copy_async;
-    runner.dev->ops = &watched;
+    runner.dev[0]->ops = &watched;
     return set_up(state);
 }
 
 static int close_all(void **state)
 {
     jobs_free(runner.jobs);
-    dev_close(runner.dev);
+    dev_close(runner.dev[0]);
     return tear_down(state);
 }
 

@@ -58,14 +58,19 @@ static void what_memory_holds(void **state)
                  {1000, 64, 0, 32, 28}, {1000, 64, 0, 33, 27}, /* one to itself */
                  {1000, 64, 0, 300, 3}};
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
-        const struct room r = {2 * gib, cases[k].free * mib, cases[k].slab * mib};
+        const struct room r = {.total = 2 * gib, .free = cases[k].free * mib, .slab = cases[k].slab * mib};
         assert_int_equal(room_for(&r, cases[k].tables * mib, cases[k].replica * mib), cases[k].fit);
         const int64_t left = room_usable(r.free) - cases[k].tables * mib; /* what they take says the same */
         assert_true(!cases[k].fit || room_taken(&r, cases[k].replica * mib, cases[k].fit) <= left);
         assert_true(!cases[k].replica || room_taken(&r, cases[k].replica * mib, cases[k].fit + 1) > left);
+        struct room three = r; /* cards, each with that memory and the tables */
+        three.cards = three.joined = 3;
+        assert_int_equal(room_for(&three, cases[k].tables * mib, cases[k].replica * mib), 3 * cases[k].fit);
+        assert_true(!cases[k].fit || room_taken(&three, cases[k].replica * mib, 3 * cases[k].fit) <= left);
+        assert_true(!cases[k].replica || room_taken(&three, cases[k].replica * mib, 3 * cases[k].fit + 1) > left);
     }
     /* the worker has room for those that were told and do not run yet */
-    const struct room r = {2 * gib, 1000 * mib, 0};
+    const struct room r = {.total = 2 * gib, .free = 1000 * mib};
     assert_int_equal(packing_room(&r, 0, (size_t)(9 * mib)), room_for(&r, 0, 9 * mib));
     assert_int_equal(packing_room(&r, 70, (size_t)(9 * mib)), 30);
     assert_int_equal(packing_room(&r, 101, (size_t)(9 * mib)), 0);

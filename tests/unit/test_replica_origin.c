@@ -65,7 +65,7 @@ static void hear(void *ctx, const struct replica *r, const struct replica_report
 static enum report_kind run(const char *origin, uint64_t steps, int stop)
 {
     struct models models = {.dev = &fake_dev};
-    struct runner runner = {.dev = &fake_dev};
+    struct runner runner = {.dev = {&fake_dev}};
     struct err e = {0};
     assert(!jobs_new(&runner.jobs, &e));
     struct replica *r = replica_new(&(struct replica_setup){.models = &models,

@@ -126,6 +126,17 @@ static void a_model_is_there_until_another_is_made(void **state)
 /* 100 bytes of tables and 50 of a replica, on a card with the limits "1". */
 #define SIZES "[{\"kind\":\"cuda\",\"limits\":\"1\",\"tables\":100,\"replica\":50}]"
 
+static int room_joined(struct play *p, int worker, const char *device, int64_t each, int cards, int joined)
+{
+    return play_feed(p, (struct sched_event){.kind = SCHED_WORKER_UP,
+                                             .worker = worker,
+                                             .slots = 8,
+                                             .device = device,
+                                             .model = "m",
+                                             .limits = "1",
+                                             .room = {.total = each, .free = each, .cards = cards, .joined = joined}});
+}
+
 static void up_with(struct play *p, int worker, int slots, const char *device, int64_t total, int64_t free)
 {
     struct sched_event ev = {.kind = SCHED_WORKER_UP,
@@ -134,15 +145,16 @@ static void up_with(struct play *p, int worker, int slots, const char *device, i
                              .device = device,
                              .model = "m",
                              .limits = "1",
-                             .room = {total, free, 0}};
+                             .room = {.total = total, .free = free}};
     assert_int_equal(play_feed(p, ev), 0);
 }
 
 static int room_is(struct play *p, int worker, int64_t total, int64_t free)
 {
-    return play_feed(
-        p, (struct sched_event){
-               .kind = SCHED_SLOTS, .worker = worker, .slots = p->s.workers[worker].slots, .room = {total, free, 0}});
+    return play_feed(p, (struct sched_event){.kind = SCHED_SLOTS,
+                                             .worker = worker,
+                                             .slots = p->s.workers[worker].slots,
+                                             .room = {.total = total, .free = free}});
 }
 
 static struct ensemble *add_sized(struct play *p, uint32_t uid, int windows)
@@ -236,6 +248,48 @@ static void what_no_device_holds_fails(void **state)
                         "it needs 150 B, of 108 B");
     struct ensemble *later = add_sized(&p, 1, 1);
     assert_int_equal(later->sm.state, ENSEMBLE_FINISHING);
+    play_end(&p);
+}
+
+/* Windows that exchange, a set of 4: each of two cards has tables and two of them. */
+static void a_set_is_spread_over_joined_cards(void **state)
+{
+    struct play p;
+    play_begin(&p, 2);
+    assert_int_equal(room_joined(&p, 0, "cuda:0+cuda:1", 230, 2, 2), 0); /* 207 may be taken of each */
+    assert_int_equal(room_joined(&p, 1, "cuda:2", 230, 0, 0), 0);
+    struct ensemble *e = ensemble_of_windows(4, 1, true, 1, 0);
+    device_sizes_read(&e->sizes, SIZES);
+    play_endless(e);
+    play_add(&p, e);
+    assert_int_equal(count_on(e, 0), 1); /* the set */
+    assert_int_equal(e->nrunning, 4);
+    struct ensemble *other = add_sized(&p, 1, 2);
+    assert_int_equal(count_on(other, 0), 0); /* 7 bytes are left there */
+    assert_int_equal(count_on(other, 1), 2);
+    play_end(&p);
+}
+
+/* It waits for the card, as for a device; what all of them would not hold fails. */
+static void a_card_is_missing(void **state)
+{
+    struct play p;
+    play_begin(&p, 1);
+    struct ensemble *e = ensemble_of_windows(4, 1, true, 1, 0), *larger = ensemble_of_windows(6, 1, true, 101, 0);
+    device_sizes_read(&e->sizes, SIZES);
+    device_sizes_read(&larger->sizes, SIZES);
+    play_add(&p, e);
+    play_add(&p, larger);
+    assert_int_equal(room_joined(&p, 0, "cuda:0+cuda:1", 230, 1, 2), 0);
+    assert_int_equal(e->nrunning, 0);
+    assert_int_equal(wait_of(&p, e->replicas).kind, WAIT_DEVICE);
+    assert_int_equal(larger->sm.state, ENSEMBLE_FINISHING);
+    assert_string_equal(larger->replicas[0].reason,
+                        "no device has memory for it: cuda:0+cuda:1: it needs 250 B, of 207 B on each of 2 cards");
+    play_down(&p, 0, "signal 9");
+    p.now += 60000;
+    assert_int_equal(room_joined(&p, 0, "cuda:0+cuda:1", 230, 2, 2), 0);
+    assert_int_equal(e->nrunning, 4);
     play_end(&p);
 }
 
@@ -372,6 +426,8 @@ int main(void)
         cmocka_unit_test(others_memory_is_waited_for),
         cmocka_unit_test(memory_decides_between_devices),
         cmocka_unit_test(what_no_device_holds_fails),
+        cmocka_unit_test(a_set_is_spread_over_joined_cards),
+        cmocka_unit_test(a_card_is_missing),
         cmocka_unit_test(a_moved_ensemble_goes_on_there),
         cmocka_unit_test(a_device_out_of_use_binds_nobody),
         cmocka_unit_test(another_model_is_refused),

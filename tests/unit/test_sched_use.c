@@ -13,7 +13,7 @@
 
 #include "tests/lib/sched_play.h"
 
-enum { WORKERS = 2, ENSEMBLES = 6, WORLDS = 20 };
+enum { WORKERS = 2, ENSEMBLES = 6, WORLDS = 20, CARDS = 3 /* of the second worker */ };
 
 static uint64_t seed;
 
@@ -70,6 +70,7 @@ static void something_happens(struct play *p, struct sums *sums, struct ensemble
                   (struct sched_event){.kind = SCHED_WORKER_DOWN, .worker = w, .ok = draw(2), .message = "signal 9"});
         take_left(p, sums, e);
         play_up(p, w, 3, "m");
+        p->s.workers[w].room.cards = w ? CARDS : 0;
     } else {
         play_feed(p, (struct sched_event){.kind = SCHED_TICK});
     }
@@ -109,12 +110,14 @@ static void device_time_is_what_devices_were_busy(void **state)
             play_endless(e[i]);
             play_add(&p, e[i]);
         }
-        for (int w = 0; w < WORKERS; w++)
+        for (int w = 0; w < WORKERS; w++) {
             play_up(&p, w, 3, "m");
+            p.s.workers[w].room.cards = w ? CARDS : 0;
+        }
         for (int i = 0; i < 2000; i++) {
             const int64_t passes = draw(500);
             for (int w = 0; w < WORKERS; w++)
-                busy[w] += p.s.workers[w].nrunning ? (double)passes : 0;
+                busy[w] += p.s.workers[w].nrunning ? (double)passes * (w ? CARDS : 1) : 0;
             p.now += passes;
             something_happens(&p, &sums, e);
         }
@@ -155,6 +158,36 @@ static void what_is_made_again_counts_once(void **state)
     play_end(&p);
 }
 
+/* What a set took on several cards, and of their energy; what counters of other cards say is no difference. */
+static void cards_count(void **state)
+{
+    struct play p;
+    play_begin(&p, 1);
+    struct sched_event up = {.kind = SCHED_WORKER_UP, .slots = 4, .device = "d+d", .model = "m", .millijoules = 5000};
+    up.room = (struct room){.cards = 2, .joined = 2};
+    struct ensemble *e = ensemble_of_windows(4, 1, true, 1, 0);
+    play_endless(e);
+    play_add(&p, e);
+    play_feed(&p, up);
+    p.now += 1000;
+    struct sched_event load = {.kind = SCHED_SLOTS, .slots = 4, .millijoules = 9000, .room = up.room};
+    play_feed(&p, load);
+    assert_true(sched_take_use(&e->sets[0]).device_ms == 2000);
+    assert_true(energy_take(&p.s.workers[0].energy, e) == 4);
+    play_feed(&p, (struct sched_event){.kind = SCHED_WORKER_DOWN, .ok = true, .message = ""});
+    up.room.cards = 1;
+    up.millijoules = 90000;
+    play_feed(&p, up);
+    assert_true(p.s.workers[0].energy.joules == 4);
+    p.now += 1000;
+    load.room = up.room;
+    load.millijoules = 91000;
+    play_feed(&p, load);
+    assert_true(sched_take_use(&e->sets[0]).device_ms == 1000);
+    assert_true(energy_take(&p.s.workers[0].energy, e) == 1);
+    play_end(&p);
+}
+
 /* Timesteps of switches come with those of production, of which there are none before step 100. */
 static void switches_count(void **state)
 {
@@ -182,6 +215,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(switches_count),
+        cmocka_unit_test(cards_count),
         cmocka_unit_test(device_time_is_what_devices_were_busy),
         cmocka_unit_test(what_is_made_again_counts_once),
     };

@@ -246,7 +246,7 @@ static void worker_acts(struct world *w, int k, bool calm)
                                            .device = "d",
                                            .model = "m",
                                            .limits = "1",
-                                           .room = {MEMORY, MEMORY, 0}});
+                                           .room = {.total = MEMORY, .free = MEMORY}});
         return;
     }
     if (w->killed[k] || (w->sick[k] && sw->nsets && draw(2))) {

@@ -83,6 +83,10 @@ static void test_values(void **state)
     assert_int_equal(o.live_seconds, 0);
     assert_true(o.portable && o.verbose && !o.idle);
     options_free(&o);
+    taken("--device cuda:0+cuda:1 --device cuda:2 --device cpu:1+cpu:1", &o);
+    assert_int_equal(o.ndevices, 3);
+    assert_string_equal(o.devices[0], "cuda:0+cuda:1");
+    options_free(&o);
     taken("--device cuda:GPU-3f6b --device cuda:GPU-8c1d --device cuda:MIG-3f6b", &o);
     assert_int_equal(o.ndevices, 3);
     assert_string_equal(o.devices[2], "cuda:MIG-3f6b");
@@ -114,6 +118,15 @@ static void test_refused(void **state)
             "cuda:MIG-8c1d");
     refused("--device cuda:0 --device cuda:0:eager",
             "--device cuda:0:eager: that GPU is cuda:0 already: expected each once");
+    refused("--device cuda:2 --device cuda:0+cuda:1+cuda:2",
+            "--device cuda:2: that GPU is cuda:2 already: expected each once");
+    refused("--device cuda:0+cuda:1 --device cuda:1",
+            "--device cuda:1: that GPU is cuda:1 already: expected each once");
+    refused("--device cuda:1+cuda:1", "--device cuda:1: that GPU is cuda:1 already: expected each once");
+    refused("--device cuda:0+cuda:GPU-3f6b",
+            "--device cuda:0+cuda:GPU-3f6b: expected numbers of the GPUs that are joined, as in cuda:0+cuda:1");
+    refused("--device cuda:0+cpu", "--device cuda:0+cpu: expected devices of one kind, as in cuda:0+cuda:1");
+    refused("--device cuda:0+", "--device cuda:0+: expected devices of one kind, as in cuda:0+cuda:1");
     refused("run", "unexpected argument \"run\"; see shoald --help");
     refused("-- --slots", "unexpected argument \"--slots\"; see shoald --help");
 }

@@ -304,7 +304,7 @@ static void the_driving_thread(void **state)
     producing = ended = checkpoints = exchanges = 0;
     of_host = of_device = of_queue = writes = 0;
     assert_int_equal(engine_open(&models.dev, device(), &e), 0);
-    struct runner runner = {.dev = models.dev};
+    struct runner runner = {.dev = {models.dev}};
     assert_int_equal(jobs_new(&runner.jobs, &e), 0);
     dev_count_begin(models.dev, steady);
     make_replicas(&runner, &models);

@@ -276,7 +276,7 @@ class Ladder:
 
 @dataclass(frozen=True, kw_only=True)
 class Memory:
-    """Bytes of a device."""
+    """Bytes of a device; of one that joins several, those of the card that has least for replicas."""
 
     total: int
     free: int
@@ -286,12 +286,22 @@ class Memory:
 
 @dataclass(frozen=True, kw_only=True)
 class Share:
-    """Bytes that a replica has on a device; of one that the caller does not see, nothing else."""
+    """Bytes that a replica has on a device, and on which card of one that joins several; of one that the caller does not see,
+    nothing else."""
 
     ensemble: str | None
     window: int | None
     repeat: int | None
     bytes: int
+    card: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cards:
+    """Of a device that joins several: so many of them are open."""
+
+    open: int
+    joined: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -312,6 +322,7 @@ class Device:
     state: str
     drained: Hold | None
     trouble: str | None
+    cards: Cards | None
     slots: int | None
     running: int | None
     busy: float | None

@@ -106,18 +106,17 @@ static void write_model(const struct dev *d, struct buf *out)
     buf_free(&what);
 }
 
-json_t *device_hello(struct dev *d, const char *name, unsigned slots)
+json_t *device_hello(const struct dev *d, const char *name, unsigned slots, const struct room *room, uint64_t energy)
 {
     struct buf model = {0};
     char limits[DEVICE_LIMITS];
-    const struct room room = device_room(d, name);
     write_limits(&d->limits, limits);
     write_model(d, &model);
-    json_t *hello =
-        json_pack("{s:s, s:i, s:s, s:s, s:i, s:i, s:s, s:s, s:{s:I, s:I, s:I}, s:I}", "type", "hello", "protocol",
-                  FRAMES_PROTOCOL, "device", name, "model", model.data, "slots", (int)slots, "pid", (int)getpid(),
-                  "version", SHOAL_VERSION, "limits", limits, "memory", "total", (json_int_t)room.total, "free",
-                  (json_int_t)room.free, "slab", (json_int_t)room.slab, "energy_mj", (json_int_t)device_energy(d));
+    json_t *hello = json_pack(
+        "{s:s, s:i, s:s, s:s, s:i, s:i, s:s, s:s, s:{s:I, s:I, s:I, s:i, s:i}, s:I}", "type", "hello", "protocol",
+        FRAMES_PROTOCOL, "device", name, "model", model.data, "slots", (int)slots, "pid", (int)getpid(), "version",
+        SHOAL_VERSION, "limits", limits, "memory", "total", (json_int_t)room->total, "free", (json_int_t)room->free,
+        "slab", (json_int_t)room->slab, "cards", room->cards, "joined", room->joined, "energy_mj", (json_int_t)energy);
     buf_free(&model);
     return hello;
 }

@@ -14,8 +14,8 @@ unsigned device_slots(const char *name);
 /* What of a device decides how much a replica takes there, from the text of device_hello. False: it is none. */
 bool device_limits_read(const char *text, struct dev_limits *out);
 
-/* The frame with which a worker begins (daemon/frames.h). */
-json_t *device_hello(struct dev *d, const char *name, unsigned slots);
+/* The frame with which a worker begins (daemon/processes/frames.h). d: one of its devices; room and energy: of all. */
+json_t *device_hello(const struct dev *d, const char *name, unsigned slots, const struct room *room, uint64_t energy);
 
 /* Energy that the device has taken, in millijoules since its driver was loaded; 0: it does not tell. */
 uint64_t device_energy(struct dev *d);

@@ -39,9 +39,10 @@ static bool look(struct shared_model *s, const struct meshes_view *v, bool may_m
     return mesh_choice_open(&s->mesh);
 }
 
-void meshes_look(struct models *m, const struct meshes_view *v)
+bool meshes_look(struct models *m, const struct meshes_view *v)
 {
     bool may_measure = v->at_rest;
     for (struct shared_model *s = m->first; s; s = s->next)
         may_measure = !look(s, v, may_measure) && may_measure;
+    return may_measure;
 }

@@ -55,6 +55,11 @@ bool models_ready(const struct shared_model *s, const struct job *job);
 int models_add(struct models *m, const char *directory, struct spec *spec, struct system *sys,
                struct shared_model **out, struct err *e);
 void models_put(struct models *m, struct shared_model *s);
+/* Somebody else holds it, too, until a models_put of their own. */
+static inline void models_hold(struct shared_model *s)
+{
+    s->holders++;
+}
 /* Frees all; nothing may be held. */
 void models_close(struct models *m);
 

@@ -275,7 +275,7 @@ int bench_run(const struct bench_task *task, struct bench_result *out, struct er
     int rc = engine_open(&b.models.dev, task->device, e);
     if (rc)
         return rc;
-    b.runner.dev = b.models.dev;
+    b.runner.dev[0] = b.models.dev;
     b.models.dev->eager |= task->clock != NULL;
     snprintf(out->model, sizeof out->model, "%s", b.models.dev->model);
     rc = jobs_new(&b.runner.jobs, e);

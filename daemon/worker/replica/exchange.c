@@ -21,10 +21,11 @@ struct exchange {
         bool before; /* it has an origin */
     } * seat;        /* [members], of each, also when it has left */
     /* of one exchange: */
-    double *delta_u;  /* [members][members] */
-    int *from;        /* [members] window that the replica which comes into this one was in */
-    struct sim **sim; /* [members] that were in them */
-    uint32_t *walker; /* [members] and whose they are */
+    double *delta_u;             /* [members][members] */
+    int *from;                   /* [members] window that the replica which comes into this one was in */
+    struct sim **sim;            /* [members] that were in them */
+    uint32_t *walker;            /* [members] and whose they are, */
+    struct shared_model **under; /* [members] and on whose devices */
 };
 
 struct exchange *exchange_new(int members)
@@ -38,6 +39,7 @@ struct exchange *exchange_new(int members)
     x->from = xcalloc(n, sizeof *x->from);
     x->sim = xcalloc(n, sizeof *x->sim);
     x->walker = xcalloc(n, sizeof *x->walker);
+    x->under = xcalloc(n, sizeof *x->under);
     return x;
 }
 
@@ -66,6 +68,7 @@ void exchange_leave(struct exchange *x, const struct replica *r)
     free(x->from);
     free(x->sim);
     free(x->walker);
+    free(x->under);
     free(x);
 }
 
@@ -152,24 +155,26 @@ static int all_here(const struct exchange *x, struct err *e)
     const struct replica *first = x->member[0];
     for (int w = 0; w < x->members; w++) {
         const struct replica *r = x->member[w];
-        if (!r || r->setup.window != w || r->shared != first->shared || r->stage != first->stage ||
+        if (!r || r->setup.window != w || r->shared->phase != first->shared->phase || r->stage != first->stage ||
             r->stage_step != first->stage_step)
             return err_set(e, ERR_INTERNAL, "window %d is not where the others exchange", w);
     }
     return 0;
 }
 
-/* Simulations, and whose they are, into the windows that were drawn for them. */
+/* Simulations, whose they are, and the models that they keep, into the windows that were drawn for them. */
 static int hand_out(struct exchange *x, struct err *e)
 {
     for (int w = 0; w < x->members; w++) {
         x->sim[w] = x->member[w]->sim;
         x->walker[w] = x->member[w]->walker;
+        x->under[w] = x->member[w]->under;
     }
     int rc = sim_hand_observed(x->sim, x->from, x->members, e);
     for (int w = 0; w < x->members; w++) {
         x->member[w]->sim = x->sim[x->from[w]];
         x->member[w]->walker = x->walker[x->from[w]];
+        x->member[w]->under = x->under[x->from[w]];
         if (x->from[w] != w)
             replica_place(x->member[w]);
     }

@@ -2,7 +2,8 @@
  *
  * Replicas that exchange windows, inside one worker. Each coroutine has a window: its folder, its files, its
  * checkpoints; what is exchanged is the simulation that it drives (a lane, an arena, coordinates), whose control block
- * gets the other lambda row.
+ * gets the other lambda row. A simulation stays on its device with the model there, so windows of a set may be on
+ * several devices of the worker, and come to be on others.
  *
  * 1. An exchange is a meeting: each coroutine comes to it with nothing on the device, and goes on when all have come.
  * Who comes last draws, hands the simulations out, and decides for all whether they make checkpoints now and whether

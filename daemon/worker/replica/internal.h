@@ -20,6 +20,8 @@ struct replica {
     struct spec own;         /* the shared one, with stages of its own that reach its target */
     struct stage *stages;    /* those; NULL: it goes as far as the spec says */
     struct sim *sim;
+    struct shared_model *under; /* its own, held as long as there is the simulation: exchanges bring one of another
+                                   device's */
     struct outputs outputs;
     struct job job;
     struct replica_frame {
@@ -137,6 +139,10 @@ int CO_FN replica_lock(struct replica *r, struct err *e);
 int replica_memory(struct replica *r, struct err *e);
 /* Takes up the newest good checkpoint, else the beginning, which gives the same bytes; an older one for a new salt. */
 int CO_FN replica_restore(struct replica *r, struct err *e);
+/* A simulation of the model at hand, on the device where the window began. */
+int replica_simulate(struct replica *r, struct err *e);
+/* There is none any more, and no hold on its model. */
+void replica_drop_sim(struct replica *r);
 /* The model and a simulation of the phase of a stage, where those at hand are of another. */
 int CO_FN replica_enter(struct replica *r, uint64_t stage, struct err *e);
 /* Targets move. A checkpoint of the end is one of the last stage, where the replica's target has become later since;

@@ -135,7 +135,7 @@ static int CO_FN story(struct replica *r, struct err *e)
     r->delta_u = xcalloc((size_t)rows, sizeof *r->delta_u);
     r->x = xcalloc((size_t)natoms, sizeof *r->x);
     r->v = xcalloc((size_t)natoms, sizeof *r->v);
-    rc = sim_new(&r->sim, r->shared->model, replica_row(r), replica_random_key(r), e);
+    rc = replica_simulate(r, e);
     if (!rc)
         rc = replica_restore(r, e);
     if (!rc) /* reading can take long: from here on, silence means that it is stuck */
@@ -169,8 +169,7 @@ void CO_FN replica_run(void *replica)
     else
         replica_report(r, (struct replica_report){.kind = REPORT_DONE});
     outputs_close(&r->outputs);
-    sim_free(r->sim);
-    r->sim = NULL;
+    replica_drop_sim(r);
     r->spec = NULL;
     if (r->shared)
         models_put(r->setup.models, r->shared);
@@ -247,4 +246,14 @@ void replica_stop(struct replica *r)
 const struct sim *replica_sim(const struct replica *r)
 {
     return r->sim;
+}
+
+const char *replica_directory(const struct replica *r)
+{
+    return r->directory;
+}
+
+const struct dev *replica_device(const struct replica *r)
+{
+    return r->under ? r->under->dev : r->setup.models->dev;
 }

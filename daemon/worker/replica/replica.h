@@ -36,7 +36,7 @@ struct replica_report {
 };
 
 struct replica_setup {
-    struct models *models;
+    struct models *models; /* of the device that its simulations begin on */
     struct jobs *jobs;     /* for whatever waits for a disk */
     const char *directory; /* of the ensemble; copied */
     uint64_t ensemble;     /* checkpoint_ensemble; 0: it has no id */
@@ -72,6 +72,10 @@ bool replica_at_work(const void *replica);
 /* Asks it to checkpoint at its next sync point and to end. */
 void replica_stop(struct replica *r);
 
+/* Of its ensemble, as it was given. */
+const char *replica_directory(const struct replica *r);
+/* Where its simulation is now, or is to begin. */
+const struct dev *replica_device(const struct replica *r);
 /* NULL before its first sim_new and after its end. */
 const struct sim *replica_sim(const struct replica *r);
 /* Timesteps that its simulation has done as far as it has said, those of switches too; it has one. */

@@ -71,11 +71,10 @@ static int seal(void *arg, struct err *e)
 static int CO_FN go_back(struct replica *r, struct err *e)
 {
     struct buf held = sim_switch_rescue(r->sim);
-    sim_free(r->sim);
-    r->sim = NULL;
+    replica_drop_sim(r);
     int rc = replica_on_disk(r, seal, &held, e);
     if (!rc)
-        rc = sim_new(&r->sim, r->shared->model, replica_row(r), replica_random_key(r), e);
+        rc = replica_simulate(r, e);
     if (!rc)
         rc = sim_load(r->sim, held.data, held.len, e);
     buf_free(&held);

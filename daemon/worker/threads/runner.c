@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "engine/base/buf.h"
 #include "engine/base/clock.h"
@@ -76,27 +77,72 @@ double runner_busy(struct runner *r)
     return r->busy;
 }
 
+/* The first that is lost, NULL: none. */
+static const struct dev *lost(const struct runner *r)
+{
+    for (struct dev *const *d = r->dev; *d; d++)
+        if (dev_lost(*d))
+            return *d;
+    return NULL;
+}
+
+static int poll_devices(struct runner *r, struct err *e)
+{
+    int rc = 0;
+    for (struct dev **d = r->dev; *d && !rc; d++)
+        rc = (*d)->ops->poll(*d, 0, e);
+    return rc;
+}
+
+/* Until some task can go on: a poll that sleeps would sleep through what happens on the other devices. */
+static int look_in_turn(struct runner *r, struct err *e)
+{
+    const double until = dev_now() + 1e3 * BLIND_WAIT_MS;
+    for (double now = 0; now < until; now = dev_now()) {
+        int rc = poll_devices(r, e);
+        if (rc)
+            return rc;
+        if (any_can_go_on(r)) {
+            pace_waited(&r->pace, dev_now() - r->pace.news);
+            return 0;
+        }
+        const double sleep = pace_sleep(&r->pace, dev_now());
+        nanosleep(&(struct timespec){.tv_nsec = (long)(1e3 * sleep)}, NULL);
+    }
+    return 0;
+}
+
+/* Puts the descriptors of all devices behind the first n. Returns how many there are; *blind: a device has none. */
+static unsigned add_devices(struct runner *r, struct pollfd *all, unsigned n, bool *blind)
+{
+    for (struct dev **d = r->dev; *d; d++) {
+        all[n] = (struct pollfd){.fd = r->count ? (*d)->ops->poll_fd(*d) : -1, .events = POLLIN};
+        *blind |= r->count && all[n].fd < 0;
+        n++;
+    }
+    return n;
+}
+
 static int wait_for_something(struct runner *r, struct pollfd *fds, unsigned nfds, int timeout_ms, struct err *e)
 {
-    struct pollfd all[FDS_MAX + 2];
-    int device_fd = r->count ? r->dev->ops->poll_fd(r->dev) : -1;
-    bool blind = r->count && device_fd < 0;
+    struct pollfd all[FDS_MAX + RUNNER_DEVICES + 1];
+    bool blind = false;
+    unsigned n = add_devices(r, all, nfds, &blind);
     if (blind && timeout_ms != 0) {
-        int rc = r->dev->ops->poll(r->dev, BLIND_WAIT_MS, e);
+        int rc = r->dev[1] ? look_in_turn(r, e) : r->dev[0]->ops->poll(r->dev[0], BLIND_WAIT_MS, e);
         if (rc)
             return rc;
     }
     for (unsigned i = 0; i < nfds; i++)
         all[i] = fds[i];
-    all[nfds] = (struct pollfd){.fd = device_fd, .events = POLLIN};
-    all[nfds + 1] = (struct pollfd){.fd = r->jobs ? jobs_fd(r->jobs) : -1, .events = POLLIN};
-    if (poll(all, nfds + 2, blind ? 0 : timeout_ms) < 0 && errno != EINTR)
+    all[n++] = (struct pollfd){.fd = r->jobs ? jobs_fd(r->jobs) : -1, .events = POLLIN};
+    if (poll(all, n, blind ? 0 : timeout_ms) < 0 && errno != EINTR)
         return err_errno(e, "poll");
     for (unsigned i = 0; i < nfds; i++)
         fds[i].revents = all[i].revents;
     if (r->jobs)
         jobs_heard(r->jobs);
-    return r->count && !blind ? r->dev->ops->poll(r->dev, 0, e) : 0;
+    return r->count && !blind ? poll_devices(r, e) : 0;
 }
 
 /* Whether it has ended. */
@@ -137,12 +183,15 @@ int runner_turn(struct runner *r, struct pollfd *fds, unsigned nfds, int timeout
         return rc;
     look(r);
     bool ended = false;
-    for (struct task *t = r->first; t && !dev_lost(r->dev); t = t->next)
+    for (struct task *t = r->first; t && !lost(r); t = t->next)
         if (can_go_on(t))
             ended = resume(t) || ended;
-    engine_flush(r->dev);
-    if (dev_lost(r->dev)) { /* the task that met it is not to blame */
-        *e = r->dev->lost;
+    for (struct dev **d = r->dev; *d; d++)
+        engine_flush(*d);
+    pace_news(&r->pace, dev_now());
+    const struct dev *gone = lost(r);
+    if (gone) { /* the task that met it is not to blame */
+        *e = gone->lost;
         return -(int)e->code;
     }
     if (ended)

@@ -107,6 +107,8 @@ static int forward(cufftHandle fft, void *stream, void *spectrum, void *work, st
 extern "C" int saxs_fft_new(struct dev *dev, int32_t *fft, const int32_t size[3], size_t *bytes, struct err *e)
 {
     int rc = load(e);
+    if (!rc)
+        rc = cuda_make_current(dev, e);
     if (rc)
         return rc;
     return make(fft, size, bytes, e) ? cuda_library_failed(dev, e) : 0;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * What goes wrong with cuFFT on the CUDA device, where there need be no GPU: a library that fails as it is told to
- * stands in its place. Linked with --wrap=dlopen, dlsym and cudaMemGetInfo.
+ * stands in its place. Linked with --wrap=dlopen, dlsym, cudaMemGetInfo and
+ * cudaSetDevice.
  */
 #undef NDEBUG
 #include <setjmp.h>
@@ -30,6 +31,7 @@ void *__wrap_dlsym(void *handle, const char *name);
 void *__real_dlopen(const char *name, int flags);
 void *__real_dlsym(void *handle, const char *name);
 cudaError_t __wrap_cudaMemGetInfo(size_t *free_bytes, size_t *total);
+cudaError_t __wrap_cudaSetDevice(int ordinal);
 
 static cufftResult create(cufftHandle *plan)
 {
@@ -105,6 +107,14 @@ cudaError_t __wrap_cudaMemGetInfo(size_t *free_bytes, size_t *total)
     return cuda_says;
 }
 
+static int current;
+
+cudaError_t __wrap_cudaSetDevice(int ordinal)
+{
+    current = ordinal;
+    return cudaSuccess;
+}
+
 static struct cuda_dev open_card(void)
 {
     create_says = plan_says = execute_says = CUFFT_SUCCESS;
@@ -134,6 +144,20 @@ static void test_made(void **state)
     assert_int_equal(plans, 1);
     saxs_fft_free(fft);
     assert_int_equal(plans, 0);
+}
+
+/* Plans are made on the device that they are for, whichever was the thread's before. */
+static void test_on_its_device(void **state)
+{
+    struct cuda_dev first = open_card(), second = open_card();
+    struct err e = {0};
+    second.ordinal = 1;
+    for (int i = 0; i < 4; i++) {
+        struct cuda_dev *d = i % 2 ? &second : &first;
+        assert_int_equal(open_fft(d, &e), 0);
+        saxs_fft_free(5);
+        assert_int_equal(current, i % 2);
+    }
 }
 
 /* Memory that is lacking is a condition, which waits; the device is as it was. */
@@ -183,7 +207,8 @@ static void test_launch(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_made), cmocka_unit_test(test_full),
-                                       cmocka_unit_test(test_lost), cmocka_unit_test(test_launch)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_made), cmocka_unit_test(test_on_its_device),
+                                       cmocka_unit_test(test_full), cmocka_unit_test(test_lost),
+                                       cmocka_unit_test(test_launch)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

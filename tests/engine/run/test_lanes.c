@@ -21,7 +21,7 @@
 #include "tests/lib/mixture.h"
 #include "tests/lib/toy.h"
 
-enum { PLACES = 5, LATE = 2000 };
+enum { PLACES = 5, LATE = 2000, DEVICES = 2 };
 
 static double lambda_table[PLACES][LAMBDA_COUNT];
 
@@ -94,11 +94,11 @@ static int64_t frames_in(const unsigned char *observed)
     return head.frames;
 }
 
-/* The number of frames says in which window they were seen. */
-static void see_some(struct toy *t, struct sim **sim)
+/* The number of frames says in which window they were seen. Windows are on the devices by turns. */
+static void see_some(struct toy *t, int devices, struct sim **sim)
 {
     for (int w = 0; w < PLACES; w++) {
-        sim[w] = toy_replica(t, w, (uint32_t)w);
+        sim[w] = toy_replica(&t[w % devices], w, (uint32_t)w);
         for (int n = 0; n <= w; n++) {
             toy_run(sim[w], SIM_STEP, 2);
             toy_run(sim[w], SIM_OBSERVE, 1);
@@ -107,13 +107,16 @@ static void see_some(struct toy *t, struct sim **sim)
 }
 
 /* What each simulation has seen after places were changed, and one more frame. */
-static void change_places(struct kernel_table kernels, const struct system *sys, bool late, unsigned char *seen[PLACES])
+static void change_places(struct kernel_table kernels, const struct system *sys, bool late, int devices,
+                          unsigned char *seen[PLACES])
 {
     const struct settings set = settings();
-    struct toy t = open_on(kernels, sys, &set);
+    struct toy t[DEVICES];
     struct sim *sim[PLACES];
     struct err e = {0};
-    see_some(&t, sim);
+    for (int i = 0; i < devices; i++)
+        t[i] = open_on(kernels, sys, &set);
+    see_some(t, devices, sim);
     if (late)
         for (int w = 0; w < PLACES; w++)
             if (w == 0 || w == 3) /* those that lead */
@@ -126,28 +129,32 @@ static void change_places(struct kernel_table kernels, const struct system *sys,
         assert_int_equal(sim_submit(sim[from[w]], SIM_OBSERVE, 1, &e), 0);
     }
     for (int w = 0; w < PLACES; w++) {
-        finish(&t, sim[w]);
+        finish(&t[w % devices], sim[w]);
         seen[w] = observed_of(sim[w]);
         assert_int_equal(sim_heard(sim[from[w]])->ctl.window, w);
     }
     for (int w = 0; w < PLACES; w++)
         sim_free(sim[w]);
-    toy_close(&t);
+    for (int i = 0; i < devices; i++)
+        toy_close(&t[i]);
 }
 
 static void places(struct kernel_table kernels)
 {
     struct system *sys = observed_mixture();
-    unsigned char *waits[PLACES], *late[PLACES];
-    change_places(kernels, sys, false, waits);
-    change_places(kernels, sys, true, late);
+    unsigned char *waits[PLACES], *late[PLACES], *apart[PLACES];
+    change_places(kernels, sys, false, 1, waits);
+    change_places(kernels, sys, true, 1, late);
+    change_places(kernels, sys, true, DEVICES, apart);
     for (int w = 0; w < PLACES; w++) {
         assert_int_equal(frames_in(waits[from[w]]), w + 1 + 1);
         assert_memory_equal(waits[w], late[w], observe_bytes(&sys->observables[0]));
+        assert_memory_equal(waits[w], apart[w], observe_bytes(&sys->observables[0]));
     }
     for (int w = 0; w < PLACES; w++) {
         free(waits[w]);
         free(late[w]);
+        free(apart[w]);
     }
     toy_system_free(sys);
 }
