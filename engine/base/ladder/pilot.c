@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "engine/base/json/number_json.h"
+#include "engine/base/mem.h"
 
 #define DISTANCE_MOST 20.0 /* kT */
 #define DISAGREE 2.0
