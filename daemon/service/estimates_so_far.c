@@ -165,7 +165,7 @@ static void tell_of_pilot(struct live_estimation *j)
     struct err e = {0};
     const json_t *facts = json_object_get(j->placing, "facts");
     const int before = en->nreplicas;
-    struct ensemble *placed = facts ? ensemble_of_facts(facts, service_next_replica(sv)) : NULL;
+    struct ensemble *placed = facts ? ensemble_of_facts(facts, sv->next_replica) : NULL;
     struct sched_event ev = {.kind = SCHED_LOOKED,
                              .ensemble = en,
                              .placed = placed,
