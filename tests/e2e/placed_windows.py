@@ -26,7 +26,7 @@ SWITCH = "switch: {walkers: 2, length: 400 steps, snapshots-every: 1000 steps, c
 class Placed(Served):
     OPTIONS = ("--live-seconds", "0")
 
-    def write(self, name, ladder="ladder: auto", windows=GAP, more="", share=4000, change=str):
+    def write(self, name, ladder="ladder: {pilot: 8 ps}", windows=GAP, more="", share=2000, change=str):
         folder = os.path.join(self.folder, name)
         os.makedirs(folder, exist_ok=True)
         text = pair.spec(windows, 400, share, 20).replace("windows: {", f"{ladder}, windows: {{" if ladder else "windows: {") + more
@@ -65,7 +65,16 @@ class Placed(Served):
                     found[os.path.relpath(os.path.join(folder, name), top)] = [line for line in f if not line.startswith("#")]
         return {name: text for name, text in found.items() if not name.startswith("revision_")}
 
-    def assert_even(self, ladder, n, within=0.03):
+    def move_away(self, key):
+        """To another service, and back."""
+        path = os.path.join(self.folder, f"{key}.tar.zst")
+        self.shoal("export", key, "--output", path)
+        if self.status(key)["state"] == "paused":
+            self.shoal("cancel", key)
+        self.shoal("rm", key, "--yes")
+        self.shoal("import-ensemble", path)
+
+    def assert_even(self, ladder, n, within=0.08):
         self.assertEqual((len(ladder), ladder[0], ladder[-1]), (n, 0, 1))
         for k, x in enumerate(ladder):
             self.assertAlmostEqual(x, k / (n - 1), delta=within)
@@ -76,13 +85,13 @@ class Placed(Served):
 
     def test_gap(self):
         """Windows with a gap become as many evenly apart; the ensemble is, byte for byte, that of a spec with these windows."""
-        self.run_to_end("gap")
+        self.run_to_end("gap", ladder="ladder: auto")
         found, ladder = self.results("gap"), self.placed("gap")
-        self.assert_even(ladder, len(GAP))
+        self.assert_even(ladder, len(GAP), 0.03)
         self.assertEqual([w["lambda"]["bonded"] for w in found["windows"]], ladder)
         self.assertEqual(found["ensemble"]["placed"], {"bonded": ladder})
         self.assertEqual(found["ensemble"]["revision"], 2)
-        self.assertEqual([w["samples"]["read"] for w in found["windows"]], [201] * len(GAP))
+        self.assertEqual([w["samples"]["read"] for w in found["windows"]], [101] * len(GAP))
         self.assertGreater(found["overlap"]["minimum"], 0.1)
         self.assert_free_energy(found)
         text = " ".join(f"{x:g}" for x in ladder)
@@ -98,38 +107,39 @@ class Placed(Served):
 
     def test_killed(self):
         """In the pilot, while windows are placed, or after that: the same windows, the same bytes."""
-        rng, before = random.Random(3), 0
-        self.submit("killed")
-        for _ in range(6):
-            time.sleep(rng.random() * 0.3)
-            before += self.status("killed")["pilot"]
+        rng, before, after = random.Random(3), 0, 0
+        self.submit("killed", ladder="ladder: {pilot: 60 ps}")
+        while after < 2:
+            time.sleep(rng.random() * 0.1)
+            pilot = self.status("killed")["pilot"]
             self.stop(signal.SIGKILL)
             self.start()
+            before, after = before + pilot, after + (not pilot)
         self.assertGreater(before, 1)
         self.shoal("wait", "killed")
-        self.run_to_end("calm")
+        self.run_to_end("calm", ladder="ladder: {pilot: 60 ps}")
         self.assertEqual(self.placed("killed"), self.placed("calm"))
         self.assertEqual(self.samples("killed"), self.samples("calm"))
         self.assertEqual(self.shoal("events", "killed").count("windows placed"), 1)
 
     def test_fewer_and_more(self):
-        """As many as are asked for, in all repeats, which exchange windows; then one more by hand, which gets what the others have."""
-        more = "repeats: 2\nexchange: {every: 200 steps}\n"
+        """As many as are asked for, in all repeats, which exchange windows; so they are on another service."""
         for n in (4, 9):
-            self.run_to_end(f"to-{n}", ladder=f"ladder: {{windows: {n}, pilot: 30 ps}}", more=more)
+            self.run_to_end(f"to-{n}", ladder=f"ladder: {{windows: {n}, pilot: 4 ps}}", more="repeats: 2\nexchange: {every: 200 steps}\n")
             found = self.results(f"to-{n}")
             self.assert_even(self.placed(f"to-{n}"), n)
             self.assertEqual([w["repeat"] for w in found["windows"]], [0] * n + [1] * n)
-            self.assertEqual(self.status(f"to-{n}")["windows"], n)
             self.assertEqual(len(self.samples(f"to-{n}")), 2 * n)
             self.assert_free_energy(found)
+        self.move_away("to-4")
         self.stop(signal.SIGKILL)
         self.start()
         self.assertEqual((self.status("to-4")["windows"], len(self.status("to-4")["replicas"])), (4, 8))
+        self.assert_even(self.placed("to-4"), 4)
 
     def test_window_more(self):
         """A window that is added goes into the ladder that was placed."""
-        self.run_to_end("frames", ladder="ladder: {windows: 3}",
+        self.run_to_end("frames", ladder="ladder: {windows: 3, pilot: 4 ps}",
                         change=lambda text: text.replace("sample-every: 20 steps", "sample-every: 20 steps, frames-every: 40 steps"))
         three = self.placed("frames")
         self.shoal("extend", "frames", "--add-window", "bonded: 0.25")
@@ -156,6 +166,8 @@ class Placed(Served):
         for wish in (("extend", "long", "--time", "1 ps"), ("reestimate", "long")):
             self.shoal(*wish, code=3)
         self.shoal("pause", "long")
+        self.move_away("long")
+        self.assertTrue(self.status("long")["pilot"])
         self.shoal("resume", "long")
         self.shoal("cancel", "long")
         self.shoal("wait", "long", code=1)
