@@ -396,6 +396,25 @@ static void those_that_a_pilot_places(void **state)
     play_end(&p);
 }
 
+/* A service that starts where all of a pilot has ended looks at its samples; one that was killed lost nothing. */
+static void a_pilot_that_was_left_at_its_end(void **state)
+{
+    struct play p;
+    struct ensemble *e = play_ensemble(1, 2, 0);
+    e->pilot = true;
+    sm_init(&e->sm, &ensemble_states, e, ENSEMBLE_RUNNING);
+    for (int i = 0; i < 2; i++) {
+        struct sched_replica *r = &e->replicas[i];
+        sm_init(&r->sm, &replica_states, r, REPLICA_DONE);
+        r->told = r->step = r->saved_step = r->steps;
+    }
+    play_begin(&p, 1);
+    assert_int_equal(play_feed(&p, (struct sched_event){.kind = SCHED_ADD, .ensemble = e}), 0);
+    assert_int_equal(play_count(&p, DECIDE_LOOK), 1);
+    assert_int_equal(play_count(&p, DECIDE_ESTIMATE), 0);
+    play_end(&p);
+}
+
 /* The ensemble has failed; a retry looks again. */
 static void a_pilot_that_places_none(void **state)
 {
@@ -428,6 +447,7 @@ int main(void)
         cmocka_unit_test(not_of_one_that_is_removed),
         cmocka_unit_test(those_that_exchange),
         cmocka_unit_test(those_that_a_pilot_places),
+        cmocka_unit_test(a_pilot_that_was_left_at_its_end),
         cmocka_unit_test(a_pilot_that_places_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
