@@ -88,10 +88,11 @@ static int place(const struct spec *s, const char *text, const struct pilot *p, 
     if (!rc)
         rc = put_placed(s->file, text, windows.data, out, e);
     if (!rc)
-        buf_printf(said,
-                   "windows placed at equal thermodynamic length, %.2f in all: %s; neighbours are expected to overlap "
-                   "by %.2f or more, those of the pilot by %.2f",
-                   pilot_length(p), windows.data, new.overlap, pilot_expected(p));
+        buf_printf(
+            said,
+            "windows placed at equal thermodynamic length, %.2f in all: %.1500s; neighbours are expected to overlap "
+            "by %.2f or more, those of the pilot by %.2f",
+            pilot_length(p), windows.data, new.overlap, pilot_expected(p));
     spacing_close(&new);
     buf_free(&windows);
     return rc;

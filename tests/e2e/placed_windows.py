@@ -98,6 +98,10 @@ class Placed(Served):
         self.assertIn(f"windows placed by a pilot: bonded {text}\n", self.shoal("status", "gap"))
         self.assertRegex(self.shoal("events", "gap"), rf"ladder +revision 2: windows placed .*bonded: \[{text.replace(' ', ', ')}\]")
         self.assertIn("A pilot of the spec's windows placed these", self.shoal("results", "gap"))
+        page = os.path.join(self.folder, "page.html")
+        self.shoal("report", "gap", "--output", page)
+        with open(page, encoding="utf-8") as f:
+            self.assertIn("by a pilot of the spec", f.read())
         self.run_to_end("by-hand", ladder="", windows=ladder)
         self.assertEqual(len(self.samples("gap")), len(GAP))
         self.assertEqual(self.samples("gap"), self.samples("by-hand"))

@@ -396,6 +396,28 @@ static void those_that_a_pilot_places(void **state)
     play_end(&p);
 }
 
+/* They wait until the owner has the ensemble go on. */
+static void a_pilot_of_one_that_is_paused(void **state)
+{
+    struct play p;
+    struct ensemble *e = play_ensemble(1, 2, 0), *placed = ensemble_of_windows(3, 1, false, FIRST, 500);
+    e->pilot = true;
+    play_begin(&p, 1);
+    play_up(&p, 0, 3, "m");
+    play_add(&p, e);
+    run_all(&p, e);
+    assert_int_equal(play_wish(&p, SCHED_PAUSE, e), 0);
+    assert_int_equal(pilot_looked(&p, e, placed, 0), 0);
+    ensemble_free(placed);
+    assert_int_equal(ensemble_count(e, REPLICA_PAUSED), 3);
+    assert_int_equal(prepared(&p, e), 0);
+    assert_int_equal(ensemble_count(e, REPLICA_RUNNING), 0);
+    assert_int_equal(play_wish(&p, SCHED_RESUME, e), 0);
+    assert_int_equal(prepared(&p, e), 0);
+    assert_int_equal(ensemble_count(e, REPLICA_RUNNING), 3);
+    play_end(&p);
+}
+
 /* A service that starts where all of a pilot has ended looks at its samples; one that was killed lost nothing. */
 static void a_pilot_that_was_left_at_its_end(void **state)
 {
@@ -447,6 +469,7 @@ int main(void)
         cmocka_unit_test(not_of_one_that_is_removed),
         cmocka_unit_test(those_that_exchange),
         cmocka_unit_test(those_that_a_pilot_places),
+        cmocka_unit_test(a_pilot_of_one_that_is_paused),
         cmocka_unit_test(a_pilot_that_was_left_at_its_end),
         cmocka_unit_test(a_pilot_that_places_none),
     };
