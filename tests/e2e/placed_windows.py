@@ -20,6 +20,7 @@ from served import SHOAL, Served
 # Its bond becomes longer along the ladder, with one force constant: windows belong at equal distances. Those of the spec have a gap.
 FAR = ((0.2, 3000.0), (0.35, 3000.0))
 GAP = (0, 0.04, 0.08, 0.12, 0.16, 1)
+EXCHANGE = "repeats: 2\nexchange: {every: 200 steps}\n"
 SWITCH = "switch: {walkers: 2, length: 400 steps, snapshots-every: 1000 steps, change-every: 4 steps}\n"
 
 
@@ -129,12 +130,15 @@ class Placed(Served):
     def test_fewer_and_more(self):
         """As many as are asked for, in all repeats, which exchange windows; so they are on another service."""
         for n in (4, 9):
-            self.run_to_end(f"to-{n}", ladder=f"ladder: {{windows: {n}, pilot: 4 ps}}", more="repeats: 2\nexchange: {every: 200 steps}\n")
+            self.run_to_end(f"to-{n}", ladder=f"ladder: {{windows: {n}, pilot: 4 ps}}", more=EXCHANGE)
             found = self.results(f"to-{n}")
             self.assert_even(self.placed(f"to-{n}"), n)
             self.assertEqual([w["repeat"] for w in found["windows"]], [0] * n + [1] * n)
             self.assertEqual(len(self.samples(f"to-{n}")), 2 * n)
             self.assert_free_energy(found)
+            self.assertTrue(found["exchange"])
+        self.run_to_end("four", ladder="", windows=self.placed("to-4"), more=EXCHANGE)
+        self.assertEqual(self.samples("to-4"), self.samples("four"))
         self.move_away("to-4")
         self.stop(signal.SIGKILL)
         self.start()
