@@ -113,7 +113,7 @@ class Placed(Served):
     def test_killed(self):
         """In the pilot, while windows are placed, or after that: the same windows, the same bytes."""
         rng, before, after = random.Random(3), 0, 0
-        self.submit("killed", ladder="ladder: {pilot: 60 ps}")
+        self.submit("killed", ladder="ladder: {pilot: 30 ps}")
         while after < 2:
             time.sleep(rng.random() * 0.1)
             pilot = self.status("killed")["pilot"]
@@ -122,7 +122,7 @@ class Placed(Served):
             before, after = before + pilot, after + (not pilot)
         self.assertGreater(before, 1)
         self.shoal("wait", "killed")
-        self.run_to_end("calm", ladder="ladder: {pilot: 60 ps}")
+        self.run_to_end("calm", ladder="ladder: {pilot: 30 ps}")
         self.assertEqual(self.placed("killed"), self.placed("calm"))
         self.assertEqual(self.samples("killed"), self.samples("calm"))
         self.assertEqual(self.shoal("events", "killed").count("windows placed"), 1)
