@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "client/division/divide.h"
-#include "client/propose/spacing.h"
+#include "engine/base/ladder/spacing.h"
 #include "engine/base/number.h"
 
 /* "90m", "36 h", "30d", "8w", "600 s" in seconds, or NAN. `bare`: what a number without a unit is in, NAN: it has to

@@ -13,7 +13,7 @@
 #include "client/ask/http.h"
 #include "client/ask/results.h"
 #include "client/campaign/campaign.h"
-#include "client/propose/pilot.h"
+#include "engine/base/ladder/pilot.h"
 #include "engine/base/number.h"
 
 #define NEEDED 0.03 /* overlap of neighbours that results need */

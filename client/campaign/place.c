@@ -20,7 +20,7 @@
 #include "client/ask/results.h"
 #include "client/campaign/campaign.h"
 #include "client/division/kept.h"
-#include "client/propose/pilot.h"
+#include "engine/base/ladder/pilot.h"
 #include "engine/base/number.h"
 #include "engine/base/printable.h"
 

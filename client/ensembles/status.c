@@ -88,6 +88,25 @@ static void print_replicas(const struct client *c, const json_t *replicas, bool 
     client_table(c, &t);
 }
 
+/* "windows placed by a pilot: vdw 0 0.25 0.5 1" */
+static void print_placed(const json_t *e)
+{
+    const char *key;
+    json_t *ladder, *value;
+    size_t i;
+    struct buf text = {0};
+    if (json_is_true(json_object_get(e, "pilot")))
+        printf("these windows are a pilot's, which places others\n");
+    json_object_foreach (json_object_get(e, "placed"), key, ladder) {
+        buf_printf(&text, "%s%s", text.len ? "; " : "windows placed by a pilot: ", key);
+        json_array_foreach (ladder, i, value)
+            buf_printf(&text, " %.10g", json_number_value(value));
+    }
+    if (text.len)
+        printable_line(stdout, "%s", text.data);
+    buf_free(&text);
+}
+
 static void print_ensemble(const struct client *c, const json_t *e)
 {
     const char *reason = answer_text(e, "reason"), *key = answer_text(e, "key");
@@ -97,8 +116,9 @@ static void print_ensemble(const struct client *c, const json_t *e)
     answer_labels(&labels, e);
     printable_line(stdout, "%s  %s  %s%s%s", answer_text(e, "id"), answer_text(e, "name"), answer_text(e, "state"),
                    *reason ? ": " : "", reason);
-    if (answer_whole(e, "revision") > 1)
+    if (answer_whole(e, "revision") > (json_is_object(json_object_get(e, "placed")) ? 2 : 1))
         printf("revision %lld: it was extended\n", answer_whole(e, "revision"));
+    print_placed(e);
     printf("%lld of %lld %s done, %lld failed, %d %% of all steps\n", answer_whole(e, "done"), answer_replicas(e),
            repeats                      ? "replicas"
            : answer_whole(e, "walkers") ? "walkers"

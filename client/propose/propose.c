@@ -14,7 +14,7 @@
 #include "client/ask/answer.h"
 #include "client/ask/ensembles.h"
 #include "client/ask/results.h"
-#include "client/propose/pilot.h"
+#include "engine/base/ladder/pilot.h"
 #include "engine/base/json/number_json.h"
 
 #define OVERLAP_USUAL 0.1 /* thrice what results want at least */

@@ -46,6 +46,8 @@ static void facts(struct buf *out, const json_t *results)
     const json_t *labels = json_object_get(json_object_get(results, "ensemble"), "labels");
     if (json_object_get(labels, "ladder"))
         page_fact(out, "windows placed by the pilot", "", "%s", answer_text(labels, "ladder"));
+    if (json_object_get(json_object_get(results, "ensemble"), "placed"))
+        page_fact(out, "windows placed", "", "by a pilot of the spec's");
     page_fact(out, "simulated, all windows", "", "%.4g ns", results_sampled(windows).all);
     if (isfinite(sum.fewest))
         page_fact(out, "fewest uncorrelated samples", "", "%.0f", floor(sum.fewest));

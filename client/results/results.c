@@ -387,10 +387,12 @@ static void put_reasons(const json_t *results, const struct out *s)
     }
 }
 
-/* Of a campaign that places windows (client/campaign/place.c). */
+/* Of a campaign that places windows (client/campaign/place.c), or of a spec that does. */
 static void put_ladder(const json_t *results, const struct out *s)
 {
-    const json_t *labels = json_object_get(json_object_get(results, "ensemble"), "labels");
+    const json_t *ensemble = json_object_get(results, "ensemble"), *labels = json_object_get(ensemble, "labels");
+    if (json_object_get(ensemble, "placed"))
+        out_put(s, "\nA pilot of the spec's windows placed these; its samples are in no number here.\n");
     if (json_object_get(labels, "ladder"))
         out_put(s, "\nThe campaign placed these windows by its pilot %s.\n", answer_text(labels, "ladder"));
 }

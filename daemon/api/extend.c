@@ -166,6 +166,8 @@ static void windows_read(struct extension *x, const json_t *head, const char *sp
                    (long long)json_integer_value(after));
     if (!x->err.code && x->revision != x->ensemble->revision)
         err_set(&x->err, ERR_BUSY, "ensemble %s was extended meanwhile: try again", x->ensemble->id);
+    const json_t *ladder = json_object_get(head, "placed");
+    char *placed = json_is_object(ladder) ? json_dumps(ladder, JSON_COMPACT | JSON_REAL_PRECISION(15)) : NULL;
     struct ensemble *en = ensemble_hold(x->ensemble);
     const int before = en->nreplicas;
     const int64_t first = service_next_replica(sv);
@@ -180,10 +182,12 @@ static void windows_read(struct extension *x, const json_t *head, const char *sp
                                     .window = windows,
                                     .origin = origin,
                                     .spec = spec,
+                                    .windows = placed,
                                     .replica = first,
                                     .step = x->made,
                                     .message = what.data});
     free(origin);
+    free(placed);
     buf_free(&what);
     settle(&g, en, en->nreplicas > before);
     ensemble_free(en);

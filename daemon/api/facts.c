@@ -57,27 +57,13 @@ static void add_labels(struct ensemble *en, const json_t *labels)
 
 struct ensemble *facts_ensemble(struct service *sv, uint32_t owner, const json_t *facts)
 {
-    struct ensemble *en = ensemble_of_windows((int)facts_number(facts, "windows"), (int)facts_number(facts, "repeats"),
-                                              facts_number(facts, "exchange") != 0, service_next_replica(sv),
-                                              facts_number(facts, "steps"));
+    struct ensemble *en = ensemble_of_facts(facts, service_next_replica(sv));
     en->owner = owner;
     ensemble_string(&en->key, facts_text(facts, "key"));
     ensemble_string(&en->name, facts_text(facts, "name"));
     ensemble_string(&en->spec_name, facts_text(facts, "spec_name"));
     snprintf(en->hash, sizeof en->hash, "%s", facts_text(facts, "hash"));
     en->atoms = facts_number(facts, "atoms");
-    en->walkers = (int)facts_number(facts, "walkers");
-    en->switching = json_number_value(json_object_get(facts, "switching"));
-    en->stages = (int)facts_number(facts, "stages");
-    en->retries = (int)facts_number(facts, "retries");
-    const json_t *stop = json_object_get(facts, "stop");
-    en->stop = (struct stop_rule){.error = json_number_value(json_object_get(stop, "error")),
-                                  .converged = facts_number(stop, "converged") != 0,
-                                  .after = facts_number(stop, "after")};
-    const json_t *allocation = json_object_get(facts, "allocation");
-    en->allocation = (struct allocation){.share = facts_number(allocation, "share"),
-                                         .before = facts_number(allocation, "before"),
-                                         .every = facts_number(allocation, "every")};
     facts_sizes(&en->sizes, facts);
     add_labels(en, json_object_get(facts, "labels"));
     return en;

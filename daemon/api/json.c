@@ -87,6 +87,12 @@ static json_t *allocate_json(const struct ensemble *en)
                      (double)handed / (double)(a->share * en->nreplicas));
 }
 
+static json_t *placed_json(const struct ensemble *en)
+{
+    json_t *placed = en->placed ? json_loads(en->placed, 0, NULL) : NULL;
+    return placed ? placed : json_null();
+}
+
 json_t *api_ensemble_json(const struct ensemble *en)
 {
     json_t *j = json_pack(
@@ -99,6 +105,8 @@ json_t *api_ensemble_json(const struct ensemble *en)
     for (int i = 0; i < en->nlabels; i++)
         json_object_set_new(labels, en->labels[i].key, json_string(en->labels[i].value));
     json_object_set_new(j, "walkers", json_integer(en->walkers));
+    json_object_set_new(j, "pilot", json_boolean(en->pilot));
+    json_object_set_new(j, "placed", placed_json(en));
     json_object_set_new(j, "labels", labels);
     json_object_set_new(j, "spec_hash", json_string(en->hash));
     json_object_set_new(j, "priority", json_string(ensemble_priority(en)));

@@ -107,7 +107,7 @@ static int store_submission(struct submit *s, const json_t *facts, const char *t
     struct charges held = {0};
     struct quota *q = s->api->quota;
     uint32_t uid = request_uid(s->request);
-    int64_t replicas = facts_number(facts, "windows") * facts_number(facts, "repeats");
+    int64_t replicas = facts_number(facts, "replicas");
     int64_t contents = (int64_t)len - facts_number(facts, "spec_bytes");
     int rc = quota_take(q, uid, QUOTA_ENSEMBLES, 1, &held.count, e);
     if (rc == 0)

@@ -2,13 +2,10 @@
 #include "daemon/campaign/pilot.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/spec/spec.h"
-
-#define SAMPLES 200
+#include "daemon/spec/pilot.h"
 
 /* What a pilot has none of, or has in another way. */
 static const char *const left_out[] = {"protocol", "repeats", "exchange", "stop-when", "allocate", "observables"};
@@ -78,15 +75,13 @@ static void put_stages(const struct spec *s, const struct node *protocol, double
     buf_printf(out, "repeats: 1\nprotocol:\n");
     for (int i = 0; i < protocol->n; i++) {
         const struct stage *stage = &s->stages[i];
+        const struct pilot_times t = pilot_times(s, stage, time);
         char times[80] = "";
-        const uint64_t cycle = mesh_cycle(&s->settings.integrator);
-        const uint64_t most = cycle * (uint64_t)fmax(ceil(time / ((double)cycle * stage->timestep)), 1);
-        const uint64_t every = most > SAMPLES * cycle ? most / SAMPLES / cycle * cycle : cycle;
         if (stage->kind == STAGE_EQUILIBRATE)
-            snprintf(times, sizeof times, "time: %" PRIu64 " steps", stage->steps < most ? stage->steps : most);
+            snprintf(times, sizeof times, "time: %" PRIu64 " steps", t.steps);
         if (stage->kind == STAGE_PRODUCE)
-            snprintf(times, sizeof times, "time: %" PRIu64 " steps, sample-every: %" PRIu64 " steps",
-                     (most + every - 1) / every * every, every);
+            snprintf(times, sizeof times, "time: %" PRIu64 " steps, sample-every: %" PRIu64 " steps", t.steps,
+                     t.sample_every);
         put_stage(protocol->items[i].value, times, out);
         if (stage->kind == STAGE_PRODUCE)
             return;
@@ -102,6 +97,11 @@ static int check(const struct spec *s, const char *file, struct err *e)
             "%s:%d: alchemy.windows: the campaign says ladder; expected a ladder of two windows or more for the "
             "first pilot",
             file, s->alchemy_line ? s->alchemy_line : 1);
+    if (s->ladder.automatic || s->ladder.placed)
+        return err_set(e, ERR_SPEC,
+                       "%s:%d: alchemy.ladder: the campaign says ladder, too; expected it in one place: the campaign's "
+                       "pilots place windows for all repeats, the spec's for one ensemble",
+                       file, s->alchemy_line);
     if (s->walkers)
         return err_set(
             e, ERR_SPEC,

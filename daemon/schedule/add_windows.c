@@ -127,6 +127,9 @@ static int check_steps(const struct ensemble *e, struct err *err)
 
 static int check(const struct ensemble *e, struct err *err)
 {
+    if (e->pilot)
+        return err_set(err, ERR_CONFLICT, "ensemble %s runs the pilot that places its windows: add some when it has",
+                       e->id);
     bool busy = e->estimating || e->preparing || e->looking || e->sm.state == ENSEMBLE_FINISHING;
     if (e->sm.state == ENSEMBLE_CANCELLED)
         return err_set(err, ERR_CONFLICT, "ensemble %s is cancelled: it cannot be extended", e->id);
@@ -159,6 +162,7 @@ int on_add_windows(struct step *st, const struct sched_event *ev, struct err *er
     e->ladder = ++e->revision;
     queue_again(st, e);
     ensemble_add_windows(e, ev->window, ev->origin, ev->replica);
+    ensemble_string(&e->placed, ev->windows);
     decide(st, (struct decision){.kind = DECIDE_LADDER, .ensemble = e, .worker = -1, .text = xstrdup(ev->spec)});
     note_ensemble(st, e, "extend", "revision %d: %s", e->revision, ev->message);
     for (int i = 0; i < e->nsets; i++)

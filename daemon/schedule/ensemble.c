@@ -98,6 +98,11 @@ struct sched_set *ensemble_add_set(struct ensemble *e, int nreplicas)
     return set;
 }
 
+static int64_t whole(const json_t *o, const char *key)
+{
+    return json_integer_value(json_object_get(o, key));
+}
+
 struct ensemble *ensemble_of_windows(int windows, int repeats, bool exchange, int64_t first, int64_t steps)
 {
     struct ensemble *e = ensemble_new(windows * repeats);
@@ -112,6 +117,27 @@ struct ensemble *ensemble_of_windows(int windows, int repeats, bool exchange, in
     }
     for (int i = 0; i < e->nreplicas; i += exchange ? windows : 1)
         ensemble_add_set(e, exchange ? windows : 1);
+    return e;
+}
+
+struct ensemble *ensemble_of_facts(const json_t *facts, int64_t first)
+{
+    const json_t *stop = json_object_get(facts, "stop"), *allocation = json_object_get(facts, "allocation"),
+                 *placed = json_object_get(facts, "placed");
+    struct ensemble *e = ensemble_of_windows((int)whole(facts, "windows"), (int)whole(facts, "repeats"),
+                                             whole(facts, "exchange") != 0, first, whole(facts, "steps"));
+    e->walkers = (int)whole(facts, "walkers");
+    e->switching = json_number_value(json_object_get(facts, "switching"));
+    e->stages = (int)whole(facts, "stages");
+    e->retries = (int)whole(facts, "retries");
+    e->stop = (struct stop_rule){.error = json_number_value(json_object_get(stop, "error")),
+                                 .converged = whole(stop, "converged") != 0,
+                                 .after = whole(stop, "after")};
+    e->allocation = (struct allocation){.share = whole(allocation, "share"),
+                                        .before = whole(allocation, "before"),
+                                        .every = whole(allocation, "every")};
+    e->pilot = whole(facts, "pilot") != 0;
+    e->placed = json_is_object(placed) ? json_dumps(placed, JSON_COMPACT | JSON_REAL_PRECISION(15)) : NULL;
     return e;
 }
 
@@ -147,6 +173,7 @@ void ensemble_free(struct ensemble *e)
     free(e->reason);
     free(e->paused_by);
     free(e->stopped);
+    free(e->placed);
     free(e->shown.reason);
     free(e);
 }
@@ -169,6 +196,46 @@ const char *ensemble_label(const struct ensemble *e, const char *key)
         if (strcmp(e->labels[i].key, key) == 0)
             return e->labels[i].value;
     return NULL;
+}
+
+static void exchange_replicas(struct ensemble *e, struct ensemble *from)
+{
+    struct sched_replica *replicas = e->replicas;
+    struct sched_set *sets = e->sets;
+    const int nreplicas = e->nreplicas, nsets = e->nsets;
+    e->replicas = from->replicas;
+    e->sets = from->sets;
+    e->nreplicas = from->nreplicas;
+    e->nsets = from->nsets;
+    from->replicas = replicas;
+    from->sets = sets;
+    from->nreplicas = nreplicas;
+    from->nsets = nsets;
+}
+
+void ensemble_take_windows(struct ensemble *e, struct ensemble *from, enum replica_state state)
+{
+    exchange_replicas(e, from);
+    for (int i = 0; i < e->nreplicas; i++) {
+        struct sched_replica *r = &e->replicas[i];
+        r->ensemble = e;
+        sm_init(&r->sm, &replica_states, r, state);
+        r->shown.state = state;
+    }
+    for (int i = 0; i < e->nsets; i++)
+        e->sets[i].ensemble = e;
+    e->windows = from->windows;
+    e->walkers = from->walkers;
+    e->switching = from->switching;
+    e->stages = from->stages;
+    e->stop = from->stop;
+    e->allocation = from->allocation;
+    e->pilot = from->pilot;
+    ensemble_string(&e->placed, from->placed);
+    e->modelled = 0;
+    e->delayed = e->live_steps = 0;
+    e->crashed = false;
+    ensemble_count_waiting(e);
 }
 
 bool ensemble_wants(const struct ensemble *e)

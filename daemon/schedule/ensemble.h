@@ -21,11 +21,12 @@
  *
  * An ensemble has revisions. The first is what was submitted; each extension gives its replicas later targets and makes
  * the next. A done replica has reached its target: one that has a later one is not done any more. A revision may also
- * have more windows (add_windows.c).
+ * have more windows (add_windows.c), or those that the first placed as a pilot (finishing.c).
  */
 #ifndef SHOAL_DAEMON_SCHEDULE_ENSEMBLE_H
 #define SHOAL_DAEMON_SCHEDULE_ENSEMBLE_H
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -177,7 +178,9 @@ struct ensemble {
     int stopped_revision; /* the one that did; an extension goes on from there and is not asked again */
     int stop_held;        /* live estimates in a row that were good enough */
     struct allocation allocation;
-    bool looking;    /* until it is known how its next steps are shared */
+    bool looking;    /* until it is known how its next steps are shared, or which windows a pilot places */
+    bool pilot;      /* its windows are those of a pilot, which places others (finishing.c) */
+    char *placed;    /* the windows that one placed, as JSON: name of the ladder to its values; NULL: none did */
     struct sm sm;    /* enum ensemble_state */
     char *reason;    /* why it failed or waits, NULL: none */
     char *paused_by; /* the administrator who paused it last, and nobody has had it go on since; NULL: none */
@@ -233,6 +236,11 @@ struct sched_set *ensemble_add_set(struct ensemble *e, int nreplicas);
 /* An ensemble of windows x repeats replicas, numbered from `first`, of so many steps: each a set of its own or, where
  * they exchange windows, one set for each repeat. */
 struct ensemble *ensemble_of_windows(int windows, int repeats, bool exchange, int64_t first, int64_t steps);
+/* The same of what a spec says of it (daemon/spec/facts.h), and with all that the scheduler goes by. */
+struct ensemble *ensemble_of_facts(const json_t *facts, int64_t first);
+/* Windows, replicas and what follows from the spec come from `from`, which gets those of `e` in exchange. The replicas
+ * wait in this state; none of either may have a worker. */
+void ensemble_take_windows(struct ensemble *e, struct ensemble *from, enum replica_state state);
 /* The end of a walker, 'A' or 'B', and which walker of that end it is; of an ensemble that has walkers. */
 char replica_end(const struct sched_replica *r);
 int replica_walker(const struct sched_replica *r);

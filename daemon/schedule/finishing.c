@@ -14,6 +14,14 @@
  * row: who stops as soon as an error looks small stops more often when it looks smaller than it is. Every replica's
  * target then becomes where its checkpoint is (of those that exchange windows, where the furthest is): it starts once
  * more for its final files.
+ *
+ * An ensemble whose spec has its windows placed runs as its own pilot first: its first replicas are those of the
+ * windows that the spec gives, for a short time. When all of them have ended the ensemble is looked at, as one is that
+ * hands out production (allocation.c), and the look says which windows there are to be. Other replicas take the place
+ * of the pilot's; they begin at the beginning, with the random numbers of a spec that gives these windows. That is one
+ * decision, committed with the spec that has the windows in its text: a service that starts before looks again at the
+ * same samples, one that starts after it never looks. So the windows are a function of the pilot's samples alone. Where
+ * these say none the ensemble has failed, without results.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -45,7 +53,7 @@ void finish_if_ended(struct step *st, struct ensemble *e)
         return;
     if (ensemble_count(e, REPLICA_DONE) + ensemble_count(e, REPLICA_FAILED) < e->nreplicas)
         return;
-    if (allocation_open(e)) {
+    if (e->pilot || allocation_open(e)) {
         look_at_samples(st, e);
         return;
     }
@@ -61,6 +69,11 @@ int on_reestimate(struct step *st, struct ensemble *e, struct err *err)
     if (!ensemble_ended(e))
         return err_set(err, ERR_CONFLICT, "ensemble %s is %s: its results can be computed again once it has ended",
                        e->id, sm_name(&e->sm));
+    if (e->pilot)
+        return err_set(
+            err, ERR_CONFLICT,
+            "ensemble %s has no results: its pilot placed no windows; `shoal retry %s` has them placed again", e->id,
+            e->id);
     e->again = true;
     ensemble_string(&e->reason, "its results are computed again");
     move_ensemble(st, e, ENSEMBLE_FINISHING);
@@ -186,6 +199,31 @@ void on_estimated(struct step *st, const struct sched_event *ev)
     move_ensemble(st, e, good ? ENSEMBLE_DONE : ENSEMBLE_FAILED);
 }
 
+static void take_placed(struct step *st, const struct sched_event *ev)
+{
+    struct ensemble *e = ev->ensemble;
+    ensemble_take_windows(e, ev->placed, waiting_state(e));
+    e->ladder = ++e->revision;
+    decide(st, (struct decision){.kind = DECIDE_LADDER, .ensemble = e, .worker = -1, .text = xstrdup(ev->spec)});
+    note_ensemble(st, e, "ladder", "revision %d: %s", e->revision, ev->message);
+    prepare_input(st, e);
+}
+
+/* What a look at a pilot says: the windows, or why there are none. */
+static void on_pilot(struct step *st, const struct sched_event *ev)
+{
+    struct ensemble *e = ev->ensemble;
+    if (ev->placed) {
+        take_placed(st, ev);
+        return;
+    }
+    char *failure = failure_text(e, ev->message);
+    ensemble_string(&e->reason, failure);
+    free(failure);
+    move_ensemble(st, e, ENSEMBLE_FINISHING);
+    move_ensemble(st, e, ENSEMBLE_FAILED);
+}
+
 void on_look(struct step *st, const struct sched_event *ev)
 {
     struct ensemble *e = ev->ensemble;
@@ -195,6 +233,10 @@ void on_look(struct step *st, const struct sched_event *ev)
     if (e->reason && !e->wants_space)
         set_reason(st, e, NULL);
     bool reached = ensemble_count(e, REPLICA_DONE) + ensemble_count(e, REPLICA_FAILED) == e->nreplicas;
+    if (reached && !ensemble_ended(e) && e->pilot) {
+        on_pilot(st, ev);
+        return;
+    }
     if (reached && !ensemble_ended(e) && allocation_open(e))
         hand_out_production(st, ev);
     finish_if_ended(st, e);

@@ -299,6 +299,9 @@ int on_extend(struct step *st, const struct sched_event *ev, struct err *err)
         return refuse(e, "extended", err);
     if (e->sm.state == ENSEMBLE_FINISHING)
         return err_set(err, ERR_BUSY, "ensemble %s is finishing: its results are being written, try again", e->id);
+    if (e->pilot)
+        return err_set(err, ERR_CONFLICT, "ensemble %s runs the pilot that places its windows: extend it when it has",
+                       e->id);
     int n = count_later(ev, err);
     if (n <= 0)
         return n;

@@ -81,13 +81,14 @@ enum sched_kind {
     /* ensemble: its replicas' target over all stages is to be `step`, or, more, by `step` later; message: in words */
     SCHED_EXTEND,
     /* ensemble: it is to have `window` windows, of which `origin` says which they were, by a spec with the text `spec`;
-     * its new replicas are numbered from `replica`; message: in words */
+     * its new replicas are numbered from `replica`; windows: where a pilot placed the others; message: in words */
     SCHED_ADD_WINDOWS,
     /* ensemble: a live estimate was made of at least `step` steps of each replica, of the windows that revision
      * `ladder` made; ok: it has a number, with the error `error` (kJ/mol); message: its verdict */
     SCHED_LIVE,
-    /* ensemble: what DECIDE_LOOK asked for; targets: production of its windows; NULL, nobody knows: code, message say
-       why */
+    /* ensemble: what DECIDE_LOOK asked for; targets: production of its windows, or of a pilot placed: an ensemble with
+     * the windows that it places, of whose numbers none is given yet, by a spec with the text `spec`; message: in
+     * words. NULL, nobody knows: code, message say why */
     SCHED_LOOKED,
     SCHED_WORKER_UP, /* worker: said hello; slots, device, model, limits, room, millijoules */
     /* worker: wants so many slots from now on, fewer make nobody leave; its device has that room, and those millijoules
@@ -129,10 +130,11 @@ struct sched_event {
     int64_t step;
     int64_t switched; /* timesteps of switches, 0: the replica is no walker */
     double time_ps, error;
-    const int64_t *targets; /* [windows of the ensemble], steps */
+    const int64_t *targets;  /* [windows of the ensemble], steps */
+    struct ensemble *placed; /* the caller's, also afterwards */
     int ladder;
-    const int *origin; /* as of ensemble_add_windows */
-    const char *spec;
+    const int *origin;          /* as of ensemble_add_windows */
+    const char *spec, *windows; /* windows: of a ladder that was placed, as struct ensemble has it */
 };
 
 enum decision_kind {

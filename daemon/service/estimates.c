@@ -32,6 +32,7 @@ struct estimation {
     struct ensemble *ensemble; /* held */
     int owner_acts;            /* of the ensemble when it was asked for */
     bool live;                 /* of what there is so far; nothing is written */
+    bool look;                 /* live, and the scheduler goes on by it */
     bool running;
     char *directory;
     struct buf spec, description;
@@ -110,7 +111,9 @@ static void describe(struct estimation *j)
     json_t *o = json_pack("{s:o,s:s,s:o,s:i,s:s,s:s?,s:s,s:s,s:i,s:o}", "spec", text_or_null(j->spec.data), "spec_name",
                           en->spec_name, "replicas", replicas, "repeats", en->repeats, "id", en->id, "key", en->key,
                           "name", en->name, "spec_hash", en->hash, "revision", en->revision, "labels", labels);
-    if (j->live && en->looking)
+    if (j->look && en->pilot)
+        json_object_set_new(o, "placing", json_true());
+    else if (j->look)
         json_object_set_new(o, "production", production(en));
     double ps = 0;
     for (int i = 0; i < en->nreplicas; i++)
@@ -278,7 +281,7 @@ static enum rank rank_of(const struct estimation *j)
 {
     const struct ensemble *en = j->ensemble;
     if (j->live)
-        return en->looking ? RANK_LOOK : RANK_LIVE;
+        return j->look ? RANK_LOOK : RANK_LIVE;
     return en->again && en->sm.state == ENSEMBLE_FINISHING ? RANK_AGAIN : RANK_END;
 }
 
@@ -321,7 +324,7 @@ static void run_waiting(struct service *sv)
 static struct estimation *find_same(const struct service *sv, const struct ensemble *en, bool live)
 {
     struct estimation *j = sv->estimates;
-    while (j && (j->ensemble != en || j->live != live || j->owner_acts != en->owner_acts))
+    while (j && (j->ensemble != en || j->live != live || j->look || j->owner_acts != en->owner_acts))
         j = j->next;
     return j;
 }
@@ -341,15 +344,25 @@ static struct estimation *add_estimation(struct service *sv, struct ensemble *en
     return j;
 }
 
+static void wait_for(struct estimation *j, service_results_fn *done, void *arg)
+{
+    struct waiter *w = xcalloc(1, sizeof *w);
+    *w = (struct waiter){j->waiters, done, arg};
+    j->waiters = w;
+    run_waiting(j->sv);
+}
+
 void service_results(struct service *sv, struct ensemble *en, bool live, service_results_fn *done, void *arg)
 {
     struct estimation *j = find_same(sv, en, live);
-    struct waiter *w = xcalloc(1, sizeof *w);
-    if (!j)
-        j = add_estimation(sv, en, live);
-    *w = (struct waiter){j->waiters, done, arg};
-    j->waiters = w;
-    run_waiting(sv);
+    wait_for(j ? j : add_estimation(sv, en, live), done, arg);
+}
+
+void service_results_of_look(struct service *sv, struct ensemble *en, service_results_fn *done, void *arg)
+{
+    struct estimation *j = add_estimation(sv, en, true);
+    j->look = true;
+    wait_for(j, done, arg);
 }
 
 void service_stop_estimates(struct service *sv)

@@ -8,13 +8,15 @@
  * changes its error by a twentieth. So their number grows as the logarithm of what was sampled.
  * 3. One is made at a time, by a process of its own (estimates.c), and read on the thread pool. Then nothing is
  * estimated for three times as long: all of them together take a quarter of a core at most.
- * 4. An ensemble whose next steps depend on it (schedule/allocation.c) has one made at once, of all that there is.
+ * 4. An ensemble whose next steps depend on it (schedule/allocation.c, finishing.c) has one made at once, of all
+ * that there is. What a pilot has sampled is for that alone.
  */
 #include "daemon/service/service.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/service/stored.h"
 #include "engine/base/units.h"
 
 #define REST 3            /* times as long as an estimate took */
@@ -30,9 +32,11 @@ struct live_estimation {
     int64_t least; /* steps of the replica that has fewest */
     int ladder;    /* of the ensemble when it was begun */
     bool look;     /* the scheduler waits for it */
+    bool pilot;    /* it is of a pilot, to place windows */
     struct buf text;
     struct ensemble_estimate estimate;
     int64_t *targets; /* [windows of the ensemble], of a look; NULL: nobody knows */
+    json_t *placing;  /* of a look at a pilot, what daemon/worker/children/placing.h answers; NULL: nothing */
     bool failed;
     struct err err; /* why */
 };
@@ -100,7 +104,7 @@ static bool is_sampled(const struct ensemble *en)
 /* Those that nobody wants to look at are estimated where they may end by it. */
 static bool is_due(const struct service *sv, const struct ensemble *en, int64_t now)
 {
-    return (sv->tuning.live_seconds || en->stop.error > 0) && en->windows > 1 && !ensemble_ended(en) &&
+    return (sv->tuning.live_seconds || en->stop.error > 0) && en->windows > 1 && !en->pilot && !ensemble_ended(en) &&
            en->sm.state != ENSEMBLE_FINISHING && now >= en->live_after &&
            saved_steps(en) > en->live_steps + en->live_steps / 10 && is_sampled(en);
 }
@@ -153,24 +157,57 @@ static void tell_of_look(struct live_estimation *j)
         service_step(j->sv, &ev, &e);
 }
 
+/* The scheduler gets windows in place of the pilot's; the ensemble's owner is charged for what rows they take. */
+static void tell_of_pilot(struct live_estimation *j)
+{
+    struct service *sv = j->sv;
+    struct ensemble *en = j->ensemble;
+    struct err e = {0};
+    const json_t *facts = json_object_get(j->placing, "facts");
+    const int before = en->nreplicas;
+    struct ensemble *placed = facts ? ensemble_of_facts(facts, sv->next_replica) : NULL;
+    struct sched_event ev = {.kind = SCHED_LOOKED,
+                             .ensemble = en,
+                             .placed = placed,
+                             .spec = json_string_value(json_object_get(j->placing, "spec")),
+                             .code = (int)j->err.code,
+                             .message = facts         ? json_string_value(json_object_get(j->placing, "message"))
+                                        : j->err.code ? j->err.msg
+                                                      : "no windows can be placed: the estimator said nothing"};
+    if (placed)
+        sv->next_replica += placed->nreplicas;
+    if (!sv->draining) /* else the next service looks again */
+        service_step(sv, &ev, &e);
+    if (placed && !en->pilot && !en->removed) {
+        const int64_t grown = json_integer_value(json_object_get(j->placing, "grown"));
+        en->row_bytes += grown;
+        quota_set(&en->peopled, en->nreplicas);
+        quota_set(&en->stored, en->stored.amount + grown + (int64_t)(en->nreplicas - before) * USAGE_REPLICA);
+    }
+    ensemble_free(placed);
+}
+
 static void finish_live(struct live_estimation *j)
 {
     struct service *sv = j->sv;
     struct ensemble *en = j->ensemble;
     int64_t now = service_clock(), took = now - j->began, pause = j->failed ? FAILED_MS : interval(sv);
     /* Else windows were added meanwhile, or have no samples yet: their first is still to come. */
-    bool of_these = j->ladder == en->ladder && (j->failed || j->estimate.revision >= en->ladder);
+    bool of_these = !j->pilot && j->ladder == en->ladder && (j->failed || j->estimate.revision >= en->ladder);
     en->live_steps = of_these ? j->steps : 0;
     en->live_after = now + (REST_OF_ONE * took > pause ? REST_OF_ONE * took : pause);
     if (!j->failed && of_these)
         take_estimate(j);
-    if (j->look)
+    if (j->look && j->pilot)
+        tell_of_pilot(j);
+    else if (j->look)
         tell_of_look(j);
     else
         look_again(sv, REST * took + 1);
     ensemble_free(en);
     buf_free(&j->text);
     free(j->targets);
+    json_decref(j->placing);
     free(j);
 }
 
@@ -190,6 +227,10 @@ static void read_work(void *arg)
 {
     struct live_estimation *j = arg;
     json_t *results = json_loadb(j->text.data, j->text.len, 0, NULL);
+    if (j->pilot) {
+        j->placing = results;
+        return;
+    }
     j->failed = !read_estimate(results, &j->estimate);
     j->estimate.made = service_now();
     if (j->look)
@@ -226,8 +267,12 @@ static void begin_live(struct service *sv, struct ensemble *en, bool look)
                                   .least = least_steps(en),
                                   .ladder = en->ladder,
                                   .began = service_clock(),
-                                  .look = look};
-    service_results(sv, en, true, made, j);
+                                  .look = look,
+                                  .pilot = en->pilot};
+    if (look)
+        service_results_of_look(sv, en, made, j);
+    else
+        service_results(sv, en, true, made, j);
 }
 
 void service_look(struct service *sv, struct ensemble *en)

@@ -40,13 +40,24 @@ struct news {
     char *reason;
 };
 
+/* NULL: it was a pilot's, and others have taken its place. */
 static struct sched_replica *news_replica(const struct news *n)
 {
     const struct ensemble *en = n->ensemble;
     int i = n->at < en->nreplicas && en->replicas[n->at].number == n->replica ? n->at : 0;
-    while (en->replicas[i].number != n->replica)
+    while (i < en->nreplicas && en->replicas[i].number != n->replica)
         i++;
-    return &en->replicas[i];
+    return i < en->nreplicas ? &en->replicas[i] : NULL;
+}
+
+static void show_replica(const struct news *n)
+{
+    struct sched_replica *r = news_replica(n);
+    if (!r)
+        return;
+    r->shown.state = n->state;
+    r->shown.failures = n->failures;
+    ensemble_string(&r->shown.reason, n->reason);
 }
 
 /* Its first replica runs, and it was queued since what clients were shown last. */
@@ -96,10 +107,7 @@ static void show(struct news *n)
         if (en->replicas[i].shown.state == n->from)
             en->replicas[i].shown.state = n->state;
     if (n->moved && n->replica) {
-        struct sched_replica *r = news_replica(n);
-        r->shown.state = n->state;
-        r->shown.failures = n->failures;
-        ensemble_string(&r->shown.reason, n->reason);
+        show_replica(n);
     } else if (n->moved) {
         en->shown.state = n->state;
         en->shown.changed = n->changed;
@@ -177,19 +185,26 @@ void service_show_reason(struct service *sv, struct ensemble *en)
     after_commit(sv, en, NULL, 0, (int)en->sm.state);
 }
 
+/* NULL: of the ensemble, or of a window that a pilot had and the ensemble has not. */
+static struct sched_replica *replica_of(struct ensemble *en, const json_t *row)
+{
+    const json_t *window = json_object_get(row, "window");
+    const json_int_t repeat = json_integer_value(json_object_get(row, "repeat"));
+    if (!json_is_integer(window) || json_integer_value(window) >= en->windows)
+        return NULL;
+    return &en->replicas[repeat * en->windows + json_integer_value(window)];
+}
+
 void service_put_history(struct service *sv, struct ensemble *en, const json_t *events)
 {
     const json_t *row;
     size_t i;
     json_array_foreach (events, i, row) {
-        const json_t *window = json_object_get(row, "window"), *state = json_object_get(row, "state");
-        const json_int_t repeat = json_integer_value(json_object_get(row, "repeat"));
+        const json_t *state = json_object_get(row, "state");
         const struct event ev = {.seq = sv->next_seq++,
                                  .time = json_integer_value(json_object_get(row, "time")),
                                  .ensemble = en,
-                                 .replica = json_is_integer(window)
-                                                ? &en->replicas[repeat * en->windows + json_integer_value(window)]
-                                                : NULL,
+                                 .replica = replica_of(en, row),
                                  .kind = json_string_value(json_object_get(row, "kind")),
                                  .state = json_is_integer(state) ? (int)json_integer_value(state) : -1,
                                  .message = json_string_value(json_object_get(row, "message"))};

@@ -238,6 +238,9 @@ void service_estimate(struct service *sv, struct ensemble *en);
 #define SERVICE_ESTIMATES 2
 typedef void service_results_fn(void *arg, const struct err *e, const struct buf *text);
 void service_results(struct service *sv, struct ensemble *en, bool live, service_results_fn *done, void *arg);
+/* The same for the scheduler, of what all replicas have made: with what the estimator is to say of their next steps, or
+ * of the windows that a pilot places. */
+void service_results_of_look(struct service *sv, struct ensemble *en, service_results_fn *done, void *arg);
 /* When the service drains: ends all. */
 void service_stop_estimates(struct service *sv);
 

@@ -11,6 +11,7 @@
 
 #include "daemon/spec/document/node.h"
 #include "daemon/spec/document/value.h"
+#include "daemon/spec/edit.h"
 #include "daemon/spec/sections/reader.h"
 #include "engine/base/suggest.h"
 
@@ -236,7 +237,8 @@ static int put_windows(const struct rungs *r, const char *text, size_t len, stru
     struct node *root;
     if (node_parse(&root, r->spec->file, text, len, e))
         return -(int)e->code;
-    const struct node *windows = node_get(node_get(root, "alchemy"), "windows");
+    const struct node *alchemy = node_get(root, "alchemy"), *placed = node_get(node_get(alchemy, "ladder"), "placed");
+    const struct node *windows = placed ? placed : node_get(alchemy, "windows");
     struct insertion *put = xcalloc((size_t)(r->n - a->nwindows) * LAMBDA_COUNT, sizeof *put);
     int n = 0;
     for (int c = 0; c < LAMBDA_COUNT; c++)
@@ -291,20 +293,19 @@ static int put_after(struct buf *text, const char *file, uint64_t made, struct e
 {
     struct node *root;
     struct buf out = {0};
+    char value[40];
     if (node_parse(&root, file, text->data, text->len, e))
         return -(int)e->code;
     const struct node *exchange = node_get(root, "exchange"), *after = node_get(exchange, "after");
-    size_t from = spec_byte_of(text->data, text->len, after ? after->at : exchange->at), line = from;
-    const bool flow = text->data[from] == '{';
-    from += flow;
-    while (line > 0 && text->data[line - 1] != '\n')
-        line--;
-    buf_add(&out, text->data, from);
-    buf_printf(&out, after ? "%llu" : flow ? "after: %llu, " : "after: %llu\n", (unsigned long long)made);
-    if (!after && !flow)
-        buf_add(&out, text->data + line, from - line);
-    from += after ? digits(text, from) : 0;
-    buf_add(&out, text->data + from, text->len - from);
+    if (after) {
+        const size_t from = spec_byte_of(text->data, text->len, after->at), to = from + digits(text, from);
+        buf_add(&out, text->data, from);
+        buf_printf(&out, "%llu", (unsigned long long)made);
+        buf_add(&out, text->data + to, text->len - to);
+    } else {
+        snprintf(value, sizeof value, "after: %llu", (unsigned long long)made);
+        edit_first_key(&out, text->data, text->len, exchange, value);
+    }
     node_free(root);
     buf_free(text);
     *text = out;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "daemon/spec/add_windows.h"
+#include "daemon/spec/facts.h"
 #include "daemon/spec/spec.h"
 #include "engine/base/json/err_json.h"
 
@@ -34,6 +35,7 @@ static void add_rhythm(json_t *answer, const char *file, const struct buf *spec,
                             json_integer((json_int_t)(spec_steps(s, s->nstages) - spec_produce_steps(s))));
         json_object_set_new(answer, "sample_every", json_integer((json_int_t)last->sample_every));
         json_object_set_new(answer, "frames_every", json_integer((json_int_t)last->frames_every));
+        json_object_set_new(answer, "placed", spec_placed_json(s));
         if (s->settings.exchange != EXCHANGE_NONE)
             json_object_set_new(answer, "exchange_after", json_integer((json_int_t)s->exchange_after));
     }

@@ -60,7 +60,7 @@ double spec_switching_share(const struct spec *s)
 
 struct prediction spec_predict(const struct spec *s, const struct system *sys)
 {
-    struct prediction p = {.replicas = spec_windows(s) * s->repeats};
+    struct prediction p = {.replicas = spec_windows_placed(s) * s->repeats};
     bool pv = false;
     for (int i = 0; i < s->nstages; i++)
         pv |= s->stages[i].kind == STAGE_PRODUCE && s->stages[i].npt;

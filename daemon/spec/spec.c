@@ -330,7 +330,9 @@ static int read_spec(struct reader *r, struct spec *s, struct view root)
     s->settings.stride = spec_stride(s);
     if (!rc)
         rc = read_stop(r, s, view_key(root, "stop-when"));
-    return rc ? rc : read_allocate(r, s, view_key(root, "allocate"));
+    if (!rc)
+        rc = read_allocate(r, s, view_key(root, "allocate"));
+    return rc ? rc : spec_read_ladder(r, s, root);
 }
 
 int spec_parse(struct spec **out, const char *file, const char *text, size_t len, struct err *e)

@@ -40,6 +40,15 @@ struct allocate_rule {
     uint64_t first; /* production of each window before it is known what windows need */
 };
 
+/* The spec's alchemy.ladder: a pilot of the windows that the spec gives says where others belong. */
+struct ladder_rule {
+    bool automatic; /* these windows are the pilot's */
+    bool placed;    /* these windows are those that a pilot placed */
+    double pilot;   /* ps of production of each window of the pilot */
+    int windows;    /* to be placed; 0: as many as the pilot has */
+    int replicas;   /* of the pilot, or of the windows that it places where these are more; set by spec_take_pilot */
+};
+
 /* A restraint of the distance between the centers of two groups, see struct center_restraint. */
 enum { CENTER_NUMBERS = 4 };
 
@@ -115,6 +124,7 @@ struct spec {
     uint64_t exchange_after; /* steps over all stages, before which replicas exchange no windows */
     struct stop_when stop;
     struct allocate_rule allocate;
+    struct ladder_rule ladder;
     int repeats;               /* replicas of every window */
     int walkers;               /* of each end of the ladder, which switch to the other; 0: windows are simulated */
     int retries;               /* attempts of a failing replica beyond the first */
@@ -140,6 +150,11 @@ int spec_check_run(const struct spec *s, struct err *e);
 static inline int spec_windows(const struct spec *s)
 {
     return s->walkers ? 2 * s->walkers : s->settings.alchemy.nwindows;
+}
+/* The same once a pilot has placed its windows. */
+static inline int spec_windows_placed(const struct spec *s)
+{
+    return s->ladder.automatic && s->ladder.windows && !s->walkers ? s->ladder.windows : spec_windows(s);
 }
 /* The row of alchemy.windows that such a replica is in. */
 static inline int spec_row(const struct spec *s, int window)

@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-#include "daemon/spec/sections/reader.h"
+#include "daemon/spec/document/node.h"
+#include "daemon/spec/edit.h"
 #include "engine/derive/split.h"
 
 static const char word[] = "auto";
@@ -49,16 +50,13 @@ int spec_write_split(const struct spec *s, const char *text, size_t len, struct 
     const bool found = find_word(s->file, text, len, &at, e);
     if (e->code)
         return -(int)e->code;
-    const size_t begin = spec_byte_of(text, len, at), n = sizeof word - 1;
-    const size_t quote = begin < len && (text[begin] == '\'' || text[begin] == '"');
-    const size_t end = begin + n + 2 * quote;
-    if (!found || end > len || memcmp(text + begin + quote, word, n) != 0)
-        return err_set(e, ERR_SPEC, "%s:%d: nonbonded.split: expected auto in one word in one place", s->file,
-                       s->nonbonded_line);
-    buf_add(out, text, begin);
-    put_split(&s->settings.nonbonded, out);
-    buf_add(out, text + end, len - end);
-    return 0;
+    struct buf split = {0};
+    put_split(&s->settings.nonbonded, &split);
+    const bool put = found && edit_word(out, text, len, at, word, split.data);
+    buf_free(&split);
+    return put ? 0
+               : err_set(e, ERR_SPEC, "%s:%d: nonbonded.split: expected auto in one word in one place", s->file,
+                         s->nonbonded_line);
 }
 
 /* ---- what is known of it ---- */

@@ -8,6 +8,8 @@
 #include <string.h>
 
 #include "daemon/spec/advice/advice.h"
+#include "daemon/spec/facts.h"
+#include "daemon/spec/pilot.h"
 #include "daemon/spec/predict.h"
 #include "daemon/spec/split.h"
 #include "engine/base/json/err_json.h"
@@ -299,7 +301,7 @@ static json_t *summary(const struct spec *spec, const struct system *sys, json_t
     json_t *about = json_pack("{s:f,s:I}", "ns_per_window", needs.ns, "disk_bytes",
                               (json_int_t)(needs.replica_bytes * needs.replicas));
     json_t *out = json_pack("{s:b,s:s,s:i,s:i,s:i,s:i,s:I,s:o,s:o*,s:O}", "ok", 1, "name", spec->name, "atoms",
-                            sys->natoms, "windows", spec_windows(spec), "repeats", spec->repeats, "stages",
+                            sys->natoms, "windows", spec_windows_placed(spec), "repeats", spec->repeats, "stages",
                             spec->nstages, "steps_per_window", (json_int_t)spec_steps(spec, spec->nstages), "about",
                             about, "split", spec_split_json(spec, sys), "warnings", warnings);
     if (spec->walkers)
@@ -343,6 +345,7 @@ static int read_submitted_system(struct submission_reading *s, struct err *e)
         s->sizes = s->measure(s->ctx, s->spec, &sys);
     if (rc == -ERR_MISSING_FILE)
         s->missing = list_missing(s, src);
+    spec_take_pilot(s->spec); /* which is what runs first; all above is of the whole */
     s->atoms = sys.natoms;
     system_close(&sys);
     source_free(src);
@@ -425,24 +428,12 @@ static json_t *facts(const struct submission_reading *s)
         finish_hash(&h, hash);
         json_array_append_new(files, json_pack("[s,I,s]", name, (json_int_t)len, hash));
     }
-    json_t *out = json_pack("{s:s,s:s,s:s?,s:s,s:I,s:i,s:i,s:i,s:I,s:i,s:I,s:o}", "name", s->spec->name, "spec_name",
-                            s->spec_name, "key", s->key, "hash", s->hash, "atoms", (json_int_t)s->atoms, "windows",
-                            spec_windows(s->spec), "repeats", s->spec->repeats, "stages", s->spec->nstages, "steps",
-                            (json_int_t)spec_steps(s->spec, s->spec->nstages), "retries", s->spec->retries,
-                            "spec_bytes", (json_int_t)strlen(s->spec_text), "files", files);
-    const struct stop_when *stop = &s->spec->stop;
-    const struct allocate_rule *allocate = &s->spec->allocate;
-    if (allocate->adaptive)
-        json_object_set_new(out, "steps", json_integer((json_int_t)(allocate->before + allocate->first)));
-    json_object_set_new(out, "allocation",
-                        json_pack("{s:I,s:I,s:I}", "share", (json_int_t)allocate->share, "before",
-                                  (json_int_t)allocate->before, "every", (json_int_t)allocate->every));
-    json_object_set_new(out, "stop",
-                        json_pack("{s:f,s:i,s:I}", "error", stop->error, "converged", (int)stop->converged, "after",
-                                  (json_int_t)stop->after));
-    json_object_set_new(out, "exchange", json_integer(s->spec->settings.exchange != EXCHANGE_NONE));
-    json_object_set_new(out, "walkers", json_integer(s->spec->walkers));
-    json_object_set_new(out, "switching", json_real(spec_switching_share(s->spec)));
+    json_t *out = json_pack("{s:s,s:s,s:s?,s:s,s:I,s:I,s:o}", "name", s->spec->name, "spec_name", s->spec_name, "key",
+                            s->key, "hash", s->hash, "atoms", (json_int_t)s->atoms, "spec_bytes",
+                            (json_int_t)strlen(s->spec_text), "files", files);
+    json_t *of_spec = spec_facts(s->spec);
+    json_object_update(out, of_spec);
+    json_decref(of_spec);
     if (s->sizes)
         json_object_set(out, "sizes", s->sizes);
     json_object_set_new(out, "labels", s->labels ? json_incref(s->labels) : json_object());

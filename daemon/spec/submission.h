@@ -26,11 +26,10 @@ typedef json_t *submission_sizes_fn(void *ctx, const struct spec *spec, const st
 
 /* Appends the answer, one line of JSON, to *out:
  *   {"error": {code, message, "files" with MISSING_FILE}}, or
- *   {"summary": openapi.yaml's Summary, "submission": {name, spec_name, key or null, labels, hash, atoms, windows,
- * repeats, stages, steps (of a replica), retries, exchange (not 0: replicas exchange windows), stop: {error (kJ/mol, 0:
- * none), converged (0 or 1), after}, spec_bytes, files: [[name under which it is kept (engine/base/path.h), bytes, hash
- * of its text], ..], sizes: what `sizes` says; absent without it}} then, where `texts`, the spec and the files in that
- * order, each followed by a NUL. */
+ *   {"summary": openapi.yaml's Summary, "submission": {name, spec_name, key or null, labels, hash, atoms, what
+ * spec_facts says (of a spec whose ladder is to be placed: of its pilot), spec_bytes, files: [[name under which it is
+ * kept (engine/base/path.h), bytes, hash of its text], ..], sizes: what `sizes` says; absent without it}} then, where
+ * `texts`, the spec and the files in that order, each followed by a NUL. */
 void submission_check(const char *body, size_t len, bool texts, submission_sizes_fn *sizes, void *ctx, struct buf *out);
 
 /* The hash of a submission: of its spec and of its files by the names under which they are kept, in hexadecimal digits.

@@ -20,8 +20,8 @@
     X(ENSEMBLE_ADD,                                                                                                    \
       "INSERT INTO ensemble (number, id, owner, key, hash, name, spec_name, spec, atoms, windows, repeats, stages,"    \
       " retries, state, reason, created, changed, stop_error, stop_converged, stop_after, allocate_share,"             \
-      " allocate_before, allocate_every, sizes, walkers, switching, priority, urgent) VALUES "                         \
-      "(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)")                                                     \
+      " allocate_before, allocate_every, sizes, walkers, switching, pilot, placed, priority, urgent) VALUES "          \
+      "(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)")                                                 \
     X(CONTENT_ADD, "INSERT INTO content (hash, data) VALUES (?,?) ON CONFLICT DO NOTHING")                             \
     X(INPUT_ADD, "INSERT INTO input_file (ensemble, name, hash) VALUES (?,?,?)")                                       \
     X(SET_ADD,                                                                                                         \
@@ -30,7 +30,11 @@
       "INSERT INTO replica (number, ensemble, in_set, window, repeat, steps, state, stream, origin, stage, step,"      \
       " time_ps, code, failed_step) VALUES (?,?,?,?,?,?,?,?,?,0,0,0,0,0) ON CONFLICT (number) DO UPDATE SET"           \
       " window = excluded.window, origin = excluded.origin")                                                           \
-    X(LADDER_SAVE, "UPDATE ensemble SET spec = ?, windows = ?, ladder = ? WHERE number = ?")                           \
+    X(LADDER_SAVE,                                                                                                     \
+      "UPDATE ensemble SET spec = ?, windows = ?, ladder = ?, pilot = ?, placed = ?, walkers = ?, switching = ?,"      \
+      " stages = ?, stop_error = ?, stop_converged = ?, stop_after = ?, allocate_before = ?, allocate_every = ?"       \
+      " WHERE number = ?")                                                                                             \
+    X(REPLICAS_RETIRE, "UPDATE replica SET retired = 1 WHERE ensemble = ? AND number < ?")                             \
     X(LABEL_ADD, "INSERT INTO label (ensemble, key, value) VALUES (?,?,?)")                                            \
     X(ENSEMBLE_HIDE, "UPDATE ensemble SET removed = 1, key = NULL WHERE number = ?")                                   \
     X(EVENTS_REMOVE,                                                                                                   \
@@ -89,14 +93,16 @@ enum statement {
 #define STORE_READS(X)                                                                                                 \
     X(REPLICAS,                                                                                                        \
       "SELECT number, in_set, window, repeat, steps, state, stage, step, time_ps, code, failed_step, reason,"          \
-      " stream, origin, used_step, used_ps FROM replica WHERE ensemble = ? ORDER BY repeat, window")                   \
+      " stream, origin, used_step, used_ps FROM replica WHERE ensemble = ? AND retired = 0"                            \
+      " ORDER BY repeat, window")                                                                                      \
     X(SETS,                                                                                                            \
       "SELECT replica_set.number, failures, crashes, salt, device, model FROM replica_set"                             \
-      " JOIN replica USING (number) WHERE replica_set.ensemble = ? ORDER BY repeat, window")                           \
+      " JOIN replica USING (number) WHERE replica_set.ensemble = ? AND retired = 0 ORDER BY repeat, window")           \
     X(LABELS, "SELECT key, value FROM label WHERE ensemble = ? ORDER BY key")                                          \
     X(ENSEMBLES,                                                                                                       \
       "SELECT number, id, owner, key, hash, name, spec_name, atoms, windows, repeats, stages, retries, state,"         \
-      " reason, created, changed, (SELECT count(*) FROM replica WHERE replica.ensemble = ensemble.number),"            \
+      " reason, created, changed,"                                                                                     \
+      " (SELECT count(*) FROM replica WHERE replica.ensemble = ensemble.number AND retired = 0),"                      \
       " (SELECT coalesce(max(seq), 0) FROM event WHERE event.ensemble = ensemble.number), revision,"                   \
       " stop_error, stop_converged, stop_after, stopped, stopped_revision,"                                            \
       " allocate_share, allocate_before, allocate_every, ladder,"                                                      \
@@ -107,7 +113,7 @@ enum statement {
       " + (SELECT coalesce(sum(length(CAST(name || hash AS BLOB))), 0) FROM input_file"                                \
       " WHERE input_file.ensemble = ensemble.number), again, sizes, priority, paused_by, urgent,"                      \
       " (SELECT coalesce(sum(device_ms), 0) FROM account WHERE account.ensemble = ensemble.number), moved_to, untold," \
-      " walkers, switching"                                                                                            \
+      " walkers, switching, pilot, placed"                                                                             \
       " FROM ensemble WHERE removed = 0 ORDER BY number")                                                              \
     X(HISTORIES, "SELECT uid, used, at FROM history")                                                                  \
     ACCOUNTS_BY(X, USER, "uid, NULL, NULL, NULL, NULL, NULL", "uid ORDER BY 7 DESC")                                   \

@@ -173,6 +173,8 @@ static struct ensemble *read_ensemble(sqlite3_stmt *q, struct err *e)
     en->untold = sqlite3_column_int(q, 38) != 0;
     en->walkers = sqlite3_column_int(q, 39);
     en->switching = sqlite3_column_double(q, 40);
+    en->pilot = sqlite3_column_int(q, 41) != 0;
+    ensemble_string(&en->placed, column(q, 42));
     return en;
 }
 

@@ -23,7 +23,7 @@
 #include "daemon/schedule/sched.h"
 #include "engine/base/buf.h"
 
-#define STORE_SCHEMA 21 /* user_version this program knows; the number of migrations */
+#define STORE_SCHEMA 22 /* user_version this program knows; the number of migrations */
 
 struct store;
 
@@ -89,7 +89,8 @@ void store_put_ensemble(struct store *s, const struct ensemble *e, const struct 
 void store_save_ensemble(struct store *s, const struct ensemble *e);
 /* Whether its end is still to be told (monitor/on_end.h). The ensemble of this number may be gone. */
 void store_save_untold(struct store *s, int64_t ensemble, bool untold);
-/* Its windows and replicas are others, as its spec now says; that and they are saved whole. */
+/* Its windows and replicas are others, as its spec now says; that and they are saved whole. Replicas of it with smaller
+ * numbers than all of these were a pilot's: from here on only its events have them. */
 void store_save_ladder(struct store *s, const struct ensemble *e, const char *spec);
 /* It is gone once this is committed; its rows follow in slices, also after a restart. Its id stays among the removals
  * until store_end_removal. */

@@ -96,6 +96,8 @@ static void add_ensemble(struct store *s, const struct ensemble *e, const char *
     text(s, e->sizes.text);
     integer(s, e->walkers);
     real(s, e->switching);
+    integer(s, e->pilot);
+    text(s, e->placed);
     priority(s, e);
 }
 
@@ -144,13 +146,34 @@ void store_put_ensemble(struct store *s, const struct ensemble *e, const struct 
     put_replicas(s, e);
 }
 
+static int64_t first_number(const struct ensemble *e)
+{
+    int64_t first = e->replicas[0].number;
+    for (int i = 1; i < e->nreplicas; i++)
+        first = e->replicas[i].number < first ? e->replicas[i].number : first;
+    return first;
+}
+
 void store_save_ladder(struct store *s, const struct ensemble *e, const char *spec)
 {
     op(s, STATEMENT_LADDER_SAVE);
     text(s, spec);
     integer(s, e->windows);
     integer(s, e->ladder);
+    integer(s, e->pilot);
+    text(s, e->placed);
+    integer(s, e->walkers);
+    real(s, e->switching);
+    integer(s, e->stages);
+    real(s, e->stop.error);
+    integer(s, e->stop.converged);
+    integer(s, e->stop.after);
+    integer(s, e->allocation.before);
+    integer(s, e->allocation.every);
     integer(s, e->number);
+    op(s, STATEMENT_REPLICAS_RETIRE);
+    integer(s, e->number);
+    integer(s, first_number(e));
     put_replicas(s, e);
     store_save_ensemble(s, e);
     for (int i = 0; i < e->nreplicas; i++)

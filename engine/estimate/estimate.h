@@ -49,6 +49,7 @@ struct estimate_about {
     const char *const *devices; /* [ndevices] models of device that it ran on */
     int nlabels;
     const struct estimate_label *labels;
+    const char *placed; /* the windows, as a pilot placed them: the text of results.json's object; NULL: none did */
 };
 
 /* Two molecules that restraints hold together at an end of the ladder. */

@@ -217,6 +217,8 @@ class Ladder(Served):
         starts = "spec: {system: {window-coordinates: [a.gro, b.gro, c.gro, d.gro, e.gro]}}\n"
         said = self.shoal("campaign", "plan", self.write("starts", "auto\n" + starts), code=65).stderr
         self.assertIn("system.window-coordinates: the campaign says ladder, so windows will be others", said)
+        said = self.shoal("campaign", "plan", self.write("twice", "auto\nspec: {alchemy: {ladder: auto}}\n"), code=65).stderr
+        self.assertIn("alchemy.ladder: the campaign says ladder, too", said)
         single = "spec: {alchemy: {windows: {bonded: [0]}}}\n"
         said = self.shoal("campaign", "plan", self.write("single", "auto\n" + single), code=65).stderr
         self.assertIn("alchemy.windows: the campaign says ladder; expected a ladder of two windows or more", said)

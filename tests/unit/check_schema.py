@@ -15,7 +15,7 @@ KNOWN = {
     "minLength", "maxLength", "minimum", "maximum", "x-unit", "x-steps", "x-none", "x-minimum", "x-exclusive-minimum",
     "x-maximum", "x-boolean", "x-word", "x-unsupported", "x-open",
 }
-KINDS = [{"$ref": f"#/definitions/{kind}"} for kind in ("selection", "coordination")]
+KINDS = [{"$ref": f"#/definitions/{kind}"} for kind in ("selection", "coordination", "ladder")]
 UNITS = {"nm", "ps", "K", "bar", "1/ps", "1/nm", "1/nm^3", "kJ/mol", "kJ/mol/nm", "kJ/mol/nm^2", "s", "mPa s"}
 
 
@@ -27,7 +27,7 @@ def problems(schema, where, item=False):
             found.append("a word, but of no such type or pattern")
         kind = kind[0]
     if "$ref" in schema:
-        return [] if schema in KINDS else [f"{where}: refers to something else than a selection or a coordination"]
+        return [] if schema in KINDS else [f"{where}: refers to something else than a selection, a coordination or a ladder"]
     if kind == ["string", "object"]: # a text, or a mapping
         found += [] if "maxLength" in schema else ["no maxLength"]
         kind = "object"

@@ -181,10 +181,17 @@ static void switches(void **state)
     section = "";
 }
 
+/* A pilot places others. */
+static void placed(void **state)
+{
+    (void)state;
+    is_silent(loses, BEUTLER "}, ladder: {pilot: 1 ps", "coulomb: " WIDE);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(names_the_atom), cmocka_unit_test(its_windows_help),
-                                       cmocka_unit_test(good_ladders), cmocka_unit_test(no_solvent),
-                                       cmocka_unit_test(switches)};
+                                       cmocka_unit_test(good_ladders),   cmocka_unit_test(no_solvent),
+                                       cmocka_unit_test(switches),       cmocka_unit_test(placed)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

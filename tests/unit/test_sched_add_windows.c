@@ -350,6 +350,113 @@ static void those_that_exchange(void **state)
     play_end(&p);
 }
 
+static int pilot_looked(struct play *p, struct ensemble *e, struct ensemble *placed, int code)
+{
+    return play_feed(
+        p,
+        (struct sched_event){
+            .kind = SCHED_LOOKED, .ensemble = e, .placed = placed, .spec = "text", .code = code, .message = "because"});
+}
+
+/* When all of a pilot has ended its samples are looked at, and other replicas take the place of its own. */
+static void those_that_a_pilot_places(void **state)
+{
+    struct play p;
+    struct ensemble *e = play_ensemble(1, 2, 0), *placed = ensemble_of_windows(3, 2, true, FIRST, 500);
+    e->pilot = true;
+    e->repeats = 1;
+    play_begin(&p, 1);
+    play_up(&p, 0, 3, "m");
+    play_add(&p, e);
+    assert_int_equal(add_windows(&p, e, 5, origin, FIRST), -ERR_CONFLICT);
+    assert_int_equal(play_feed(&p, (struct sched_event){.kind = SCHED_EXTEND, .ensemble = e, .step = 900}),
+                     -ERR_CONFLICT);
+    run_all(&p, e);
+    assert_int_equal(play_count(&p, DECIDE_LOOK), 1);
+    assert_int_equal(play_count(&p, DECIDE_ESTIMATE), 0);
+    assert_int_equal(pilot_looked(&p, e, NULL, ERR_IO), 0); /* the machine lacks something: looked at again */
+    assert_int_equal(e->sm.state, ENSEMBLE_RUNNING);
+    p.now += 5000;
+    play_feed(&p, (struct sched_event){.kind = SCHED_TICK});
+    assert_int_equal(play_count(&p, DECIDE_LOOK), 1);
+    assert_int_equal(pilot_looked(&p, e, placed, 0), 0);
+    assert_int_equal(play_count(&p, DECIDE_LADDER), 1);
+    assert_int_equal(play_count(&p, DECIDE_PREPARE), 1);
+    assert_true(!e->pilot && e->revision == 2 && e->ladder == 2 && e->windows == 3 && e->nsets == 2);
+    for (int i = 0; i < 6; i++) {
+        const struct sched_replica *r = &e->replicas[i];
+        assert_true(r->ensemble == e && r->set->ensemble == e && r->sm.owner == r);
+        assert_true(r->number == FIRST + i && r->origin < 0 && r->sm.state == REPLICA_QUEUED);
+    }
+    ensemble_free(placed);
+    assert_int_equal(prepared(&p, e), 0);
+    assert_int_equal(ensemble_count(e, REPLICA_RUNNING), 3);
+    run_all(&p, e);
+    assert_int_equal(play_count(&p, DECIDE_ESTIMATE), 1);
+    play_end(&p);
+}
+
+/* They wait until the owner has the ensemble go on. */
+static void a_pilot_of_one_that_is_paused(void **state)
+{
+    struct play p;
+    struct ensemble *e = play_ensemble(1, 2, 0), *placed = ensemble_of_windows(3, 1, false, FIRST, 500);
+    e->pilot = true;
+    play_begin(&p, 1);
+    play_up(&p, 0, 3, "m");
+    play_add(&p, e);
+    run_all(&p, e);
+    assert_int_equal(play_wish(&p, SCHED_PAUSE, e), 0);
+    assert_int_equal(pilot_looked(&p, e, placed, 0), 0);
+    ensemble_free(placed);
+    assert_int_equal(ensemble_count(e, REPLICA_PAUSED), 3);
+    assert_int_equal(prepared(&p, e), 0);
+    assert_int_equal(ensemble_count(e, REPLICA_RUNNING), 0);
+    assert_int_equal(play_wish(&p, SCHED_RESUME, e), 0);
+    assert_int_equal(prepared(&p, e), 0);
+    assert_int_equal(ensemble_count(e, REPLICA_RUNNING), 3);
+    play_end(&p);
+}
+
+/* A service that starts where all of a pilot has ended looks at its samples; one that was killed lost nothing. */
+static void a_pilot_that_was_left_at_its_end(void **state)
+{
+    struct play p;
+    struct ensemble *e = play_ensemble(1, 2, 0);
+    e->pilot = true;
+    sm_init(&e->sm, &ensemble_states, e, ENSEMBLE_RUNNING);
+    for (int i = 0; i < 2; i++) {
+        struct sched_replica *r = &e->replicas[i];
+        sm_init(&r->sm, &replica_states, r, REPLICA_DONE);
+        r->told = r->step = r->saved_step = r->steps;
+    }
+    play_begin(&p, 1);
+    assert_int_equal(play_feed(&p, (struct sched_event){.kind = SCHED_ADD, .ensemble = e}), 0);
+    assert_int_equal(play_count(&p, DECIDE_LOOK), 1);
+    assert_int_equal(play_count(&p, DECIDE_ESTIMATE), 0);
+    play_end(&p);
+}
+
+/* The ensemble has failed; a retry looks again. */
+static void a_pilot_that_places_none(void **state)
+{
+    struct play p;
+    struct ensemble *e = play_ensemble(1, 2, 0);
+    e->pilot = true;
+    play_begin(&p, 1);
+    play_up(&p, 0, 3, "m");
+    play_add(&p, e);
+    run_all(&p, e);
+    assert_int_equal(pilot_looked(&p, e, NULL, ERR_ESTIMATE), 0);
+    assert_int_equal(e->sm.state, ENSEMBLE_FAILED);
+    assert_string_equal(e->reason, "because");
+    assert_int_equal(play_count(&p, DECIDE_ESTIMATE), 0);
+    assert_int_equal(play_wish(&p, SCHED_REESTIMATE, e), -ERR_CONFLICT);
+    assert_int_equal(play_wish(&p, SCHED_RETRY, e), 0);
+    assert_int_equal(play_count(&p, DECIDE_LOOK), 1);
+    play_end(&p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -361,6 +468,10 @@ int main(void)
         cmocka_unit_test(by_need_after_it_was_good_enough),
         cmocka_unit_test(not_of_one_that_is_removed),
         cmocka_unit_test(those_that_exchange),
+        cmocka_unit_test(those_that_a_pilot_places),
+        cmocka_unit_test(a_pilot_of_one_that_is_paused),
+        cmocka_unit_test(a_pilot_that_was_left_at_its_end),
+        cmocka_unit_test(a_pilot_that_places_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

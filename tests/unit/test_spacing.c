@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "client/propose/spacing.h"
+#include "engine/base/ladder/spacing.h"
 #include "engine/estimate/estimators/mbar.h"
 #include "tests/lib/oscillators.h"
 

@@ -300,6 +300,57 @@ static void a_wider_ladder_comes_back(void **state)
     ensemble_free(e);
 }
 
+/* A pilot's replicas are gone, but for what events say of them. */
+static void placed_windows_come_back(void **state)
+{
+    struct running r;
+    struct ensemble *e = make_ensemble(1, "abcd", NULL), *placed = ensemble_of_windows(3, 2, true, 10, 700);
+    json_t *events;
+    e->pilot = true;
+    run_store(&r);
+    put_ensemble(r.store, e);
+    commit(&r);
+    end_store(&r);
+    load_again(&r);
+    assert_true(loaded[0]->pilot && !loaded[0]->placed);
+    ensemble_free(loaded[0]);
+    struct event ev = {.seq = 3, .ensemble = e, .replica = &e->replicas[1], .kind = "replica", .state = REPLICA_DONE};
+    store_put_event(r.store, &ev);
+    placed->walkers = 1;
+    placed->switching = 0.5;
+    placed->stages = 7;
+    placed->stop = (struct stop_rule){0.5, true, 70};
+    placed->allocation = (struct allocation){600, 100, 5};
+    ensemble_string(&placed->placed, "{}");
+    e->repeats = 2;
+    ensemble_take_windows(e, placed, REPLICA_PAUSED);
+    store_save_ladder(r.store, e, "placed");
+    commit(&r);
+    end_store(&r);
+    load_again(&r);
+    struct ensemble *got = loaded[0];
+    assert_false(got->pilot);
+    assert_string_equal(got->placed, "{}");
+    assert_int_equal(got->windows, 3);
+    assert_int_equal(got->nsets, 2);
+    assert_int_equal(got->nreplicas, 6);
+    for (int i = 0; i < 6; i++) {
+        assert_int_equal(got->replicas[i].number, 10 + i);
+        assert_int_equal(got->replicas[i].steps, 700);
+        assert_int_equal(got->replicas[i].sm.state, REPLICA_PAUSED);
+    }
+    assert_true(got->walkers == 1 && got->switching == 0.5 && got->stages == 7);
+    assert_true(got->stop.error == 0.5 && got->stop.converged && got->stop.after == 70);
+    assert_true(got->allocation.share == 600 && got->allocation.before == 100 && got->allocation.every == 5);
+    assert_int_equal(store_read_events(r.store, 1, 0, 10, &events, &err), 0);
+    assert_int_equal(json_integer_value(json_object_get(json_array_get(events, 0), "window")), 1);
+    json_decref(events);
+    end_store(&r);
+    ensemble_free(got);
+    ensemble_free(placed);
+    ensemble_free(e);
+}
+
 static void the_same_key_of_one_owner_is_refused(void **state)
 {
     struct ensemble *a = make_ensemble(1, "aaaa", "key"), *b = make_ensemble(2, "bbbb", "key");
@@ -478,6 +529,7 @@ int main(int argc, char **argv)
         cmocka_unit_test_setup_teardown(histories_are_stored, setup, teardown),
         cmocka_unit_test_setup_teardown(sets_come_back, setup, teardown),
         cmocka_unit_test_setup_teardown(a_wider_ladder_comes_back, setup, teardown),
+        cmocka_unit_test_setup_teardown(placed_windows_come_back, setup, teardown),
         cmocka_unit_test_setup_teardown(the_same_key_of_one_owner_is_refused, setup, teardown),
         cmocka_unit_test_setup_teardown(many_threads_read, setup, teardown),
         cmocka_unit_test_setup_teardown(a_full_disk_is_waited_for, setup, teardown),

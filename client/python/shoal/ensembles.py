@@ -120,6 +120,8 @@ class Ensemble:
     fits: tuple[Fit, ...] | None
     windows: int
     walkers: int | None  # of each end, which are its windows; 0: none; None: of services of before
+    pilot: bool | None  # its windows are those of a pilot, which places others; None: of services of before
+    placed: Mapping[str, tuple[float, ...]] | None  # the windows that a pilot placed, by ladder; None: the spec gives them
     repeats: int | None
     done: int
     failed: int

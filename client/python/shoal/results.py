@@ -142,6 +142,7 @@ class Origin:
     labels: Mapping[str, str]
     spec_hash: str | None
     revision: int | None
+    placed: Mapping[str, tuple[float, ...]] | None  # the windows that a pilot placed (alchemy.ladder), by ladder
     speed: Quantity | None
     running: Quantity | None
     devices: tuple[str, ...]

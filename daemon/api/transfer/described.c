@@ -224,6 +224,7 @@ int described_take(struct ensemble *en, const json_t *head, struct err *e)
     return check_streams(en, e);
 }
 
+/* Where a pilot placed the windows, it may have had more of them. */
 static bool is_event(const struct ensemble *en, const json_t *event)
 {
     const json_t *window = json_object_get(event, "window"), *repeat = json_object_get(event, "repeat"),
@@ -231,8 +232,8 @@ static bool is_event(const struct ensemble *en, const json_t *event)
     const char *kind = json_string_value(json_object_get(event, "kind")), *text = json_string_value(message);
     const json_int_t time = json_integer_value(json_object_get(event, "time"));
     const bool of_replica = json_is_integer(window) && json_is_integer(repeat) && json_integer_value(window) >= 0 &&
-                            json_integer_value(window) < en->windows && json_integer_value(repeat) >= 0 &&
-                            json_integer_value(repeat) < en->repeats;
+                            (en->placed || json_integer_value(window) < en->windows) &&
+                            json_integer_value(repeat) >= 0 && json_integer_value(repeat) < en->repeats;
     return kind && *kind && strlen(kind) < 40 && printable(kind) && time >= 0 && time < TIME_MAX &&
            (of_replica || json_is_null(window)) &&
            (json_is_null(state) || (json_is_integer(state) && json_integer_value(state) >= 0 &&

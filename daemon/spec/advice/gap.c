@@ -407,7 +407,9 @@ void advise_gaps(const struct advising *a)
     struct gap worst = {.overlap = OVERLAP_SAID};
     struct gap_atom b[2], w[2];
     int count = 0;
-    if (al->nwindows < 2 || al->temper.nmolecules || a->s->walkers) /* the last: nobody samples what is between */
+    /* Nobody samples what is between for long. */
+    const bool passing = a->s->walkers || a->s->ladder.automatic;
+    if (al->nwindows < 2 || al->temper.nmolecules || passing)
         return;
     bool *wide = xcalloc((size_t)al->nwindows, sizeof *wide);
     find_partners(a, b, w);

@@ -29,14 +29,15 @@ static int check_collisions(struct reader *r, const struct alchemy_settings *a, 
     return rc;
 }
 
-static int read_windows(struct reader *r, struct alchemy_settings *a, struct view v)
+/* key: of alchemy, for messages. */
+static int read_windows(struct reader *r, struct alchemy_settings *a, struct view v, const char *key)
 {
     struct view first = {0};
     const char *first_name = NULL;
     for (int c = 0; c < LAMBDA_COUNT; c++) {
         struct view ladder = view_key(v, lambda_names[c].ours);
         char place[64];
-        snprintf(place, sizeof place, "alchemy.windows.%s", lambda_names[c].ours);
+        snprintf(place, sizeof place, "alchemy.%s.%s", key, lambda_names[c].ours);
         if (!(a->given[c] = view_given(ladder)))
             continue;
         if (!first_name) {
@@ -53,6 +54,14 @@ static int read_windows(struct reader *r, struct alchemy_settings *a, struct vie
             a->lambda[i][c] = view_number(view_item(ladder, i));
     }
     return check_collisions(r, a, v);
+}
+
+/* What a pilot placed counts in place of the windows that the pilot had. */
+static int read_ladders(struct reader *r, struct alchemy_settings *a, struct view v)
+{
+    struct view placed = view_key(view_key(v, "ladder"), "placed");
+    return view_given(placed) ? read_windows(r, a, placed, "ladder.placed")
+                              : read_windows(r, a, view_key(v, "windows"), "windows");
 }
 
 static int read_soft_core(struct reader *r, struct soft_core *core, struct view v)
@@ -184,5 +193,33 @@ int spec_read_alchemy(struct reader *r, struct alchemy_settings *a, struct view 
                         view_given(temper) ? "temper" : "perturb");
     else if (view_given(temper))
         rc = read_temper(r, a, temper, view_key(v, "soft-core"));
-    return rc ? rc : read_windows(r, a, view_key(v, "windows"));
+    return rc ? rc : read_ladders(r, a, v);
+}
+
+/* Windows become others, so nothing may be said of one of them alone. */
+static int check_placeable(struct reader *r, const struct spec *s, struct view root, struct view ladder)
+{
+    struct view starts = view_key(view_key(root, "system"), "window-coordinates");
+    struct view shares = view_key(view_key(root, "switch"), "shares");
+    if (s->settings.alchemy.nwindows < 2)
+        return spec_bad(r, ladder, "alchemy.ladder", "a single window; expected two or more, which the pilot has");
+    if (s->nstarts)
+        return spec_bad(r, starts, "system.window-coordinates",
+                        "alchemy.ladder places other windows; expected coordinates for all of them");
+    if (view_given(shares))
+        return spec_bad(r, shares, "switch.shares",
+                        "alchemy.ladder places the rows evenly, so each interval takes as long; expected no shares");
+    return 0;
+}
+
+int spec_read_ladder(struct reader *r, struct spec *s, struct view root)
+{
+    struct view v = view_key(view_key(root, "alchemy"), "ladder");
+    if (!view_given(v))
+        return 0;
+    s->ladder.placed = view_given(view_key(v, "placed"));
+    s->ladder.automatic = !s->ladder.placed;
+    s->ladder.pilot = view_quantity(view_key(v, "pilot")).value;
+    s->ladder.windows = view_given(view_key(v, "windows")) ? (int)view_integer(view_key(v, "windows")) : 0;
+    return s->ladder.automatic ? check_placeable(r, s, root, v) : 0;
 }

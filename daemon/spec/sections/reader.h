@@ -44,6 +44,8 @@ int spec_read_nonbonded(struct reader *r, struct spec *s, struct view v);
 
 /* alchemy.c */
 int spec_read_alchemy(struct reader *r, struct alchemy_settings *a, struct view v);
+/* After all sections: whether a pilot can place other windows for this spec. ERR_SPEC. */
+int spec_read_ladder(struct reader *r, struct spec *s, struct view root);
 /* After the integrator. ERR_SPEC: not above its temperature; no ladder that it has. */
 int spec_check_temper(struct reader *r, const struct settings *set, struct view v);
 

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/spec/facts.h"
+#include "daemon/spec/pilot.h"
 #include "engine/base/number.h"
 
 static int bad(struct err *e, const char *key, const char *expected)
@@ -44,6 +46,14 @@ static int read_replica(const json_t *o, const struct spec *spec, struct estimat
     return optional_text(o, "reason", &r->reason, e) || optional_text(o, "origin", &r->origin, e) ? -(int)e->code : 0;
 }
 
+/* What a pilot samples says where windows belong, and is in no free energy. */
+static void leave_out(struct estimate_replica *r)
+{
+    r->kind = ESTIMATE_FAILED;
+    if (!r->reason)
+        r->reason = "a window of the pilot that places the ladder: its samples are in no result";
+}
+
 static int read_replicas(struct estimate_request *q, struct err *e)
 {
     const json_t *list = json_object_get(q->description, "replicas"), *item;
@@ -62,6 +72,8 @@ static int read_replicas(struct estimate_request *q, struct err *e)
     json_array_foreach (list, i, item)
         if (!rc)
             rc = read_replica(item, q->spec, q->replicas + i, e);
+    for (i = 0; i < json_array_size(list) && q->spec->ladder.automatic && !q->placing; i++)
+        leave_out(q->replicas + i);
     return rc;
 }
 
@@ -155,10 +167,15 @@ int description_read(struct estimate_request *q, const struct buf *text, struct 
     int rc = spec_parse(&q->spec, name, spec, strlen(spec), e);
     if (rc)
         return rc;
+    spec_take_pilot(q->spec);
+    q->placing = json_is_true(json_object_get(q->description, "placing"));
     q->ensemble.set = &q->spec->settings;
     q->ensemble.exchanges_alone = (size_t)spec_exchanges_alone(q->spec);
     q->ensemble.npt = produces_npt(q->spec);
     q->ensemble.walkers = q->spec->walkers;
+    json_t *placed = spec_placed_json(q->spec);
+    q->ensemble.about.placed = q->placed = json_is_null(placed) ? NULL : json_dumps(placed, JSON_COMPACT);
+    json_decref(placed);
     rc = read_replicas(q, e);
     if (!rc)
         rc = read_production(q, e);
@@ -173,6 +190,7 @@ void description_close(struct estimate_request *q)
     free(q->devices);
     methods_close(&q->methods);
     free(q->split);
+    free(q->placed);
     watched_close(&q->watched);
     folds_close(&q->folds);
     buf_free(&q->fold_remark);

@@ -28,7 +28,8 @@ struct estimate_request {
     struct err remark;
     struct buf fold_remark;
     struct methods methods;
-    char *split;            /* JSON */
+    char *split, *placed;   /* JSON */
+    bool placing;           /* the windows are a pilot's, of which others come (placing.h) */
     struct watched watched; /* what frames show, looked at once */
     struct folds folds;
     struct system sys; /* empty: unknown */

@@ -22,6 +22,7 @@
 #include "daemon/worker/children/last_words.h"
 #include "daemon/worker/children/newest.h"
 #include "daemon/worker/children/own_limits.h"
+#include "daemon/worker/children/placing.h"
 #include "daemon/worker/children/switches.h"
 #include "daemon/worker/command/commands.h"
 #include "daemon/worker/command/line.h"
@@ -105,7 +106,10 @@ static const char help[] =
     "sampling),\n"
     "              budget (of all, what was made included), every (they are multiples of), steps and replicas (arrays, "
     "of\n"
-    "              every window); results then have production, the steps that each window is to have made, or null\n";
+    "              every window); results then have production, the steps that each window is to have made, or null\n"
+    "  placing     true: the spec asks for a pilot, of which these are the samples; in place of results it prints the\n"
+    "              spec with the windows that they place, and what the service has to know of it (else they are in no\n"
+    "              result)\n";
 
 static void keep_held(struct estimate_request *q, const struct system *sys)
 {
@@ -351,7 +355,9 @@ static int estimate_and_write(struct estimate_request *q, const char *output, st
     x->unread = e;
     estimate_ensemble(x, &json);
     int rc = -(int)e->code;
-    if (!rc && output)
+    if (!rc && q->placing)
+        rc = placing_answer(q, &json, e);
+    else if (!rc && output)
         earlier_results(q, &json);
     if (!rc && !output)
         rc = write_walks(x, e);

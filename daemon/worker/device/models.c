@@ -2,6 +2,7 @@
 #include "daemon/worker/device/models.h"
 
 #include "daemon/host/folder.h"
+#include "daemon/spec/pilot.h"
 #include "daemon/worker/device/memory.h"
 
 #include <stdlib.h>
@@ -73,6 +74,7 @@ static int read_input(struct shared_model *s, struct err *e)
     if (!rc && s->spec->split == SPLIT_AUTO)
         rc = err_set(e, ERR_SPEC, "%s: nonbonded.split: auto: expected the split that was chosen", input.data);
     if (!rc) {
+        spec_take_pilot(s->spec);
         s->phase = spec_phase(s->spec, s->stage);
         s->settings = spec_settings(s->spec, s->phase);
         rc = spec_phase_system(s->spec, s->phase, src, &s->system, e);

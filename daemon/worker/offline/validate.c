@@ -59,7 +59,7 @@ static void print_findings_json(const struct spec *s, const struct system *sys, 
                                                 (json_int_t)f->cores, "wall_seconds", wall_time(f),
                                                 "replica_memory_bytes", (json_int_t)f->cost.bytes));
     json_t *out = json_pack("{s:b,s:s,s:i,s:i,s:i,s:i,s:I,s:o,s:o*,s:O,s:O}", "ok", 1, "name", s->name, "atoms",
-                            sys->natoms, "windows", spec_windows(s), "repeats", s->repeats, "stages", s->nstages,
+                            sys->natoms, "windows", spec_windows_placed(s), "repeats", s->repeats, "stages", s->nstages,
                             "steps_per_window", (json_int_t)spec_steps(s, s->nstages), "about", about, "split",
                             spec_split_json(s, sys), "warnings", f->warnings, "fits", f->fits);
     if (s->walkers)
@@ -138,12 +138,15 @@ static void print_text(const struct spec *s, const struct system *sys, const str
     struct buf text = {0};
     if (s->repeats > 1)
         snprintf(repeats, sizeof repeats, " of %d repeats", s->repeats);
-    const int windows = spec_windows(s);
+    const int windows = spec_windows_placed(s);
     printf("%s: %d %s, %d %s, %d %s%s, %d %s, %.15g ns for each %s\n", s->name, sys->natoms,
            number_word(sys->natoms, "atom", "atoms"), sys->nmolecules,
            number_word(sys->nmolecules, "molecule", "molecules"), windows,
            s->walkers ? "walkers" : number_word(windows, "window", "windows"), repeats, s->nstages,
            number_word(s->nstages, "stage", "stages"), f->needs.ns, s->walkers ? "walker" : "window");
+    if (s->ladder.automatic)
+        printf("a pilot of the spec's %d windows, %.15g ps of production each, places them first\n",
+               s->settings.alchemy.nwindows, s->ladder.pilot);
     if (s->walkers)
         print_switches(s, &f->needs);
     if (cycle > 1)

@@ -349,6 +349,10 @@ void report_about(struct writer *w, const struct estimate_about *a)
         jw_integer(w, "revision", a->revision);
     else
         jw_null(w, "revision");
+    if (a->placed) {
+        jw_item(w, "placed");
+        buf_printf(w->out, "%s", a->placed);
+    }
     if (a->ns_per_day > 0)
         jw_quantity(w, "speed", a->ns_per_day, "nanosecond_per_day");
     else

@@ -3,14 +3,14 @@
  * An ensemble that ran to say where windows should be, as its results tell of it: how far apart its windows are, by
  * their deviations and, where these do not agree with how they overlap, by that.
  */
-#ifndef SHOAL_CLIENT_PROPOSE_PILOT_H
-#define SHOAL_CLIENT_PROPOSE_PILOT_H
+#ifndef SHOAL_ENGINE_BASE_LADDER_PILOT_H
+#define SHOAL_ENGINE_BASE_LADDER_PILOT_H
 
 #include <stdbool.h>
 
 #include <jansson.h>
 
-#include "client/propose/spacing.h"
+#include "engine/base/ladder/spacing.h"
 
 enum { PILOT_COMPONENTS = 8 };
 

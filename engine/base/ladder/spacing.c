@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "client/propose/spacing.h"
+#include "engine/base/ladder/spacing.h"
 
 #include <math.h>
 #include <stdbool.h>

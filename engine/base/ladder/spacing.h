@@ -3,8 +3,8 @@
  * Windows at equal thermodynamic length along the path of a pilot. A leg is a run of steps along which the same lambda
  * components change; where legs meet there is always a window, so that the path is the pilot's.
  */
-#ifndef SHOAL_CLIENT_PROPOSE_SPACING_H
-#define SHOAL_CLIENT_PROPOSE_SPACING_H
+#ifndef SHOAL_ENGINE_BASE_LADDER_SPACING_H
+#define SHOAL_ENGINE_BASE_LADDER_SPACING_H
 
 #include "engine/base/err.h"
 

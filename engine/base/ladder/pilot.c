@@ -1,18 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "client/propose/pilot.h"
+#include "engine/base/ladder/pilot.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/ask/answer.h"
 #include "engine/base/json/number_json.h"
+#include "engine/base/mem.h"
 
 #define DISTANCE_MOST 20.0 /* kT */
 #define DISAGREE 2.0
 #define OVERLAP_SEEN 0.003 /* less is no more than that there is hardly any */
 #define SHARE_LEAST 1e-3   /* kT: a spec takes no shares of 0 */
 #define OVERLAP_SAME 0.49  /* more is one state, but for noise */
+
+static double number(const json_t *object, const char *key)
+{
+    return json_number_value(json_object_get(object, key));
+}
+
+static int whole(const json_t *object, const char *key)
+{
+    return (int)json_integer_value(json_object_get(object, key));
+}
 
 static int lacks(struct err *e, const char *what)
 {
@@ -38,7 +48,7 @@ static int read_lambda(struct pilot *p, const json_t *windows, struct err *e)
         if (json_integer_value(json_object_get(window, "repeat")))
             break;
         for (int c = 0; c < p->path.ncomponents; c++)
-            p->lambda[i * (size_t)p->path.ncomponents + (size_t)c] = answer_number(lambda, p->name[c]);
+            p->lambda[i * (size_t)p->path.ncomponents + (size_t)c] = number(lambda, p->name[c]);
         p->path.nstates++;
     }
     p->path.lambda = p->lambda;
@@ -57,10 +67,10 @@ static int read_steps(struct pilot *p, const json_t *steps, struct err *e)
     p->steps = xcalloc(json_array_size(steps), sizeof *p->steps);
     json_array_foreach (steps, i, step) {
         struct spacing_step *s = p->steps + i;
-        s->from = (int)answer_whole(step, "from");
-        s->to = (int)answer_whole(step, "to");
-        s->deviation[0] = answer_number(step, "deviation_from");
-        s->deviation[1] = answer_number(step, "deviation_to");
+        s->from = whole(step, "from");
+        s->to = whole(step, "to");
+        s->deviation[0] = number(step, "deviation_from");
+        s->deviation[1] = number(step, "deviation_to");
         if (s->from != at || s->to <= at || s->to >= p->path.nstates)
             return lacks(e, "an end of the ladder has no samples");
         at = s->to;
@@ -88,8 +98,8 @@ static double overlap_measured(const json_t *results, const struct spacing_step 
     const json_t *pair;
     size_t i;
     json_array_foreach (json_object_get(json_object_get(results, "overlap"), "neighbours"), i, pair)
-        if (answer_whole(pair, "from") == step->from && answer_whole(pair, "to") == step->to)
-            return answer_number(pair, "overlap");
+        if (whole(pair, "from") == step->from && whole(pair, "to") == step->to)
+            return number(pair, "overlap");
     return NAN;
 }
 
