@@ -137,7 +137,7 @@ void check_list_devices(const struct sched *s, struct buf *out)
         struct buf one = {0};
         if (!k->limits)
             continue;
-        buf_printf(&one, "%.*s=%s;", (int)strcspn(k->device, ":"), k->device, k->limits);
+        buf_printf(&one, "%.*s=%s;", (int)strcspn(k->device, ":+"), k->device, k->limits);
         if (!strstr(out->data, one.data))
             buf_printf(out, "%s", one.data);
         buf_free(&one);

@@ -270,6 +270,19 @@ static void a_set_is_spread_over_joined_cards(void **state)
     play_end(&p);
 }
 
+/* Whichever of its devices a name has, and however many. */
+static void sizes_are_of_a_kind(void **state)
+{
+    static const char *const names[] = {"cuda:0", "cuda:0+cuda:1", "cuda+cuda", "cuda"};
+    struct device_sizes sizes = {0};
+    device_sizes_read(&sizes, SIZES);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        assert_non_null(device_sizes_on(&sizes, names[i], "1"));
+    assert_null(device_sizes_on(&sizes, "cud+cuda", "1"));
+    assert_null(device_sizes_on(&sizes, "cpu+cuda:0", "1"));
+    device_sizes_free(&sizes);
+}
+
 /* It waits for the card, as for a device; what all of them would not hold fails. */
 static void a_card_is_missing(void **state)
 {
@@ -428,6 +441,7 @@ int main(void)
         cmocka_unit_test(what_no_device_holds_fails),
         cmocka_unit_test(a_set_is_spread_over_joined_cards),
         cmocka_unit_test(a_card_is_missing),
+        cmocka_unit_test(sizes_are_of_a_kind),
         cmocka_unit_test(a_moved_ensemble_goes_on_there),
         cmocka_unit_test(a_device_out_of_use_binds_nobody),
         cmocka_unit_test(another_model_is_refused),

@@ -40,7 +40,7 @@ void device_sizes_free(struct device_sizes *s)
 
 const struct device_size *device_sizes_on(const struct device_sizes *s, const char *device, const char *limits)
 {
-    const size_t kind = device ? strcspn(device, ":") : 0;
+    const size_t kind = device ? strcspn(device, ":+") : 0;
     for (int i = 0; i < s->n && device && limits; i++)
         if (!strcmp(s->item[i].limits, limits) && strlen(s->item[i].kind) == kind &&
             !strncmp(s->item[i].kind, device, kind))
