@@ -16,27 +16,6 @@
 #define TIMER_SLACK_NS 1000UL
 #define QUEUES 32 /* of the hardware, at most */
 
-static cudaError_t make_current(int ordinal)
-{
-    static _Thread_local int current = -1;
-    const cudaError_t rc = ordinal == current ? cudaSuccess : cudaSetDevice(ordinal);
-    current = rc == cudaSuccess ? ordinal : -1;
-    return rc;
-}
-
-struct cuda_dev *cuda_enter(struct dev *dev)
-{
-    struct cuda_dev *d = cuda(dev);
-    if (!dev_lost(dev))
-        cuda_note(d, make_current(d->ordinal), "cudaSetDevice");
-    return d;
-}
-
-int cuda_make_current(struct dev *dev, struct err *e)
-{
-    return cuda_lost(cuda_enter(dev), e);
-}
-
 static void cuda_close(struct dev *dev)
 {
     struct cuda_dev *d = cuda_enter(dev);
@@ -159,7 +138,7 @@ static int open_device(struct cuda_dev *d, struct err *e)
     TRY(cudaGetDeviceProperties, &d->properties, d->ordinal);
     if (gpu_needs_kernels(GPU_ARCHS, d->properties.major, d->properties.minor, e))
         return err_prefix(e, "%s: %s", d->name, d->properties.name);
-    const cudaError_t code = make_current(d->ordinal);
+    const cudaError_t code = cuda_set_current(d->ordinal);
     if (code != cudaSuccess)
         return cuda_failed(d, code, "cudaSetDevice", e);
     set_limits(&d->base.limits, &d->properties);

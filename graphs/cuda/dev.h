@@ -111,6 +111,8 @@ static inline struct cuda_dev *cuda(struct dev *d)
     return (struct cuda_dev *)d;
 }
 
+/* CUDA's own calls of this thread are for that device from now on. */
+cudaError_t cuda_set_current(int ordinal);
 /* The same at the beginning of an operation: CUDA's own calls of this thread are for this device from now on, whichever
  * of several the thread had called before. Where that fails the device is lost. */
 struct cuda_dev *cuda_enter(struct dev *dev);

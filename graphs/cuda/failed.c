@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What errors of CUDA, and of libraries on it, say and mean: after some the device is lost.
+ * What errors of CUDA, and of libraries on it, say and mean: after some the device is lost. And which of several devices
+ * a thread's calls are for.
  */
 #include "graphs/cuda/failed.h"
 
@@ -107,4 +108,27 @@ int cuda_lost(struct cuda_dev *d, struct err *e)
         return 0;
     *e = d->base.lost;
     return -(int)e->code;
+}
+
+/* ---- which device calls are for ---- */
+
+cudaError_t cuda_set_current(int ordinal)
+{
+    static _Thread_local int current = -1;
+    const cudaError_t rc = ordinal == current ? cudaSuccess : cudaSetDevice(ordinal);
+    current = rc == cudaSuccess ? ordinal : -1;
+    return rc;
+}
+
+struct cuda_dev *cuda_enter(struct dev *dev)
+{
+    struct cuda_dev *d = cuda(dev);
+    if (!dev_lost(dev))
+        cuda_note(d, cuda_set_current(d->ordinal), "cudaSetDevice");
+    return d;
+}
+
+int cuda_make_current(struct dev *dev, struct err *e)
+{
+    return cuda_lost(cuda_enter(dev), e);
 }
