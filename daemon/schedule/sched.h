@@ -87,7 +87,7 @@ enum sched_kind {
      * `ladder` made; ok: it has a number, with the error `error` (kJ/mol); message: its verdict */
     SCHED_LIVE,
     /* ensemble: what DECIDE_LOOK asked for; targets: production of its windows; NULL, nobody knows: code, message say
-       why */
+       why; doublings: of walkers, how often later switches are twice as long */
     SCHED_LOOKED,
     SCHED_WORKER_UP, /* worker: said hello; slots, device, model, limits, room, millijoules */
     /* worker: wants so many slots from now on, fewer make nobody leave; its device has that room, and those millijoules
@@ -130,6 +130,7 @@ struct sched_event {
     int64_t switched; /* timesteps of switches, 0: the replica is no walker */
     double time_ps, error;
     const int64_t *targets; /* [windows of the ensemble], steps */
+    int doublings;
     int ladder;
     const int *origin; /* as of ensemble_add_windows */
     const char *spec;

@@ -110,7 +110,7 @@ static void describe(struct estimation *j)
     json_t *o = json_pack("{s:o,s:s,s:o,s:i,s:s,s:s?,s:s,s:s,s:i,s:o}", "spec", text_or_null(j->spec.data), "spec_name",
                           en->spec_name, "replicas", replicas, "repeats", en->repeats, "id", en->id, "key", en->key,
                           "name", en->name, "spec_hash", en->hash, "revision", en->revision, "labels", labels);
-    if (j->live && en->looking)
+    if (j->live && en->looking && !en->walkers)
         json_object_set_new(o, "production", production(en));
     double ps = 0;
     for (int i = 0; i < en->nreplicas; i++)

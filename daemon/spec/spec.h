@@ -34,10 +34,15 @@ struct stop_when {
 
 /* How production is handed out, all in steps: see struct allocation of daemon/schedule/ensemble.h. */
 struct allocate_rule {
-    bool adaptive;
+    bool rounds;     /* of which each depends on the samples before it */
     uint64_t before; /* of the stages that do not produce, for any rule */
     uint64_t share, every;
-    uint64_t first; /* production of each window before it is known what windows need */
+    uint64_t first; /* production of each replica in the first round */
+};
+
+/* Switches that may become longer: how long is found from the first of every walker. */
+struct lengthen_rule {
+    uint64_t after; /* so many switches; 0: switches stay as long as they are */
 };
 
 /* A restraint of the distance between the centers of two groups, see struct center_restraint. */
@@ -115,6 +120,7 @@ struct spec {
     uint64_t exchange_after; /* steps over all stages, before which replicas exchange no windows */
     struct stop_when stop;
     struct allocate_rule allocate;
+    struct lengthen_rule lengthen;
     int repeats;               /* replicas of every window */
     int walkers;               /* of each end of the ladder, which switch to the other; 0: windows are simulated */
     int retries;               /* attempts of a failing replica beyond the first */

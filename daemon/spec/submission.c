@@ -432,7 +432,7 @@ static json_t *facts(const struct submission_reading *s)
                             "spec_bytes", (json_int_t)strlen(s->spec_text), "files", files);
     const struct stop_when *stop = &s->spec->stop;
     const struct allocate_rule *allocate = &s->spec->allocate;
-    if (allocate->adaptive)
+    if (allocate->rounds)
         json_object_set_new(out, "steps", json_integer((json_int_t)(allocate->before + allocate->first)));
     json_object_set_new(out, "allocation",
                         json_pack("{s:I,s:I,s:I}", "share", (json_int_t)allocate->share, "before",

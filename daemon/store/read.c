@@ -173,6 +173,7 @@ static struct ensemble *read_ensemble(sqlite3_stmt *q, struct err *e)
     en->untold = sqlite3_column_int(q, 38) != 0;
     en->walkers = sqlite3_column_int(q, 39);
     en->switching = sqlite3_column_double(q, 40);
+    en->doublings = sqlite3_column_int(q, 41);
     return en;
 }
 

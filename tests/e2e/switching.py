@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Ensembles that switch, from submission to results: a bond whose free energy is an integral; works as bytes, whatever is killed on the way,
-also within switches; the same number from the files; an early end; what is refused.
+also within switches; the same number from the files; an early end; switches that become longer; what is refused.
 
 Usage: switching.py SHOAL SHOALD SHOAL_WORKER
 """
@@ -44,6 +44,11 @@ protocol: [{{equilibrate: {{time: 10 ps}}}}, {{produce: {{time: 120 ps, sample-e
 LONG = SPEC.replace("bond", "long", 1) + """switch: {length: 1.6 ns, change-every: 100 steps, snapshots-every: 10 ps, walkers: 1}
 run: {checkpoint-every: 0.1 s}
 protocol: [{equilibrate: {time: 10 ps}}, {produce: {time: 15 ps, sample-every: 1 ps}}]
+"""
+# So short at first that longer ones are much better.
+LONGER = SPEC.replace("bond", "longer", 1) + f"""switch: {{length: 0.08 ps, longest: 0.64 ps, change-every: 4 steps, snapshots-every: 1 ps, walkers: {WALKERS}}}
+run: {{checkpoint-every: 0.1 s}}
+protocol: [{{equilibrate: {{time: 10 ps}}}}, {{produce: {{time: 40 ps, sample-every: 1 ps}}}}]
 """
 STOPS = BOND.replace("bond", "stops", 1).replace("120 ps", "20 ns").replace("repeats: 2\n", "").replace("[0, 1]", "[0, 0.5, 1]").replace(
     f"walkers: {WALKERS}", f"walkers: {WALKERS}, shares: [1, 3]") + \
@@ -113,11 +118,16 @@ def a_known_number(s, folder):
     assert f"{24 * (65000 + 120 * 200)}" in s.shoal(SHOAL, "usage"), s.shoal(SHOAL, "usage")
 
 
+def schema_of_switching():
+    with open(f"{ROOT}/schemas/results.schema.json", encoding="utf-8") as f:
+        return list(json.load(f)["properties"]["switching"]["properties"])
+
+
 def same_as_schema(results):
     with open(f"{ROOT}/schemas/results.schema.json", encoding="utf-8") as f:
         schema = json.load(f)
     assert not set(schema["required"]) - set(results) and not set(results) - set(schema["properties"]), list(results)
-    assert list(results["switching"]) == list(schema["properties"]["switching"]["properties"]), list(results["switching"])
+    assert list(results["switching"]) == [key for key in schema_of_switching() if key not in ("earlier", "lengthened")], list(results["switching"])
     walker = schema["properties"]["switching"]["properties"]["walkers"]["items"]
     assert all(list(one) == walker["required"] for one in results["switching"]["walkers"])
 
@@ -137,8 +147,20 @@ def killed_within_switches(s, folder):
     s.wait_done(calm)
     wanted = works(s, calm, 2)
     assert all(wanted[f"lambda_{k:02d}/work.tsv"].count(b"\n") == 3 + 1 for k in range(2)), wanted
-    ident, kills = submit(s, folder, "long", "killed"), 0
-    while s.get(ident)["state"] != "done" and kills < 8:
+    ident = submit(s, folder, "long", "killed")
+    kills = kill_while_it_runs(s, ident, 8)
+    found = works(s, ident, 2)
+    for name, data in wanted.items():
+        assert found[name] == data, f"{name} differs after {kills} kills"
+    events = s.shoal(SHOAL, "events", ident)
+    assert re.search(r" B 0  +produces  ", events), events
+    assert kills > 1 and events.count("running") > 2, (kills, events)
+    print(f"{len(wanted)} files as undisturbed after {kills} kills")
+
+
+def kill_while_it_runs(s, ident, most):
+    kills = 0
+    while s.get(ident)["state"] != "done" and kills < most:
         time.sleep(0.3)
         kills += 1
         if kills % 2:
@@ -149,13 +171,37 @@ def killed_within_switches(s, folder):
             s.kill()
             s.start()
     s.wait_done(ident)
-    found = works(s, ident, 2)
+    return kills
+
+
+def switches_that_become_longer(s, folder):
+    """All walkers make ten switches and are then looked at; bytes are as undisturbed, and the number is that of the longer ones alone."""
+    calm = submit(s, folder, "longer", "longer_calm")
+    s.wait_done(calm)
+    wanted = works(s, calm, 2 * WALKERS)
+    text = wanted["lambda_00/work.tsv"].decode()
+    lengths = re.findall(r"^# length/ps (\S+)$", text, re.M)
+    assert text.count("forward") == 40 and len(lengths) == 2 and lengths[0] == "0.08", text
+    assert text.split(f"# length/ps {lengths[1]}")[0].count("forward") == 10, text
+    _, results = s.call("GET", f"/v1/ensembles/{calm}/results")
+    switching, exact = results["switching"], expected()
+    assert switching["lengthened"]["doublings"] > 0 and switching["lengthened"]["length"]["magnitude"] * 1e3 == float(lengths[1]), switching
+    assert switching["earlier"]["forward"] == 10 * WALKERS and switching["forward"]["works"] == 30 * WALKERS, switching
+    total, before = results["estimators"][0]["total"]["kJ/mol"], switching["earlier"]["free_energy"]["kJ/mol"]
+    assert abs(total["value"] - exact) < 4 * total["error"] and total["error"] < before["error"], (total, before, exact)
+    assert list(switching) == schema_of_switching(), list(switching)
+    assert f"switches are {2**switching['lengthened']['doublings']} times as long from now on" in s.shoal(SHOAL, "events", calm)
+    assert switching["lengthened"]["text"] in s.shoal(SHOAL, "results", calm)
+    ident = submit(s, folder, "longer", "longer_killed")
+    kills = kill_while_it_runs(s, ident, 8)
+    found = works(s, ident, 2 * WALKERS)
     for name, data in wanted.items():
         assert found[name] == data, f"{name} differs after {kills} kills"
-    events = s.shoal(SHOAL, "events", ident)
-    assert re.search(r" B 0  +produces  ", events), events
-    assert kills > 1 and events.count("running") > 2, (kills, events)
-    print(f"{len(wanted)} files as undisturbed after {kills} kills")
+    s.shoal(SHOAL, "extend", ident, "--time", "2 ps")
+    s.wait_done(ident)
+    after = works(s, ident, 2)["lambda_00/work.tsv"]
+    assert after.startswith(wanted["lambda_00/work.tsv"]) and after.count(b"forward") == 42, after
+    print(f"switches of {lengths[1]} ps after those of 0.08: {total['value']:.3f} +- {total['error']:.3f} kJ/mol, expected {exact:.3f}; {kills} kills")
 
 
 def an_early_end(s, folder):
@@ -208,11 +254,11 @@ def refusals(s, folder):
 
 def main():
     folder = tempfile.mkdtemp(prefix="shoal-switching-")
-    write(folder, bond=BOND, long=LONG, stops=STOPS)
+    write(folder, bond=BOND, long=LONG, stops=STOPS, longer=LONGER)
     s = Service(SHOALD, WORKER, f"{folder}/service", "cpu:12")
     s.command += ["--live-seconds", "1"]
     s.start()
-    for part in (a_known_number, elsewhere, refusals, an_early_end, a_campaign, killed_within_switches):
+    for part in (a_known_number, elsewhere, refusals, an_early_end, a_campaign, killed_within_switches, switches_that_become_longer):
         part(s, folder)
     assert s.stop() == 0
     shutil.rmtree(folder)

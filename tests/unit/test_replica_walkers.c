@@ -273,6 +273,44 @@ static void a_later_target(void **state)
     buf_free(&works);
 }
 
+/* The first switches are as long as the spec says, and the lines of longer ones come behind their length; whatever is
+ * killed, and where the walker waits after its first switches until it is known how long others are. */
+static void later_switches_are_longer(void **state)
+{
+    (void)state;
+    struct buf wanted[FILES] = {0}, works = {0}, plain = {0};
+    enum { FIRST = 5 };
+    char line[80], was[80];
+    fake.spec.lengthen.after = FIRST;
+    fake.spec.settings.switching.doublings = 3;
+    undisturbed_works(wanted, &plain);
+    asked_doublings = 2;
+    assert_int_equal(run().end, REPORT_DONE);
+    read_works(&works, 0);
+    for (int k = 0; k < SWITCHES; k++) {
+        line_of(&works, k + (k >= FIRST), line, sizeof line);
+        line_of(&plain, k, was, sizeof was);
+        assert_true(k < FIRST ? !strcmp(line, was)
+                              : strcmp(line, was) && !strncmp(line, was, strlen("0.4700\tforward")));
+    }
+    line_of(&works, FIRST, line, sizeof line);
+    assert_string_equal(line, "# length/ps 0.16");
+    expect_files(wanted);
+    die_everywhere(7, 100);
+    asked_doublings = 0;
+    asked_target = 430; /* before the last switch */
+    assert_int_equal(run().end, REPORT_DONE);
+    assert_int_equal(count_works(), FIRST);
+    asked_doublings = 2;
+    asked_target = 0;
+    assert_int_equal(run().end, REPORT_DONE);
+    expect_works(wanted, &works);
+    asked_doublings = 0;
+    fake_files_free(wanted);
+    buf_free(&works);
+    buf_free(&plain);
+}
+
 #define WALKER(test) cmocka_unit_test_setup_teardown(test, begin, end)
 
 int main(void)
@@ -282,7 +320,7 @@ int main(void)
         WALKER(killed_at_calls),         WALKER(killed_at_calls_with_checkpoints_everywhere),
         WALKER(stopped_again_and_again), WALKER(lists_grow),
         WALKER(a_switch_blows_up),       WALKER(all_blow_up),
-        WALKER(a_later_target),
+        WALKER(a_later_target),          WALKER(later_switches_are_longer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

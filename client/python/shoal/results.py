@@ -593,6 +593,7 @@ class Switches:
     works: int
     nonfinite: int
     incomplete: int
+    other_length: int
     length: Quantity | None  # files of works do not say it
     mean: Energy | None
     deviation: Energy | None
@@ -619,6 +620,27 @@ class SwitchAdvice:
     better: str
     twice_as_many: Quantity
     twice_as_long: Quantity
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class EarlierSwitches:
+    """Works of walkers before their switches became longer, and BAR of these alone. forward, backward: how many."""
+
+    length: Quantity
+    forward: int
+    backward: int
+    free_energy: Energy | None
+    hysteresis: Energy | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Lengthened:
+    """How long switches are after the first of every walker. after: how many these are; doublings: how often later ones are twice as long."""
+
+    doublings: int
+    after: int
+    length: Quantity
     text: str
 
 
@@ -657,6 +679,8 @@ class Switching:
     slope: Value | None
     spread: WalkerSpread | None
     advice: SwitchAdvice | None
+    earlier: EarlierSwitches | None
+    lengthened: Lengthened | None
     distributions: WorkDistributions | None
     walkers: tuple[Walker, ...] | None  # of an ensemble
 

@@ -141,6 +141,19 @@ static int read_production(struct estimate_request *q, struct err *e)
     return 0;
 }
 
+/* Where later switches may be longer. */
+static struct switch_pace pace_of(const struct spec *s)
+{
+    const double timestep = s->settings.integrator.timestep;
+    if (!s->lengthen.after)
+        return (struct switch_pace){0};
+    return (struct switch_pace){.first = s->lengthen.after,
+                                .later = s->allocate.share / s->allocate.every - s->lengthen.after,
+                                .doublings = s->settings.switching.doublings,
+                                .length = (double)switch_steps(&s->settings.switching) * timestep,
+                                .apart = (double)s->allocate.every * timestep};
+}
+
 int description_read(struct estimate_request *q, const struct buf *text, struct err *e)
 {
     json_error_t why;
@@ -159,6 +172,7 @@ int description_read(struct estimate_request *q, const struct buf *text, struct 
     q->ensemble.exchanges_alone = (size_t)spec_exchanges_alone(q->spec);
     q->ensemble.npt = produces_npt(q->spec);
     q->ensemble.walkers = q->spec->walkers;
+    q->ensemble.pace = pace_of(q->spec);
     rc = read_replicas(q, e);
     if (!rc)
         rc = read_production(q, e);

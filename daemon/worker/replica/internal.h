@@ -86,6 +86,8 @@ bool replica_switch_due(const struct replica *r, uint64_t step);
 /* Makes the switch that is due, or what is left of it, and notes its work; the replica is where it was before.
  * REPLICA_STOPPED. */
 int CO_FN replica_switch(struct replica *r, struct err *e);
+/* How often the switch of that number is twice as long as the first, which are as long as the spec says. */
+int replica_doublings(const struct replica *r, uint64_t number);
 /* Volume moves: when a stage begins or is taken up again, after each of them, and when the stage is over. An event
  * (narrow) says where the box has no room for them (engine/system/volume_moves.h): once it is so, and at the end with
  * all counted. */

@@ -13,6 +13,18 @@
 
 enum { BLOWN_MOST = 5 }; /* switches in a row */
 
+static void note_work(struct replica *r, enum switch_way way, double work)
+{
+    struct buf *works = outputs_begin(&r->outputs, OUTPUT_WORK);
+    const struct settings *set = &r->shared->settings;
+    const int doublings = replica_doublings(r, r->switches);
+    if (r->switches && doublings != replica_doublings(r, r->switches - 1))
+        work_table_length(works, (double)switch_steps_longer(&set->switching, doublings) * set->integrator.timestep);
+    work_table_row(works, timeline_time(r->spec, r->stage, r->stage_step), way, work);
+    outputs_end(&r->outputs, OUTPUT_WORK);
+    r->switches++;
+}
+
 bool replica_switch_due(const struct replica *r, uint64_t step)
 {
     return r->spec->walkers && timeline_switches(r->spec, r->stage, step) > r->switches;
@@ -106,7 +118,7 @@ int CO_FN replica_switch(struct replica *r, struct err *e)
     const enum switch_way way = r->setup.window < r->spec->walkers ? SWITCH_FORWARD : SWITCH_BACKWARD;
     int rc = replica_fetch(r, e);
     if (!rc && !sim_switch(r->sim).under_way)
-        rc = sim_switch_begin(r->sim, way, (uint32_t)r->switches, e);
+        rc = sim_switch_begin(r->sim, way, replica_doublings(r, r->switches), (uint32_t)r->switches, e);
     if (!rc)
         rc = drive(r, e);
     double work = sim_switch(r->sim).work;
@@ -119,8 +131,6 @@ int CO_FN replica_switch(struct replica *r, struct err *e)
     }
     if (rc)
         return rc;
-    work_table_row(outputs_begin(&r->outputs, OUTPUT_WORK), timeline_time(r->spec, r->stage, r->stage_step), way, work);
-    outputs_end(&r->outputs, OUTPUT_WORK);
-    r->switches++;
+    note_work(r, way, work);
     return 0;
 }

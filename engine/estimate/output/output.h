@@ -33,10 +33,14 @@ struct walkers_report {
     int nrepeats, nwalkers;
     const struct switching *repeats; /* [nrepeats] */
     const struct walker_result *walkers;
+    struct switch_choice choice; /* how long later switches are, */
+    struct switch_pace pace;     /* where they may be longer */
 };
 
 /* switches_json.c: results.json of works of switches; whether it has a free energy. of: NULL for works of files. */
 bool switches_write(const struct switching *s, const struct walkers_report *of, struct buf *json);
+/* lengthened_json.c: of walkers whose switches became longer, or may; of: NULL for works of files. */
+void lengthened_write(struct writer *w, const struct switching *s, const struct walkers_report *of);
 /* distributions_json.c: how many works lie where. */
 void distributions_write(struct writer *w, const struct switching *s);
 /* walkers_json.c: the walkers of an ensemble; those that are not done, in words. */
