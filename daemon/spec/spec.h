@@ -121,9 +121,11 @@ struct spec {
     struct stop_when stop;
     struct allocate_rule allocate;
     struct lengthen_rule lengthen;
-    int repeats;               /* replicas of every window */
-    int walkers;               /* of each end of the ladder, which switch to the other; 0: windows are simulated */
-    int retries;               /* attempts of a failing replica beyond the first */
+    uint64_t slopes_every; /* timesteps of a switch between rows of dH/dlambda in its file; 0: there are no such files
+                            */
+    int repeats;           /* replicas of every window */
+    int walkers;           /* of each end of the ladder, which switch to the other; 0: windows are simulated */
+    int retries;           /* attempts of a failing replica beyond the first */
     uint64_t checkpoint_every; /* steps between checkpoints: a segment; 0: by the wall clock */
     double checkpoint_seconds; /* wall clock between checkpoints, when not in steps */
     int com_line;              /* of integrator.com-removal, where it takes out something; 0: elsewhere */

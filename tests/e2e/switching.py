@@ -46,7 +46,7 @@ run: {checkpoint-every: 0.1 s}
 protocol: [{equilibrate: {time: 10 ps}}, {produce: {time: 15 ps, sample-every: 1 ps}}]
 """
 # So short at first that longer ones are much better.
-LONGER = SPEC.replace("bond", "longer", 1) + f"""switch: {{length: 0.08 ps, longest: 0.64 ps, change-every: 4 steps, snapshots-every: 1 ps, walkers: {WALKERS}}}
+LONGER = SPEC.replace("bond", "longer", 1) + f"""switch: {{length: 0.08 ps, longest: 0.64 ps, change-every: 4 steps, dhdl-every: 4 steps, snapshots-every: 1 ps, walkers: {WALKERS}}}
 run: {{checkpoint-every: 0.1 s}}
 protocol: [{{equilibrate: {{time: 10 ps}}}}, {{produce: {{time: 40 ps, sample-every: 1 ps}}}}]
 """
@@ -158,6 +158,31 @@ def killed_within_switches(s, folder):
     print(f"{len(wanted)} files as undisturbed after {kills} kills")
 
 
+def along_switches(s, ident, folder, results):
+    """dH/dlambda of each switch: its integral is the work, pmx's rule is off by one part in the number of rows, and shoal estimate has the number."""
+    s.shoal(SHOAL, "results", ident, "--output", f"{folder}/along")
+    for k in range(2 * WALKERS):
+        at, sign = f"{folder}/along/lambda_{k:02d}", 1 if k < WALKERS else -1
+        with open(f"{at}/work.tsv", encoding="utf-8") as f:
+            table = [float(line.split()[2]) for line in f if line[0] != "#"]
+        names = sorted(name for name in os.listdir(at) if name.startswith("switch_"))
+        assert names == [f"switch_{n:05d}.xvg" for n in range(len(table))], names
+        for name, work in zip(names, table):
+            with open(f"{at}/{name}", encoding="utf-8") as f:
+                rows = [float(line.split()[1]) for line in f if line[0] not in "#@&"]
+            n = len(rows)
+            even = sign * sum(0.5 * (a + b) / (n - 1) for a, b in zip(rows, rows[1:]))
+            assert abs(even - work) < 2e-6 + 1e-8 * max(map(abs, rows)), (name, even, work)
+            # pmx integrates over lambda steps of 1 / n, by Simpson's rule, which has another mean of rows that are not smooth
+            pmx, rough = even * (n - 1) / n, sum(abs(a - 2 * b + c) for a, b, c in zip(rows, rows[1:], rows[2:])) / (2 * n)
+            simpson = sign * sum((a + 4 * b + c) / (3 * n) for a, b, c in zip(rows[::2], rows[1::2], rows[2::2]))
+            assert n % 2 and abs(simpson - pmx) <= rough + 1e-6, (name, simpson, pmx, rough)
+    found = offline(*(word for way, walkers in (("--forward", "0[0-5]"), ("--backward", "0[6-9]"), ("--backward", "1?"))
+                      for word in (way, f"{folder}/along/lambda_{walkers}/switch_000[1-3]?.xvg")))
+    total, again = results["estimators"][0]["total"]["kJ/mol"], found["estimators"][0]["total"]["kJ/mol"]
+    assert found["switching"]["forward"]["works"] == 30 * WALKERS and abs(total["value"] - again["value"]) < 1e-4, (total, again)
+
+
 def kill_while_it_runs(s, ident, most):
     kills = 0
     while s.get(ident)["state"] != "done" and kills < most:
@@ -192,11 +217,15 @@ def switches_that_become_longer(s, folder):
     assert list(switching) == schema_of_switching(), list(switching)
     assert f"switches are {2**switching['lengthened']['doublings']} times as long from now on" in s.shoal(SHOAL, "events", calm)
     assert switching["lengthened"]["text"] in s.shoal(SHOAL, "results", calm)
+    along_switches(s, calm, folder, results)
     ident = submit(s, folder, "longer", "longer_killed")
     kills = kill_while_it_runs(s, ident, 8)
     found = works(s, ident, 2 * WALKERS)
     for name, data in wanted.items():
         assert found[name] == data, f"{name} differs after {kills} kills"
+    s.shoal(SHOAL, "results", ident, "--output", f"{folder}/killed")
+    for k in range(2 * WALKERS):
+        subprocess.run(["diff", "-r", "--exclude", "checkpoint*", f"{folder}/along/lambda_{k:02d}", f"{folder}/killed/lambda_{k:02d}"], check=True)
     s.shoal(SHOAL, "extend", ident, "--time", "2 ps")
     s.wait_done(ident)
     after = works(s, ident, 2)["lambda_00/work.tsv"]

@@ -400,7 +400,7 @@ struct sim_switch sim_switch(const struct sim *s)
         .number = (uint32_t)d->number,
         .steps = (uint32_t)d->steps,
         .steps_left = (uint32_t)(switch_steps_longer(&fake.spec.settings.switching, (int)d->doublings) - d->steps),
-        .work = (double)(s->hash >> 40)};
+        .work = d->steps ? (double)(s->hash >> 40) : 0};
 }
 
 int sim_thermalize(struct sim *s, struct err *e)

@@ -218,12 +218,36 @@ static void test_longest(void **state)
 #undef LONGEST
 }
 
+static void test_slopes(void **state)
+{
+    (void)state;
+#define SLOPES(every) "switch: {length: 5 ps, snapshots-every: 10 ps, dhdl-every: " every "}\n"
+    struct spec *s = parsed(LADDER SLOPES("0.5 ps") RUN);
+    assert_int_equal(s->slopes_every, 250);
+    spec_free(s);
+    s = parsed(LADDER SWITCH RUN);
+    assert_int_equal(s->slopes_every, 0);
+    spec_free(s);
+    refused(LADDER SLOPES("0.03 ps") RUN, SPEC("4: switch.dhdl-every: 0.03 ps: expected a multiple of "
+                                               "switch.change-every, 0.02 ps, of which 2 or more are "
+                                               "switch.length"));
+    refused(LADDER SLOPES("15 steps") RUN, SPEC("4: switch.dhdl-every: 15 steps: expected a multiple of "
+                                                "switch.change-every, 0.02 ps, of which 2 or more are "
+                                                "switch.length"));
+    refused(
+        LADDER SLOPES("5 ps") RUN,
+        SPEC("4: switch.dhdl-every: 5 ps: expected a multiple of switch.change-every, 0.02 ps, of which 2 or more are "
+             "switch.length"));
+#undef SLOPES
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_read),          cmocka_unit_test(test_windows),    cmocka_unit_test(test_shares),
         cmocka_unit_test(test_multiples),     cmocka_unit_test(test_prediction), cmocka_unit_test(test_refused),
         cmocka_unit_test(test_refused_times), cmocka_unit_test(test_stretched),  cmocka_unit_test(test_longest),
+        cmocka_unit_test(test_slopes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

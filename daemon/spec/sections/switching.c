@@ -129,6 +129,24 @@ static int read_doublings(struct reader *r, struct spec *s, struct view longest)
     return 0;
 }
 
+/* A file of each switch, with rows that are evenly apart from its beginning to its end. */
+static int read_slopes(struct reader *r, struct spec *s, struct view v)
+{
+    struct view every = view_key(v, "dhdl-every");
+    const struct switch_settings *to = &s->settings.switching;
+    if (!view_given(every))
+        return 0;
+    if (spec_cycles_of(r, every, "switch.dhdl-every", &s->slopes_every))
+        return -ERR_SPEC;
+    const uint64_t rows = switch_steps(to) / s->slopes_every;
+    if (s->slopes_every % (uint64_t)to->every || rows < 2 || rows * s->slopes_every != switch_steps(to))
+        return spec_bad(
+            r, every, "switch.dhdl-every",
+            "%s: expected a multiple of switch.change-every, %.15g ps, of which 2 or more are switch.length",
+            view_text(every), to->every * r->timestep);
+    return 0;
+}
+
 static bool produces_once(const struct spec *s)
 {
     int n = 0;
@@ -176,6 +194,8 @@ int spec_read_switching(struct reader *r, struct spec *s, struct view root)
         rc = read_length(r, s, v);
     if (!rc)
         rc = read_shares(r, s, v);
+    if (!rc)
+        rc = read_slopes(r, s, v);
     if (!rc)
         rc = read_snapshots(r, s, v);
     return rc ? rc : read_longest(r, s, v);
