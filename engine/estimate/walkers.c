@@ -102,6 +102,7 @@ static void read_walker(struct works_read_so_far *x, int index)
                                      .end = window / q->walkers,
                                      .walker = window % q->walkers,
                                      .status = r->kind,
+                                     .waters = r->waters,
                                      .seeded = r->seeded,
                                      .seed = r->seed};
     snprintf(walker->reason, sizeof walker->reason, "%s", r->reason ? r->reason : "");

@@ -233,6 +233,40 @@ def switches_that_become_longer(s, folder):
     print(f"switches of {lengths[1]} ps after those of 0.08: {total['value']:.3f} +- {total['error']:.3f} kJ/mol, expected {exact:.3f}; {kills} kills")
 
 
+# At end A the second atom has no Lennard-Jones and is loosely bound, so that in some snapshots it is almost inside the first.
+CLASH = {
+    "clash.top": "[ defaults ]\n1 2\n[ atomtypes ]\nX 20 0 A 0.3 1\nD 20 0 A 0 0\n[ moleculetype ]\nPAIR 1\n[ atoms ]\n1 X 1 PAIR A 1 0 20\n"
+                 "2 D 1 PAIR B 1 0 20 X 0 20\n[ bonds ]\n1 2 6 0.2 100 0.2 100\n[ system ]\npair\n[ molecules ]\nPAIR 1\n",
+    "clash.yaml": SPEC.replace("bond", "clash", 1).replace("a.top", "clash.top").replace("windows: {bonded: [0, 1]}", "soft-core: {alpha: 0}, windows: {vdw: [0, 1]}") +
+                  """switch: {length: 0.08 ps, change-every: 20 steps, snapshots-every: 5 ps, walkers: 3}
+protocol: [{equilibrate: {time: 5 ps}}, {produce: {time: 250 ps, sample-every: 5 ps}}]
+""",
+}
+
+
+def some_that_blow_up(s, folder):
+    """They have no work, production goes on, and results say that what is left is another distribution."""
+    for name, text in CLASH.items():
+        with open(f"{folder}/{name}", "w", encoding="utf-8") as f:
+            f.write(text)
+    ident = submit(s, folder, "clash")
+    s.wait_done(ident)
+    tables = [data.decode() for name, data in works(s, ident, 6).items() if name.endswith("work.tsv")]
+    lost = [text.count("\tnan\n") for text in tables]
+    assert all(text.count("ward") == 50 for text in tables), tables
+    assert 3 <= sum(lost[:3]) <= 75 and not any(lost[3:]), lost
+    _, results = s.call("GET", f"/v1/ensembles/{ident}/results")
+    forward = results["switching"]["forward"]
+    assert (forward["works"], forward["nonfinite"]) == (150 - sum(lost), sum(lost)), forward
+    assert results["switching"]["backward"]["nonfinite"] == 0, results["switching"]
+    reasons = {reason["code"]: reason["text"] for reason in results["verdict"]["reasons"]}
+    assert f"{sum(lost)} of 150 forward works are not finite and were left out" in reasons["nonfinite"], reasons
+    assert results["verdict"]["verdict"] != "converged", results["verdict"]
+    events = [line for line in s.shoal(SHOAL, "events", ident).splitlines() if "the switch is noted without a work" in line]
+    assert len(events) == sum(lost) and all(re.search(r" A [0-2] .*lambda_0[0-2]/blowup", line) for line in events), events
+    print(f"{sum(lost)} of 150 forward switches blew up")
+
+
 def an_early_end(s, folder):
     ident = submit(s, folder, "stops")
     ensemble = s.wait_done(ident)
@@ -287,7 +321,7 @@ def main():
     s = Service(SHOALD, WORKER, f"{folder}/service", "cpu:12")
     s.command += ["--live-seconds", "1"]
     s.start()
-    for part in (a_known_number, elsewhere, refusals, an_early_end, a_campaign, killed_within_switches, switches_that_become_longer):
+    for part in (a_known_number, elsewhere, refusals, an_early_end, a_campaign, killed_within_switches, switches_that_become_longer, some_that_blow_up):
         part(s, folder)
     assert s.stop() == 0
     shutil.rmtree(folder)

@@ -666,6 +666,7 @@ class Walker:
     reason: str | None
     seed: int | None
     works: int
+    water_exchange: WaterExchange | None
 
 
 @dataclass(frozen=True, kw_only=True)

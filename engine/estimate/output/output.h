@@ -25,6 +25,7 @@ struct walker_result {
     bool seeded;
     uint64_t seed;
     size_t works;
+    struct water_moves waters; /* of production; no batches where none are exchanged */
 };
 
 /* Where works are of an ensemble: what is said of that, the switches of each repeat, and its walkers. */
@@ -53,6 +54,8 @@ void report_verdict(struct writer *w, const struct verdict *v);
 void report_about(struct writer *w, const struct estimate_about *a);
 void report_methods(struct writer *w, const struct report *r);
 void report_watched(struct writer *w, const struct report *r);
+/* Exchange of waters in the production of a replica; nothing where there was no batch. */
+void report_waters(struct writer *w, const struct water_moves *m);
 /* What results.json calls the state of a replica. */
 extern const char *const estimate_status[];
 
