@@ -226,10 +226,17 @@ def switches_that_become_longer(s, folder):
     s.shoal(SHOAL, "results", ident, "--output", f"{folder}/killed")
     for k in range(2 * WALKERS):
         subprocess.run(["diff", "-r", "--exclude", "checkpoint*", f"{folder}/along/lambda_{k:02d}", f"{folder}/killed/lambda_{k:02d}"], check=True)
+    s.shoal(SHOAL, "export", ident, "-o", f"{folder}/longer.shoal")
+    s.shoal(SHOAL, "rm", ident, "--yes")
+    s.shoal(SHOAL, "import-ensemble", f"{folder}/longer.shoal")
     s.shoal(SHOAL, "extend", ident, "--time", "2 ps")
     s.wait_done(ident)
     after = works(s, ident, 2)["lambda_00/work.tsv"]
-    assert after.startswith(wanted["lambda_00/work.tsv"]) and after.count(b"forward") == 42, after
+    assert after.startswith(wanted["lambda_00/work.tsv"]) and after.count(b"forward") == 42 and after.count(b"# length") == 2, after
+    assert s.get(ident)["allocate"] is None
+    with open(f"{folder}/along/lambda_00/switch_00039.xvg", "rb") as f:
+        rows = f.read().count(b"\n")
+    assert s.raw("GET", f"/v1/ensembles/{ident}/files/lambda_00/switch_00041.xvg")[1].count(b"\n") == rows, "as long as before it left"
     print(f"switches of {lengths[1]} ps after those of 0.08: {total['value']:.3f} +- {total['error']:.3f} kJ/mol, expected {exact:.3f}; {kills} kills")
 
 
