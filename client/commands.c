@@ -243,12 +243,12 @@ const struct command commands[] = {
          BIT(DEVICE) | BIT(ONLY) | BIT(SKIP) | BIT(LEG) | BIT(REPLACE) | BIT(DRY_RUN) | BIT(YES) | BIT(SHARE) |
          BIT(SHARES) | BIT(AT_ONCE),
      2, MANY, campaign_main},
-    {"init", "[KIND]", "write a commented spec to begin with: hydration, relative or absolute",
+    {"init", "[KIND]", "write a commented spec to begin with: hydration, relative, absolute or switching",
      "With --topology the topology is read: the spec is of the one molecule that is neither solvent nor ion, and named "
      "after it; where there are several, --ligand says which. Solvent is water, and whatever there are ten molecules "
      "of "
      "or more. Without KIND it is relative where that molecule has B states, else hydration. Without --output the spec "
-     "goes to standard output.",
+     "goes to standard output. switching is relative by non-equilibrium switches.",
      "shoal init -p topol.top -c conf.gro -o toluene.yaml\n"
      "shoal init absolute -p complex.top -c complex.gro --ligand LIG -o complex.yaml\n"
      "shoal init relative\n",

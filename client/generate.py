@@ -10,7 +10,7 @@ import subprocess
 import sys
 
 ACTIONS = "plan submit run slurm status wait gather report diff pause resume retry extend cancel rm"  # of a campaign
-KINDS = "hydration relative absolute"  # of specs that init writes
+KINDS = "hydration relative absolute switching"  # of specs that init writes
 VALUES = {"form": "auto gang graph", "pme": "auto block card", "device": "cpu cuda:0",
           "priority": "low normal high urgent", "to": "low normal high urgent", "by": "user ensemble campaign device day"}  # of options
 SPDX = "# SPDX-License-Identifier: Apache-2.0"

@@ -71,6 +71,13 @@ static void put_spread(const json_t *spread, const struct out *s)
                 answer_magnitude(json_object_get(spread, "error")));
 }
 
+/* A member that says itself as a sentence; NULL: there is none. */
+static void put_text(const json_t *member, const struct out *s)
+{
+    if (json_is_object(member))
+        out_put(s, "%s\n", answer_text(member, "text"));
+}
+
 void switching_put(const json_t *results, const struct out *s)
 {
     static const char *const heads[] = {"switches",   "works", "mean/(kJ/mol)", "deviation",
@@ -87,6 +94,6 @@ void switching_put(const json_t *results, const struct out *s)
     out_table(s, &t);
     put_both(switching, s);
     put_spread(json_object_get(switching, "spread"), s);
-    if (json_object_get(switching, "advice"))
-        out_put(s, "%s\n", answer_text(json_object_get(switching, "advice"), "text"));
+    put_text(json_object_get(switching, "advice"), s);
+    put_text(json_object_get(switching, "lengthened"), s);
 }

@@ -12,11 +12,15 @@
 #include "client/specs/spec_file.h"
 #include "engine/base/suggest.h"
 
-extern const char template_hydration[], template_relative[], template_absolute[];
+extern const char template_hydration[], template_relative[], template_absolute[], template_switching[];
 
 static const struct {
     const char *kind, *text;
-} templates[] = {{"hydration", template_hydration}, {"relative", template_relative}, {"absolute", template_absolute}};
+    bool b_states; /* of a topology that says itself what changes */
+} templates[] = {{"hydration", template_hydration, false},
+                 {"relative", template_relative, true},
+                 {"absolute", template_absolute, false},
+                 {"switching", template_switching, true}};
 enum { TEMPLATES = sizeof templates / sizeof *templates, INCLUDES_DEEP = 5 };
 
 static const char *find(const char *kind, struct err *e)
@@ -28,8 +32,8 @@ static const char *find(const char *kind, struct err *e)
         known[i] = templates[i].kind;
     }
     const char *near = suggest_nearest(kind, known, TEMPLATES);
-    err_set(e, ERR_USAGE, "%s: expected hydration, relative or absolute%s%s%s", kind, near ? "; did you mean " : "",
-            near ? near : "", near ? "?" : "");
+    err_set(e, ERR_USAGE, "%s: expected hydration, relative, absolute or switching%s%s%s", kind,
+            near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
     return NULL;
 }
 
@@ -206,9 +210,17 @@ static const char *kind_of(const json_t *molecule)
     return json_is_true(json_object_get(molecule, "b_states")) ? "relative" : "hydration";
 }
 
+static bool has_b_states(const char *kind)
+{
+    for (int i = 0; i < TEMPLATES; i++)
+        if (!strcmp(templates[i].kind, kind))
+            return templates[i].b_states;
+    return false;
+}
+
 static void say_written(const struct client *c, const char *kind, const char *molecule)
 {
-    if (molecule && strcmp(kind, "relative") != 0)
+    if (molecule && !has_b_states(kind))
         client_say(c, "%s is written: it takes %s out; `shoal validate %s` checks it", c->output, molecule, c->output);
     else
         client_say(c, "%s is written; `shoal validate %s` checks it", c->output, c->output);
@@ -230,7 +242,7 @@ int init_main(struct client *c, int argc, char **argv)
         return rc;
     const json_t *molecule = !molecules ? NULL : c->ligand ? named(molecules, c, &e) : only_solute(molecules, c, &e);
     const char *kind = argc ? argv[0] : kind_of(molecule), *name = molecule ? answer_text(molecule, "name") : c->ligand;
-    if (!strcmp(kind, "relative") && !c->ligand)
+    if (has_b_states(kind) && !c->ligand)
         e = (struct err){0}; /* whichever have B states: it names none */
     if (!e.code)
         make_spec(c, kind, name, &spec, &e);

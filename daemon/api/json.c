@@ -81,7 +81,7 @@ static json_t *allocate_json(const struct ensemble *en)
     int64_t handed = 0;
     for (int i = 0; i < en->nreplicas; i++)
         handed += en->replicas[i].steps - a->before;
-    if (!a->share)
+    if (!a->share || en->walkers) /* these are sampled alike */
         return json_null();
     return json_pack("{s:I,s:I,s:f}", "before", (json_int_t)a->before, "share", (json_int_t)a->share, "handed_out",
                      (double)handed / (double)(a->share * en->nreplicas));

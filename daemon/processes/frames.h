@@ -6,8 +6,8 @@
  * windows have several replicas repeat_RR/lambda_KK.
  *
  * shoald -> worker
- *   start    {set, ensemble, directory, windows, attempt, salt, replicas: [{number, window, repeat, key, folder, steps,
- *            origin}], ladder}
+ *   start    {set, ensemble, directory, windows, attempt, salt, doublings, replicas: [{number, window, repeat, key,
+ *            folder, steps, origin}], ladder}
  *            run these replicas together from their checkpoints, if any. number and set name them in these messages,
  *            ensemble is the id that users see, which checkpoints keep, key keys the random streams beside the spec's
  *            seed, steps is the target over all stages (0: what the spec says): the last stage is so much longer.
@@ -15,8 +15,9 @@
  *            when it changes. origin (may be absent) is the folder of what the window sampled before that. salt (0 when
  *            absent) changes the noise: where it is larger than the newest checkpoint's, a replica goes on from the
  *            checkpoint before (what followed from the newest was a failure that would come again bit for bit) and says
- *            so in an event of kind salt; checkpoints keep it. Where the spec says exchange, all windows of a repeat
- *            are one set
+ *            so in an event of kind salt; checkpoints keep it. doublings (0 when absent): how often the switches of
+ *            walkers are twice as long as the first of them, whose number the spec gives. Where the spec says exchange,
+ *            all windows of a repeat are one set
  *   stop     {set}
  *            checkpoint each replica at its next sync point, then answer stopped for each (pause, cancel, preemption)
  *   drain    {}
@@ -63,7 +64,7 @@
 
 #include "engine/base/buf.h"
 
-#define FRAMES_PROTOCOL 4     /* grows with every change that the other side must know of */
+#define FRAMES_PROTOCOL 5     /* grows with every change that the other side must know of */
 #define FRAME_MAX (16u << 20) /* bytes of JSON in one frame */
 
 /* Appends one frame to `out`. Takes no reference. */

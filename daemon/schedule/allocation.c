@@ -13,6 +13,10 @@
  * 4. A look that comes to nothing hands out alike: the ensemble gets its steps in any case.
  * 5. A window that is added later (add_windows.c) brings an even share of its own, and begins with the floor as the
  *    others did.
+ *
+ * Walkers whose switches may become longer (switch.longest) have two rounds. Their first targets are those of the first
+ * switches; once all have reached them, the ensemble is looked at for how long later switches are to be, and the whole
+ * of production is handed out. From then on there is nothing that waits, and no share.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -130,21 +134,53 @@ static void note_shares(struct step *st, struct ensemble *e, const struct alloca
                   trouble ? trouble : "");
 }
 
-void hand_out_production(struct step *st, const struct sched_event *ev)
+/* Its target, where that is a later one: so many steps of production. */
+static void give_target(struct step *st, struct sched_replica *r, int64_t production)
+{
+    struct ensemble *e = r->ensemble;
+    const int64_t target = e->allocation.before + production;
+    if (target <= r->steps)
+        return;
+    r->steps = target;
+    decide(st, (struct decision){.kind = DECIDE_TARGET, .ensemble = e, .replica = r, .worker = -1});
+}
+
+/* Their production, and how long the switches are that come with it. */
+static void hand_out_to_walkers(struct step *st, const struct sched_event *ev)
+{
+    struct ensemble *e = ev->ensemble;
+    e->doublings = ev->doublings;
+    for (int i = 0; i < e->nreplicas; i++)
+        if (e->replicas[i].sm.state != REPLICA_FAILED)
+            give_target(st, &e->replicas[i], e->allocation.share);
+    e->allocation.share = 0;
+    decide(st, (struct decision){.kind = DECIDE_REASON, .ensemble = e, .worker = -1});
+    if (e->doublings)
+        note_ensemble(st, e, "switch", "switches are %d times as long from now on: that cuts the error more",
+                      1 << e->doublings);
+    else
+        note_ensemble(st, e, "switch", "switches stay as long as they are: longer ones would not cut the error more");
+}
+
+static void hand_out_to_windows(struct step *st, const struct sched_event *ev)
 {
     struct ensemble *e = ev->ensemble;
     struct allocate_window *w = xcalloc((size_t)e->windows, sizeof *w);
     bool good = find_targets(e, ev->targets, w);
-    for (int i = 0; i < e->nreplicas; i++) {
-        struct sched_replica *r = &e->replicas[i];
-        int64_t target = e->allocation.before + w[r->window].target;
-        if (r->sm.state == REPLICA_FAILED || target <= r->steps)
-            continue;
-        r->steps = target;
-        decide(st, (struct decision){.kind = DECIDE_TARGET, .ensemble = e, .replica = r, .worker = -1});
-    }
+    for (int i = 0; i < e->nreplicas; i++)
+        if (e->replicas[i].sm.state != REPLICA_FAILED)
+            give_target(st, &e->replicas[i], w[e->replicas[i].window].target);
     note_shares(st, e, w, good ? NULL : ev->message);
     free(w);
+}
+
+void hand_out_production(struct step *st, const struct sched_event *ev)
+{
+    struct ensemble *e = ev->ensemble;
+    if (e->walkers)
+        hand_out_to_walkers(st, ev);
+    else
+        hand_out_to_windows(st, ev);
     for (int i = 0; i < e->nsets; i++)
         reopen_set(st, &e->sets[i]);
 }

@@ -227,6 +227,7 @@ void ensemble_take_windows(struct ensemble *e, struct ensemble *from, enum repli
     e->windows = from->windows;
     e->walkers = from->walkers;
     e->switching = from->switching;
+    e->doublings = from->doublings;
     e->stages = from->stages;
     e->stop = from->stop;
     e->allocation = from->allocation;

@@ -135,9 +135,10 @@ struct stop_rule {
     int64_t after;  /* steps of each replica, over all stages, before which it is not asked */
 };
 
-/* How production is shared among windows: the spec's allocate (allocation.c). All in steps. */
+/* How production is shared among windows: the spec's allocate (allocation.c). All in steps. Or, of walkers whose
+ * switches may become longer, that there is production which waits for how long they are to be. */
 struct allocation {
-    int64_t share;  /* of production, what even sampling gives each replica; 0: sampling is even */
+    int64_t share;  /* of production, what even sampling gives each replica; 0: all of it is handed out alike */
     int64_t before; /* of the stages that do not produce; an ensemble of an older database may have 0 here */
     int64_t every;  /* between two samples: what is handed out is a multiple of it */
 };
@@ -168,7 +169,8 @@ struct ensemble {
     int64_t atoms;
     int windows, repeats;
     int walkers;      /* of each end, which are its windows: those of end A come first. 0: windows are windows */
-    double switching; /* timesteps of switches that come with each of production */
+    double switching; /* timesteps of switches that come with each of production, of those as long as the first */
+    int doublings;    /* how often switches are twice as long as the first of every walker (allocation.c) */
     int stages, retries;
     int priority; /* among its owner's: -1 low, 0, 1 high; PRIORITY_URGENT: before those of all users */
     int revision; /* from 1 */

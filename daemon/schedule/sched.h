@@ -88,7 +88,8 @@ enum sched_kind {
     SCHED_LIVE,
     /* ensemble: what DECIDE_LOOK asked for; targets: production of its windows, or of a pilot placed: an ensemble with
      * the windows that it places, of whose numbers none is given yet, by a spec with the text `spec`; message: in
-     * words. NULL, nobody knows: code, message say why */
+     * words. NULL, nobody knows: code, message say why. doublings: of walkers, how often later switches are twice as
+     * long */
     SCHED_LOOKED,
     SCHED_WORKER_UP, /* worker: said hello; slots, device, model, limits, room, millijoules */
     /* worker: wants so many slots from now on, fewer make nobody leave; its device has that room, and those millijoules
@@ -132,6 +133,7 @@ struct sched_event {
     double time_ps, error;
     const int64_t *targets;  /* [windows of the ensemble], steps */
     struct ensemble *placed; /* the caller's, also afterwards */
+    int doublings;
     int ladder;
     const int *origin;          /* as of ensemble_add_windows */
     const char *spec, *windows; /* windows: of a ladder that was placed, as struct ensemble has it */

@@ -214,7 +214,7 @@ static double switching_share(const struct sched_replica *r)
     const struct ensemble *e = r->ensemble;
     const int64_t from = r->used_step > e->allocation.before ? r->used_step : e->allocation.before;
     const int64_t produced = r->saved_step > from ? r->saved_step - from : 0;
-    return e->switching * (double)produced / (double)(r->saved_step - r->used_step);
+    return ldexp(e->switching, e->doublings) * (double)produced / (double)(r->saved_step - r->used_step);
 }
 
 struct sched_use sched_take_use(struct sched_set *set)

@@ -113,7 +113,7 @@ static void describe(struct estimation *j)
                           "name", en->name, "spec_hash", en->hash, "revision", en->revision, "labels", labels);
     if (j->look && en->pilot)
         json_object_set_new(o, "placing", json_true());
-    else if (j->look)
+    else if (j->look && !en->walkers)
         json_object_set_new(o, "production", production(en));
     double ps = 0;
     for (int i = 0; i < en->nreplicas; i++)

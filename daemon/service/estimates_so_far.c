@@ -37,6 +37,7 @@ struct live_estimation {
     struct ensemble_estimate estimate;
     int64_t *targets; /* [windows of the ensemble], of a look; NULL: nobody knows */
     json_t *placing;  /* of a look at a pilot, what daemon/worker/children/placing.h answers; NULL: nothing */
+    int doublings;    /* of later switches, of a look; 0 where nobody knows */
     bool failed;
     struct err err; /* why */
 };
@@ -151,6 +152,7 @@ static void tell_of_look(struct live_estimation *j)
     struct sched_event ev = {.kind = SCHED_LOOKED,
                              .ensemble = j->ensemble,
                              .targets = j->failed ? NULL : j->targets,
+                             .doublings = j->failed ? 0 : j->doublings,
                              .code = (int)j->err.code,
                              .message = j->err.code ? j->err.msg : "its samples carry no free energy"};
     if (!j->sv->draining) /* else the next service looks again */
@@ -233,8 +235,11 @@ static void read_work(void *arg)
     }
     j->failed = !read_estimate(results, &j->estimate);
     j->estimate.made = service_now();
-    if (j->look)
+    if (j->look) {
+        const json_t *longer = json_object_get(json_object_get(results, "switching"), "lengthened");
         read_targets(j, results);
+        j->doublings = (int)json_integer_value(json_object_get(longer, "doublings"));
+    }
     json_decref(results);
 }
 

@@ -41,9 +41,10 @@ static void send_start(struct service *sv, int worker, const struct sched_set *s
     for (int i = 0; i < set->nreplicas; i++)
         if (set->replicas[i].held)
             json_array_append_new(replicas, start_of(&set->replicas[i]));
-    json_t *m = json_pack("{s:s,s:I,s:s,s:s,s:i,s:i,s:i,s:i,s:o}", "type", "start", "set", (json_int_t)set->number,
-                          "ensemble", en->id, "directory", directory, "windows", en->windows, "ladder", en->ladder,
-                          "attempt", set->failures, "salt", set->salt, "replicas", replicas);
+    json_t *m =
+        json_pack("{s:s,s:I,s:s,s:s,s:i,s:i,s:i,s:i,s:i,s:o}", "type", "start", "set", (json_int_t)set->number,
+                  "ensemble", en->id, "directory", directory, "windows", en->windows, "ladder", en->ladder, "attempt",
+                  set->failures, "salt", set->salt, "doublings", en->doublings, "replicas", replicas);
     supervisor_send(sv->supervisor, worker, m);
     json_decref(m);
     free(directory);

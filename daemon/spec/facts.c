@@ -24,7 +24,7 @@ json_t *spec_facts(const struct spec *s)
 {
     const struct stop_when *stop = &s->stop;
     const struct allocate_rule *allocate = &s->allocate;
-    const uint64_t steps = allocate->adaptive ? allocate->before + allocate->first : spec_steps(s, s->nstages);
+    const uint64_t steps = allocate->rounds ? allocate->before + allocate->first : spec_steps(s, s->nstages);
     json_t *out = json_pack("{s:i,s:i,s:i,s:I,s:i,s:i,s:i,s:f,s:i,s:o}", "windows", spec_windows(s), "repeats",
                             s->repeats, "stages", s->nstages, "steps", (json_int_t)steps, "retries", s->retries,
                             "exchange", s->settings.exchange != EXCHANGE_NONE, "walkers", s->walkers, "switching",

@@ -44,6 +44,8 @@ void spec_take_pilot(struct spec *s)
     s->observables = NULL;
     s->nobservables = s->walkers = 0;
     s->settings.switching = (struct switch_settings){0};
+    s->lengthen = (struct lengthen_rule){0};
+    s->slopes_every = 0;
     s->settings.exchange = EXCHANGE_NONE;
     s->exchange_after = 0;
     s->stop = (struct stop_when){0};

@@ -11,6 +11,8 @@
 #define GRO_BYTES_PER_ATOM 69.0        /* with velocities */
 
 #define BYTES_OF_WORK 40.0        /* a line of work.tsv */
+#define BYTES_OF_SLOPES 450.0     /* the head of a file with dH/dlambda of a switch, */
+#define BYTES_OF_SLOPE 22.0       /* and a row */
 #define EVALUATIONS_OF_CHANGE 1.0 /* the work of one change of lambda, beside its timesteps */
 
 /* Bytes of one row of each kind, of one frame. */
@@ -84,6 +86,9 @@ struct prediction spec_predict(const struct spec *s, const struct system *sys)
     p.ns += p.switches * p.switch_ns;
     p.evaluations += p.switches * way->changes * (way->every + EVALUATIONS_OF_CHANGE);
     p.replica_bytes += p.switches * BYTES_OF_WORK;
+    if (s->slopes_every)
+        p.replica_bytes +=
+            p.switches * (BYTES_OF_SLOPES + BYTES_OF_SLOPE * (times(switch_steps(way), s->slopes_every) + 1));
     p.replica_bytes += (2 * CHECKPOINT_BYTES_PER_ATOM + GRO_BYTES_PER_ATOM) * sys->natoms;
     return p;
 }

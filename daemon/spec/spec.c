@@ -176,7 +176,7 @@ static int read_allocate(struct reader *r, struct spec *s, struct view v)
                         "adaptive: windows that exchange replicas are sampled alike; expected even, or no exchange");
     if (!last || last->kind != STAGE_PRODUCE || last->steps != produce)
         return spec_bad(r, v, "allocate", "adaptive: expected a protocol that ends with its only produce stage");
-    struct allocate_rule a = {.adaptive = true, .before = before, .share = produce, .every = last->sample_every};
+    struct allocate_rule a = {.rounds = true, .before = before, .share = produce, .every = last->sample_every};
     a.first = (uint64_t)allocate_first((int64_t)a.share, (int64_t)a.every);
     if (s->stop.error > 0 && a.first < s->stop.after - before)
         a.first = s->stop.after - before;

@@ -34,10 +34,15 @@ struct stop_when {
 
 /* How production is handed out, all in steps: see struct allocation of daemon/schedule/ensemble.h. */
 struct allocate_rule {
-    bool adaptive;
+    bool rounds;     /* of which each depends on the samples before it */
     uint64_t before; /* of the stages that do not produce, for any rule */
     uint64_t share, every;
-    uint64_t first; /* production of each window before it is known what windows need */
+    uint64_t first; /* production of each replica in the first round */
+};
+
+/* Switches that may become longer: how long is found from the first of every walker. */
+struct lengthen_rule {
+    uint64_t after; /* so many switches; 0: switches stay as long as they are */
 };
 
 /* The spec's alchemy.ladder: a pilot of the windows that the spec gives says where others belong. */
@@ -125,9 +130,12 @@ struct spec {
     struct stop_when stop;
     struct allocate_rule allocate;
     struct ladder_rule ladder;
-    int repeats;               /* replicas of every window */
-    int walkers;               /* of each end of the ladder, which switch to the other; 0: windows are simulated */
-    int retries;               /* attempts of a failing replica beyond the first */
+    struct lengthen_rule lengthen;
+    uint64_t slopes_every; /* timesteps of a switch between rows of dH/dlambda in its file; 0: there are no such files
+                            */
+    int repeats;           /* replicas of every window */
+    int walkers;           /* of each end of the ladder, which switch to the other; 0: windows are simulated */
+    int retries;           /* attempts of a failing replica beyond the first */
     uint64_t checkpoint_every; /* steps between checkpoints: a segment; 0: by the wall clock */
     double checkpoint_seconds; /* wall clock between checkpoints, when not in steps */
     int com_line;              /* of integrator.com-removal, where it takes out something; 0: elsewhere */

@@ -55,7 +55,8 @@
     X(REMOVAL_END, "DELETE FROM removal WHERE id = ?")                                                                 \
     X(ENSEMBLE_SAVE,                                                                                                   \
       "UPDATE ensemble SET state = ?, reason = ?, changed = ?, revision = ?, stopped = ?, stopped_revision = ?,"       \
-      " allocate_share = ?, again = ?, priority = ?, urgent = ?, paused_by = ?, moved_to = ? WHERE number = ?")        \
+      " allocate_share = ?, again = ?, priority = ?, urgent = ?, paused_by = ?, moved_to = ?, doublings = ?"           \
+      " WHERE number = ?")                                                                                             \
     X(UNTOLD_SAVE, "UPDATE ensemble SET untold = ? WHERE number = ?")                                                  \
     X(SET_SAVE, "UPDATE replica_set SET failures = ?, crashes = ?, salt = ?, device = ?, model = ? WHERE number = ?")  \
     X(REPLICA_SAVE,                                                                                                    \
@@ -113,7 +114,7 @@ enum statement {
       " + (SELECT coalesce(sum(length(CAST(name || hash AS BLOB))), 0) FROM input_file"                                \
       " WHERE input_file.ensemble = ensemble.number), again, sizes, priority, paused_by, urgent,"                      \
       " (SELECT coalesce(sum(device_ms), 0) FROM account WHERE account.ensemble = ensemble.number), moved_to, untold," \
-      " walkers, switching, pilot, placed"                                                                             \
+      " walkers, switching, pilot, placed, doublings"                                                                  \
       " FROM ensemble WHERE removed = 0 ORDER BY number")                                                              \
     X(HISTORIES, "SELECT uid, used, at FROM history")                                                                  \
     ACCOUNTS_BY(X, USER, "uid, NULL, NULL, NULL, NULL, NULL", "uid ORDER BY 7 DESC")                                   \

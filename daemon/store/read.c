@@ -175,6 +175,7 @@ static struct ensemble *read_ensemble(sqlite3_stmt *q, struct err *e)
     en->switching = sqlite3_column_double(q, 40);
     en->pilot = sqlite3_column_int(q, 41) != 0;
     ensemble_string(&en->placed, column(q, 42));
+    en->doublings = sqlite3_column_int(q, 43);
     return en;
 }
 

@@ -23,7 +23,7 @@
 #include "daemon/schedule/sched.h"
 #include "engine/base/buf.h"
 
-#define STORE_SCHEMA 22 /* user_version this program knows; the number of migrations */
+#define STORE_SCHEMA 23 /* user_version this program knows; the number of migrations */
 
 struct store;
 

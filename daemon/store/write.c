@@ -208,6 +208,7 @@ void store_save_ensemble(struct store *s, const struct ensemble *e)
     priority(s, e);
     text(s, e->paused_by);
     text(s, e->moved_to);
+    integer(s, e->doublings);
     integer(s, e->number);
 }
 

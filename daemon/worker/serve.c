@@ -191,7 +191,7 @@ static void tell_load(struct serving *s)
 struct set {
     json_int_t number;
     const char *directory, *ensemble;
-    int salt, ladder;
+    int salt, ladder, doublings;
     struct exchange *exchange;
 };
 
@@ -241,6 +241,7 @@ static int start_replica(struct serving *s, const struct set *set, json_t *messa
                                                         .ladder = set->ladder,
                                                         .steps = (uint64_t)steps,
                                                         .salt = (uint32_t)set->salt,
+                                                        .doublings = set->doublings,
                                                         .exchange = set->exchange,
                                                         .load = &s->meter.sum,
                                                         .report = heard,
@@ -263,13 +264,13 @@ static int start(struct serving *s, const json_t *message, struct err *e)
     json_t *replicas, *replica;
     size_t i;
     json_error_t why;
-    if (json_unpack_ex((json_t *)message, &why, 0, "{s:I, s:s, s:s, s?i, s?i, s:o}", "set", &set.number, "ensemble",
-                       &set.ensemble, "directory", &set.directory, "salt", &set.salt, "ladder", &set.ladder, "replicas",
-                       &replicas))
+    if (json_unpack_ex((json_t *)message, &why, 0, "{s:I, s:s, s:s, s?i, s?i, s?i, s:o}", "set", &set.number,
+                       "ensemble", &set.ensemble, "directory", &set.directory, "salt", &set.salt, "ladder", &set.ladder,
+                       "doublings", &set.doublings, "replicas", &replicas))
         return err_set(e, ERR_PROTOCOL, "start: %s", why.text);
-    if (!json_array_size(replicas) || set.salt < 0)
-        return err_set(e, ERR_PROTOCOL, "start: set %lld has %zu replicas and salt %d", (long long)set.number,
-                       json_array_size(replicas), set.salt);
+    if (!json_array_size(replicas) || set.salt < 0 || set.doublings < 0)
+        return err_set(e, ERR_PROTOCOL, "start: set %lld has %zu replicas, salt %d and doublings %d",
+                       (long long)set.number, json_array_size(replicas), set.salt, set.doublings);
     set.exchange = exchange_new((int)json_array_size(replicas));
     json_array_foreach (replicas, i, replica) {
         int rc = start_replica(s, &set, replica, e);

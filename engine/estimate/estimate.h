@@ -11,6 +11,7 @@
 #include "engine/base/statistics/allocate.h"
 #include "engine/base/json/json_writer.h"
 #include "engine/derive/finite_size.h"
+#include "engine/estimate/switching/pace.h"
 #include "engine/system/settings.h"
 #include "engine/derive/standard_state.h"
 #include "engine/system/volume_moves.h"
@@ -68,10 +69,11 @@ struct estimate_ensemble {
     const char
         *directory; /* repeat 0 alone: DIRECTORY/lambda_KK; else DIRECTORY/repeat_RR/lambda_KK (two digits or more) */
     const struct settings *set;
-    bool npt;               /* production holds the pressure of `set` */
-    size_t exchanges_alone; /* that windows which were added did not take part in, nor anybody then */
-    int repeats;            /* replicas of each window, 1 or more */
-    int walkers;            /* of each end, which switch to the other; those of end A come first. 0: no switches */
+    bool npt;                /* production holds the pressure of `set` */
+    size_t exchanges_alone;  /* that windows which were added did not take part in, nor anybody then */
+    int repeats;             /* replicas of each window, 1 or more */
+    int walkers;             /* of each end, which switch to the other; those of end A come first. 0: no switches */
+    struct switch_pace pace; /* of their switches */
     const struct estimate_replica *replicas;         /* [repeats][estimate_windows] */
     const struct estimate_held *held;                /* NULL: nothing is */
     const struct finite_size *finite_size;           /* NULL: not asked for */

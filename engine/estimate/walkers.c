@@ -17,12 +17,26 @@
 struct works_read_so_far {
     const struct estimate_ensemble *q;
     struct switching whole, *repeats; /* [q->repeats] */
+    struct switching first;           /* the first switches of all, where later ones may be longer */
+    bool all_first;                   /* every walker has made them */
     struct walker_result *walkers;    /* [q->repeats * estimate_windows] */
 };
+
+/* Those by which it is found how long later ones are to be. */
+static void add_first(struct works_read_so_far *x, enum switch_way way, const struct work_table *t)
+{
+    struct work_table first = *t;
+    const size_t n = x->q->pace.first;
+    x->all_first = x->all_first && t->n >= n;
+    first.n = t->n < n ? t->n : n;
+    if (first.n)
+        works_add_walker(x->first.works + way, &first);
+}
 
 static void add_walker(struct works_read_so_far *x, struct walker_result *walker, const struct work_table *t)
 {
     const enum switch_way way = walker->end ? SWITCH_BACKWARD : SWITCH_FORWARD;
+    add_first(x, way, t);
     walker->works = t->n;
     works_add_walker(x->whole.works + way, t);
     works_add_walker(x->repeats[walker->repeat].works + way, t);
@@ -88,31 +102,49 @@ static void read_walker(struct works_read_so_far *x, int index)
                                      .end = window / q->walkers,
                                      .walker = window % q->walkers,
                                      .status = r->kind,
+                                     .waters = r->waters,
                                      .seeded = r->seeded,
                                      .seed = r->seed};
     snprintf(walker->reason, sizeof walker->reason, "%s", r->reason ? r->reason : "");
     look_at_production(x->whole.works, walker, r);
     look_at_production(x->repeats[walker->repeat].works, walker, r);
+    x->all_first &= r->kind == ESTIMATE_FAILED || !r->vouched || r->work_bytes;
     if (r->vouched && !r->work_bytes)
         walker->status = ESTIMATE_WAITS;
     else if (r->kind != ESTIMATE_FAILED)
         read_works(x, walker, window, r);
 }
 
-static void solve(struct switching *s, const struct settings *set)
+static void take_temperature(struct switching *s, const struct settings *set)
 {
     s->temperature = set->integrator.temperature;
     s->beta = 1 / (UNIT_R * s->temperature);
+}
+
+static void solve(struct switching *s, const struct settings *set)
+{
+    take_temperature(s, set);
     switching_solve(s);
 }
 
-static void write(const struct works_read_so_far *x, struct buf *json)
+static struct switch_choice choose(struct works_read_so_far *x)
+{
+    if (!x->q->pace.first || !x->all_first) {
+        switching_close(&x->first);
+        return (struct switch_choice){0};
+    }
+    take_temperature(&x->first, x->q->set);
+    return switching_choose(&x->first, &x->q->pace);
+}
+
+static void write(struct works_read_so_far *x, struct buf *json)
 {
     const struct estimate_ensemble *q = x->q;
     struct ladder l;
     ladder_of_settings(&l, q->set);
     const struct report report = report_of_ensemble(q, &l);
-    const struct walkers_report of = {&report, q->repeats, q->repeats * estimate_windows(q), x->repeats, x->walkers};
+    const struct walkers_report of = {&report,   q->repeats, q->repeats * estimate_windows(q), x->repeats, x->walkers,
+                                      choose(x), q->pace};
     switches_write(&x->whole, &of, json);
     ladder_close(&l);
 }
@@ -121,6 +153,7 @@ void estimate_walkers(const struct estimate_ensemble *q, struct buf *json)
 {
     const int n = q->repeats * estimate_windows(q);
     struct works_read_so_far x = {.q = q,
+                                  .all_first = true,
                                   .repeats = xcalloc((size_t)q->repeats, sizeof *x.repeats),
                                   .walkers = xcalloc((size_t)n, sizeof *x.walkers)};
     for (int i = 0; i < n; i++)

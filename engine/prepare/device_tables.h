@@ -105,10 +105,10 @@ struct unit {
 
 /* The rows that lambda takes in a switch, both ways. */
 struct switch_schedule {
-    const double (*lambda)[LAMBDA_COUNT]; /* [changes + 1], first window to last */
+    const double (*lambda)[LAMBDA_COUNT]; /* [(changes << doublings) + 1], first window to last */
     uint32_t changes, every;              /* struct switch_settings */
     uint32_t change_at;                   /* which of these timesteps has the change */
-    uint32_t pad_;
+    uint32_t doublings;                   /* the most of a switch: one that has fewer leaves rows out */
 };
 
 struct motion_table {

@@ -46,14 +46,17 @@ static void between(const double from[LAMBDA_COUNT], const double to[LAMBDA_COUN
 
 struct lambda_rows lambda_rows_between(const struct lambda_rows *windows, const struct switch_settings *to)
 {
-    double(*lambda)[LAMBDA_COUNT] = xcalloc((size_t)to->changes + 1, sizeof *lambda);
+    const int fine = 1 << to->doublings, n = to->changes * fine + 1;
+    double(*lambda)[LAMBDA_COUNT] = xcalloc((size_t)n, sizeof *lambda);
     int *at = xcalloc((size_t)windows->n, sizeof *at);
     place_windows(to, windows->n, at);
-    for (int w = 0; w < windows->n - 1; w++)
-        for (int k = at[w]; k <= at[w + 1]; k++)
-            between(windows->lambda[w], windows->lambda[w + 1], (double)(k - at[w]) / (at[w + 1] - at[w]), lambda[k]);
+    for (int w = 0; w < windows->n - 1; w++) {
+        const int first = fine * at[w], rows = fine * at[w + 1] - first;
+        for (int k = 0; k <= rows; k++)
+            between(windows->lambda[w], windows->lambda[w + 1], (double)k / rows, lambda[first + k]);
+    }
     free(at);
-    return (struct lambda_rows){to->changes + 1, (const void *)lambda};
+    return (struct lambda_rows){n, (const void *)lambda};
 }
 
 void lambda_rows_close(struct lambda_rows *rows)

@@ -33,7 +33,7 @@ enum halt {
 struct switch_course {
     uint32_t under_way, looks;   /* looks: the next evaluation is that of a change */
     uint32_t way, number;        /* enum switch_way; see sim_switch_begin */
-    uint32_t steps, pad_;        /* timesteps carried out */
+    uint32_t steps, doublings;   /* timesteps carried out; of struct switch_settings */
     double row[2][LAMBDA_COUNT]; /* lambda before and after that change */
     double ahead[LAMBDA_COUNT];  /* of the timestep behind the next one */
     struct fixed_sum at_row[2];  /* U of what is perturbed, of that evaluation */

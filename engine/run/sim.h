@@ -147,11 +147,12 @@ bool sim_minimized(const struct sim *s, double *max_force, double *potential);
 /* ---- non-equilibrium switches, of a model whose settings have one (struct switch_settings) ---- */
 
 /* Holds the state as it is now, and prepares a switch from it: SIM_SWITCH then takes lambda from the window that the
- * replica is in, which must be an end, to the other end. Its random numbers are its own: they follow from seed,
- * replica, way and `number`, and no other switch nor production has them. While nothing is in flight, after whole
- * mesh_cycle()s; waits for what was not fetched (sim_fetch). ERR_INTERNAL: the settings have no switch, one is under
- * way, or the replica is in another window. */
-int sim_switch_begin(struct sim *s, enum switch_way way, uint32_t number, struct err *e);
+ * replica is in, which must be an end, to the other end. `doublings`: how often it is twice as long, of those of the
+ * settings. Its random numbers are its own: they follow from seed, replica, way and `number`, and no other switch nor
+ * production has them. While nothing is in flight, after whole mesh_cycle()s; waits for what was not fetched
+ * (sim_fetch). ERR_INTERNAL: the settings have no such switch, one is under way, or the replica is in another window.
+ */
+int sim_switch_begin(struct sim *s, enum switch_way way, int doublings, uint32_t number, struct err *e);
 /* The state that was held is the replica's again, and production goes on bit by bit as if there had been no switch,
  * wherever in its course this is left. While nothing is in flight. ERR_INTERNAL: none is under way. */
 int sim_switch_end(struct sim *s, struct err *e);

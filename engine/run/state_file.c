@@ -19,7 +19,7 @@
 #define NO_SWITCH 4 /* the version before, which ends before what is said of switches and waters: read as none */
 #define UNCOUNTED 3 /* the one before that, which ends before the counts of volume moves: read as none */
 
-/* The switch that a replica is in. */
+/* The switch that a replica is in. way: its doublings are in front of the lowest byte. */
 struct saved_switch {
     uint32_t under_way, way, number, steps;
     struct fixed_sum work;
@@ -46,6 +46,8 @@ struct saved {
 };
 
 static_assert(sizeof(struct saved) == 264, "struct saved has padding");
+
+enum { WAY_BITS = 8, WAY_MASK = (1 << WAY_BITS) - 1 };
 
 static const size_t summed_from = offsetof(struct saved, checksum) + sizeof(uint64_t);
 
@@ -121,7 +123,8 @@ static uint32_t arrays_of(const struct saved *head)
 /* The held state, up to what observables have accumulated, says where the switch is. */
 static void add_held(const struct sim *s, const struct switch_course *at, struct buf *out)
 {
-    const struct saved_switch in_switch = {at->under_way, at->way, at->number, at->steps, at->work};
+    const struct saved_switch in_switch = {at->under_way, at->way | at->doublings << WAY_BITS, at->number, at->steps,
+                                           at->work};
     const size_t first = out->len + offsetof(struct saved, in_switch);
     buf_add(out, s->held.data, s->held.len - model_observed_bytes(s->model));
     memcpy(out->data + first, &in_switch, sizeof in_switch);
@@ -215,7 +218,9 @@ static size_t expected_bytes(const struct sim *s, const struct saved *head)
 static int check_switch(const struct sim *s, const struct saved *head, struct err *e)
 {
     const struct saved_switch *at = &head->in_switch;
-    if (at->under_way && (!s->model->schedule.n || at->way >= SWITCH_WAYS))
+    const int doublings = (int)(at->way >> WAY_BITS);
+    if (at->under_way && (!s->model->schedule.n || (at->way & WAY_MASK) >= SWITCH_WAYS ||
+                          doublings > s->model->set->switching.doublings))
         return err_set(e, ERR_CHECKPOINT, "state within a switch: the settings have none such");
     return 0;
 }
@@ -308,10 +313,13 @@ int sim_load_state(struct sim *s, const void *data, size_t len, struct err *e)
     struct ctl *c = sim_edit_ctl(s);
     read_ctl(&now, c);
     if (is->under_way)
-        sim_enter_switch(
-            s, c,
-            &(struct switch_course){
-                .under_way = 1, .way = is->way, .number = is->number, .steps = is->steps, .work = is->work});
+        sim_enter_switch(s, c,
+                         &(struct switch_course){.under_way = 1,
+                                                 .way = is->way & WAY_MASK,
+                                                 .doublings = is->way >> WAY_BITS,
+                                                 .number = is->number,
+                                                 .steps = is->steps,
+                                                 .work = is->work});
     else
         sim_leave_switch(s, c);
     return 0;

@@ -7,12 +7,15 @@
 
 #include "engine/run/sim_parts.h"
 
-static int may_begin(const struct sim *s, enum switch_way way, struct err *e)
+static int may_begin(const struct sim *s, enum switch_way way, int doublings, struct err *e)
 {
     const struct ctl *c = &sim_heard(s)->ctl;
     const uint32_t end = way == SWITCH_FORWARD ? 0 : (uint32_t)s->model->windows.n - 1;
     if (!s->model->schedule.n)
         return err_set(e, ERR_INTERNAL, "a switch: the settings have none");
+    if (doublings < 0 || doublings > s->model->set->switching.doublings)
+        return err_set(e, ERR_INTERNAL, "a switch of %d doublings: expected 0 to %d", doublings,
+                       s->model->set->switching.doublings);
     if (s->held.data)
         return err_set(e, ERR_INTERNAL, "a switch begins within another");
     if (c->window != end)
@@ -23,12 +26,12 @@ static int may_begin(const struct sim *s, enum switch_way way, struct err *e)
     return 0;
 }
 
-int sim_switch_begin(struct sim *s, enum switch_way way, uint32_t number, struct err *e)
+int sim_switch_begin(struct sim *s, enum switch_way way, int doublings, uint32_t number, struct err *e)
 {
     struct buf now = {0};
     int rc = sim_wait(s, e);
     if (rc == 0)
-        rc = may_begin(s, way, e);
+        rc = may_begin(s, way, doublings, e);
     if (rc == 0)
         rc = sim_copy_state(s, &now, e);
     if (rc) {
@@ -36,7 +39,9 @@ int sim_switch_begin(struct sim *s, enum switch_way way, uint32_t number, struct
         return rc;
     }
     s->held = now;
-    sim_enter_switch(s, sim_edit_ctl(s), &(struct switch_course){.under_way = 1, .way = way, .number = number});
+    const struct switch_course course = {
+        .under_way = 1, .way = way, .number = number, .doublings = (uint32_t)doublings};
+    sim_enter_switch(s, sim_edit_ctl(s), &course);
     return 0;
 }
 
@@ -60,7 +65,7 @@ struct buf sim_switch_rescue(struct sim *s)
 struct sim_switch sim_switch(const struct sim *s)
 {
     const struct switch_course *at = &sim_heard(s)->ctl.switching;
-    const uint64_t all = switch_steps(&s->model->set->switching);
+    const uint64_t all = switch_steps_longer(&s->model->set->switching, (int)at->doublings);
     return (struct sim_switch){.under_way = at->under_way,
                                .way = (enum switch_way)at->way,
                                .number = at->number,

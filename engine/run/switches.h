@@ -25,22 +25,30 @@ static inline struct switch_schedule switch_schedule_of(const struct settings *s
     t.changes = (uint32_t)to->changes;
     t.every = (uint32_t)to->every;
     t.change_at = t.every - mesh_cycle(&set->integrator);
+    t.doublings = (uint32_t)to->doublings;
     return t;
 }
 
-/* The row after so many changes; the last of them where there are no more. */
-MATH_FN const double *switch_row(const struct switch_schedule *t, uint32_t way, uint32_t changes)
+/* Of a switch of so many doublings. */
+MATH_FN uint32_t switch_changes(const struct switch_schedule *t, const struct switch_course *s)
 {
-    const uint32_t n = changes < t->changes ? changes : t->changes;
-    return t->lambda[way == SWITCH_FORWARD ? n : t->changes - n];
+    return t->changes << s->doublings;
+}
+
+/* The row after so many changes; the last of them where there are no more. */
+MATH_FN const double *switch_row(const struct switch_schedule *t, const struct switch_course *s, uint32_t changes)
+{
+    const uint32_t all = switch_changes(t, s), n = changes < all ? changes : all;
+    return t->lambda[(s->way == SWITCH_FORWARD ? n : all - n) << (t->doublings - s->doublings)];
 }
 
 /* Lambda of the timestep after so many. */
-MATH_FN void switch_lambda(const struct switch_schedule *t, uint32_t way, uint32_t steps, double lambda[LAMBDA_COUNT])
+MATH_FN void switch_lambda(const struct switch_schedule *t, const struct switch_course *s, uint32_t steps,
+                           double lambda[LAMBDA_COUNT])
 {
     const uint32_t changes = steps / t->every, at = steps % t->every;
-    const double *before = switch_row(t, way, changes + (at > t->change_at));
-    const double *after = switch_row(t, way, changes + (at >= t->change_at));
+    const double *before = switch_row(t, s, changes + (at > t->change_at));
+    const double *after = switch_row(t, s, changes + (at >= t->change_at));
     for (int k = 0; k < LAMBDA_COUNT; k++)
         lambda[k] = 0.5 * (before[k] + after[k]);
 }
@@ -51,13 +59,13 @@ MATH_FN void switch_set(const struct switch_schedule *t, struct ctl *c)
     struct switch_course *s = &c->switching;
     const struct fixed_sum none = {0, 0};
     const uint32_t changes = s->steps / t->every;
-    switch_lambda(t, s->way, s->steps, c->lambda);
-    switch_lambda(t, s->way, s->steps + 1, s->ahead);
-    s->looks = s->steps % t->every == t->change_at && changes < t->changes;
+    switch_lambda(t, s, s->steps, c->lambda);
+    switch_lambda(t, s, s->steps + 1, s->ahead);
+    s->looks = s->steps % t->every == t->change_at && changes < switch_changes(t, s);
     for (uint32_t r = 0; r < 2; r++) {
         s->at_row[r] = none;
         for (int k = 0; k < LAMBDA_COUNT && s->looks; k++)
-            s->row[r][k] = switch_row(t, s->way, changes + r)[k];
+            s->row[r][k] = switch_row(t, s, changes + r)[k];
     }
 }
 

@@ -22,7 +22,14 @@ bool work_table_is(const char *path)
 
 void work_table_header(struct buf *out, double temperature, double length)
 {
-    buf_printf(out, TEMPERATURE "%.10g\n" LENGTH "%.10g\n# time/ps\tway\twork/(kJ/mol)\n", temperature, length);
+    buf_printf(out, TEMPERATURE "%.10g\n", temperature);
+    work_table_length(out, length);
+    buf_printf(out, "# time/ps\tway\twork/(kJ/mol)\n");
+}
+
+void work_table_length(struct buf *out, double length)
+{
+    buf_printf(out, LENGTH "%.10g\n", length);
 }
 
 void work_table_row(struct buf *out, double time, enum switch_way way, double work)
@@ -38,16 +45,16 @@ static bool find_way(const char *word, enum switch_way *way)
     return false;
 }
 
-/* What a line of the head says; others are remarks. */
-static void read_head(struct work_table *t, const char *line)
+/* The temperature, or the length of the switches of the lines below; other lines are remarks. */
+static void read_remark(struct work_table *t, double *length, const char *line)
 {
     if (!strncmp(line, TEMPERATURE, strlen(TEMPERATURE)))
         t->temperature = strtod(line + strlen(TEMPERATURE), NULL);
     if (!strncmp(line, LENGTH, strlen(LENGTH)))
-        t->length = strtod(line + strlen(LENGTH), NULL);
+        *length = strtod(line + strlen(LENGTH), NULL);
 }
 
-static bool read_row(struct work_table *t, const char *line)
+static bool read_row(struct work_table *t, double length, const char *line)
 {
     char word[16], rest;
     double time, work;
@@ -58,13 +65,16 @@ static bool read_row(struct work_table *t, const char *line)
     t->way = way;
     t->time = xrealloc(t->time, t->n + 1, sizeof *t->time);
     t->work = xrealloc(t->work, t->n + 1, sizeof *t->work);
+    t->length = xrealloc(t->length, t->n + 1, sizeof *t->length);
     t->time[t->n] = time;
+    t->length[t->n] = length;
     t->work[t->n++] = work;
     return true;
 }
 
 static int read_lines(struct work_table *t, const char *name, char *text, struct err *e)
 {
+    double length = 0; /* of the switches of the lines below */
     int line = 1;
     for (char *s = text, *next; s && *s; s = next, line++) {
         next = strchr(s, '\n');
@@ -74,14 +84,14 @@ static int read_lines(struct work_table *t, const char *name, char *text, struct
         }
         *next++ = '\0';
         if (*s == '#')
-            read_head(t, s);
-        else if (!read_row(t, s))
+            read_remark(t, &length, s);
+        else if (!read_row(t, length, s))
             return err_set(e, ERR_UNSUPPORTED,
                            "%s:%d: read \"%.60s\", expected a time in ps, forward or backward as in the lines before, "
                            "and a work in kJ/mol",
                            name, line, s);
     }
-    if (t->temperature > 0 && t->length > 0)
+    if (t->temperature > 0 && length > 0 && (!t->n || t->length[0] > 0))
         return 0;
     return err_set(e, ERR_UNSUPPORTED,
                    "%s: expected lines with temperature and length of the switches before all works", name);
@@ -107,5 +117,6 @@ void work_table_close(struct work_table *t)
 {
     free(t->time);
     free(t->work);
+    free(t->length);
     *t = (struct work_table){0};
 }

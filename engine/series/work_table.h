@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * work.tsv: the works of the switches of one walker, a line each, in the order of their snapshots. The first lines,
- * which begin with #, say temperature, length of a switch, and columns.
+ * which begin with #, say temperature, length of a switch, and columns. Where switches become longer, another such line
+ * says the length of those below.
  */
 #ifndef SHOAL_ENGINE_SERIES_WORK_TABLE_H
 #define SHOAL_ENGINE_SERIES_WORK_TABLE_H
@@ -19,17 +20,18 @@ extern const char *const switch_way_words[SWITCH_WAYS];
 
 struct work_table {
     double temperature; /* K */
-    double length;      /* ps, of a switch */
     enum switch_way way;
     bool cut_short; /* the last line does not end: it was left out */
     size_t n;
-    double *time, *work; /* [n] ps, of the snapshot; kJ/mol, done on the system. Owned */
+    double *time, *work, *length; /* [n] ps, of the snapshot; kJ/mol, done on the system; ps, of the switch. Owned */
 };
 
 /* Whether the name of a file says that it is one, maybe gzipped. */
 bool work_table_is(const char *path);
 /* K; ps. */
 void work_table_header(struct buf *out, double temperature, double length);
+/* ps, of the switches of the lines below. */
+void work_table_length(struct buf *out, double length);
 /* A line: ps, kJ/mol. */
 void work_table_row(struct buf *out, double time, enum switch_way way, double work);
 /* Of a file, gzipped or not, of which only the first `bytes` count. `name` is for messages. ERR_IO; ERR_UNSUPPORTED:

@@ -139,20 +139,26 @@ struct mass_settings {
 enum exchange_scheme { EXCHANGE_NONE, EXCHANGE_NEIGHBOURS, EXCHANGE_GIBBS };
 
 /* Non-equilibrium switches between the first and the last window (engine/run/sim.h). On the way lambda passes the rows
- * of all windows in their order, and changes evenly from one row to the next. */
+ * of all windows in their order, and changes evenly from one row to the next. A switch may be longer by some doublings:
+ * with each of these every change becomes two of half the size. */
 struct switch_settings {
     int changes;    /* of lambda from end to end; 0: no switches; else one or more for each interval between windows */
     int every;      /* timesteps from one change to the next: a multiple of mesh_cycle(), at least two of them */
     double *shares; /* [nwindows - 1] of the changes, in any unit, for each interval; owner: the spec. NULL: equal */
+    int doublings;  /* the most of a switch */
 };
 
 /* From the first window to the last, and back. */
 enum switch_way { SWITCH_FORWARD, SWITCH_BACKWARD, SWITCH_WAYS };
 
-/* Timesteps of one switch. */
+/* Timesteps of one switch, and of one that is longer by some doublings. */
 static inline uint64_t switch_steps(const struct switch_settings *set)
 {
     return (uint64_t)set->changes * (uint64_t)set->every;
+}
+static inline uint64_t switch_steps_longer(const struct switch_settings *set, int doublings)
+{
+    return switch_steps(set) << doublings;
 }
 
 struct settings {

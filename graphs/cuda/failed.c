@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What errors of CUDA, and of libraries on it, say and mean: after some the device is lost. And which of several devices
- * a thread's calls are for.
+ * What errors of CUDA, and of libraries on it, say and mean: after some the device is lost. And which of several
+ * devices a thread's calls are for.
  */
 #include "graphs/cuda/failed.h"
 

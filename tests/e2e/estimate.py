@@ -459,7 +459,7 @@ def check_switches(folder):
         schema = json.load(f)
     there = [key for key in schema["properties"] if key in schema["required"] or key == "switching"]
     assert list(results) == there, "keys come in the order of the schema"
-    keys = [key for key in schema["properties"]["switching"]["properties"] if key not in ("spread", "walkers")]  # those are of walkers
+    keys = [key for key in schema["properties"]["switching"]["properties"] if key not in ("spread", "earlier", "lengthened", "walkers")]  # those are of walkers
     assert list(results["switching"]) == keys, list(results["switching"])
     assert results["switching"]["advice"]["text"] in offline("--forward", a, "--backward", b, *hot).stdout
     assert list(results["switching"]["forward"]) == list(schema["definitions"]["switches"]["properties"])

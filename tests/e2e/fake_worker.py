@@ -27,7 +27,7 @@ import time
 
 RULES = os.environ["FAKE_RULES"]
 NONFINITE, IO, NO_SPACE = 11, 3, 25
-PROTOCOL = 4  # FRAMES_PROTOCOL
+PROTOCOL = 5  # FRAMES_PROTOCOL
 
 
 def rules():

@@ -45,7 +45,7 @@ class Init(unittest.TestCase):
             text = f.read()
         self.assertIn(f"name: {molecule}\n", text)
         self.assertNotIn("@", text)
-        self.assertEqual(f"decouple: {molecule} " in text, kind != "relative")
+        self.assertEqual(f"decouple: {molecule} " in text, kind not in ("relative", "switching"))
         done = self.shoal("validate", "a.yaml", "--json")
         self.assertEqual(done.returncode, 0, done.stdout)
         return json.loads(done.stdout)
@@ -57,6 +57,16 @@ class Init(unittest.TestCase):
     def test_relative(self):
         answer = self.check("relative", "methane-to-methanol/hybrid.top", "methane-to-methanol/water.gro", "HYB")
         self.assertEqual((answer["windows"], answer["warnings"]), (13, []))
+
+    def test_switching(self):
+        answer = self.check("switching", "methane-to-methanol/hybrid.top", "methane-to-methanol/water.gro", "HYB")
+        self.assertEqual((answer["windows"], answer["warnings"]), (24, []))
+        self.assertEqual((answer["switching"]["walkers"], answer["switching"]["switches_per_walker"]), (12, 20))
+        with open(os.path.join(self.folder, "a.yaml"), encoding="utf-8") as f:
+            text = f.read()
+        with open(os.path.join(self.folder, "a.yaml"), "w", encoding="utf-8") as f:
+            f.write(text.replace("# longest:", "longest:"))
+        self.assertIn("switches may take up to 400 ps each", self.shoal("validate", "a.yaml").stdout)
 
     def test_absolute(self):
         answer = self.check("absolute", "methanol/methanol.top", "methanol/methanol.gro", "MOH", RESTRAINT)
@@ -74,15 +84,15 @@ class Init(unittest.TestCase):
         """Where the topology, or what it includes, names POSRES, atoms are held and let go in steps."""
         with open(os.path.join(self.folder, "posre.itp"), "w", encoding="utf-8") as f:
             f.write("#ifdef POSRES\n[ position_restraints ]\n1 1 1000 1000 1000\n#endif\n")
-        for kind, more, molecule in (("relative", "", ""), ("absolute", RESTRAINT, "MOH")):
-            source = {"relative": "methane-to-methanol/hybrid.top", "absolute": "methanol/methanol.top"}[kind]
+        for kind, more, molecule in (("relative", "", ""), ("switching", "", ""), ("absolute", RESTRAINT, "MOH")):
+            source = {"relative": "methane-to-methanol/hybrid.top", "switching": "methane-to-methanol/hybrid.top", "absolute": "methanol/methanol.top"}[kind]
             with open(os.path.join(EXAMPLES, source), encoding="utf-8") as f:
                 text = f.read()
             first = text.index("[ moleculetype ]")
             second = text.find("[ moleculetype ]", first + 1)
             with open(os.path.join(self.folder, "held.top"), "w", encoding="utf-8") as f:
                 f.write(text[:second] + '#include "posre.itp"\n' + text[second:] + more)
-            coordinates = {"relative": "methane-to-methanol/water.gro", "absolute": "methanol/methanol.gro"}[kind]
+            coordinates = {"relative": "methane-to-methanol/water.gro", "switching": "methane-to-methanol/water.gro", "absolute": "methanol/methanol.gro"}[kind]
             shutil.copy(os.path.join(EXAMPLES, coordinates), os.path.join(self.folder, "a.gro"))
             done = self.shoal("init", kind, "-p", "held.top", "-c", "a.gro", "-o", kind + ".yaml")
             self.assertEqual(done.returncode, 0, done.stderr)
@@ -160,7 +170,7 @@ A 6 12 0 A 0.3 0.3
     def test_words(self):
         done = self.shoal("init", "hydraton")
         self.assertEqual((done.returncode, done.stdout), (2, ""))
-        self.assertEqual(done.stderr, "shoal: hydraton: expected hydration, relative or absolute; did you mean hydration?\n")
+        self.assertEqual(done.stderr, "shoal: hydraton: expected hydration, relative, absolute or switching; did you mean hydration?\n")
         shutil.copy(os.path.join(EXAMPLES, "methanol/methanol.top"), os.path.join(self.folder, "my top.top"))
         done = self.shoal("init", "absolute", "-p", "my top.top")
         self.assertIn('\n  topology: "my top.top"\n', done.stdout)

@@ -69,5 +69,23 @@ class WaterExchange(Served):
         self.assertIn("60 moves every 10 steps", said["Water exchange"])
 
 
+    def test_walkers(self):
+        """Beside switch: results have the moves of every walker, which a switch does not count to."""
+        spec, inputs = tiny("walkers", seed=7, steps=400, windows=(0, 0.3))
+        spec = spec.replace("barostat:", EXCHANGE) + "switch: {length: 100 steps, snapshots-every: 100 steps, walkers: 1}\n"
+        for file, text in {"walkers.yaml": spec, **inputs}.items():
+            with open(os.path.join(self.folder, file), "w", encoding="utf-8") as f:
+                f.write(text)
+        ident = json.loads(self.shoal("submit", os.path.join(self.folder, "walkers.yaml"), "--json"))["id"]
+        self.shoal("wait", ident)
+        walkers = self.results(ident)["switching"]["walkers"]
+        self.assertEqual([w["works"] for w in walkers], [4, 4])
+        for walker in walkers:
+            told = walker["water_exchange"]
+            self.assertEqual((told["batches"], told["tried"]), (40, 2400))
+            row = rf"0 +{walker['end']} 0 +{told['inside']:.2f} +2400 +{told['kept']} +{told['changed']} +{told['undone']}"
+            self.assertRegex(self.shoal("results", ident), row)
+
+
 if __name__ == "__main__":
     unittest.main(argv=["water_exchange.py"])

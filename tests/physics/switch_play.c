@@ -18,8 +18,13 @@ double switch_to_end(struct sim *s)
 
 double switch_work(struct sim *s, enum switch_way way, uint32_t number)
 {
+    return switch_work_longer(s, way, 0, number);
+}
+
+double switch_work_longer(struct sim *s, enum switch_way way, int doublings, uint32_t number)
+{
     struct err e = {0};
-    if (sim_switch_begin(s, way, number, &e))
+    if (sim_switch_begin(s, way, doublings, number, &e))
         fail_msg("%s", e.msg);
     const double work = switch_to_end(s);
     assert_int_equal(sim_switch_end(s, &e), 0);

@@ -12,6 +12,8 @@
 double switch_to_end(struct sim *s);
 /* A switch from the state as it is, and back to that state. Returns its work. */
 double switch_work(struct sim *s, enum switch_way way, uint32_t number);
+/* The same of a switch that is longer by some doublings. */
+double switch_work_longer(struct sim *s, enum switch_way way, int doublings, uint32_t number);
 /* Atoms of mass 12 far from one another, each in a harmonic well of this force constant that goes `far` along x with
  * the restraint lambda; at rest in the middle of A's. Energies of both ends are alike. */
 struct system *switch_wells(int n, double far, double k);

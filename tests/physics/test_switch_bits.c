@@ -94,7 +94,7 @@ static void ended_free(struct ended *a)
 static void begin(struct sim *s, uint32_t number)
 {
     struct err e = {0};
-    if (sim_switch_begin(s, SWITCH_FORWARD, number, &e))
+    if (sim_switch_begin(s, SWITCH_FORWARD, 0, number, &e))
         fail_msg("%s", e.msg);
 }
 
@@ -215,6 +215,37 @@ static void test_devices(void **state)
     ended_free(&graphs);
     ended_free(&eager);
     ended_free(&packed);
+    sim_free(other);
+    toy_close(&t);
+}
+
+/* One that is longer goes on as long from a state that was saved within it; the settings say how long at most. */
+static void test_saved_longer(void **state)
+{
+    struct settings set = moving();
+    set.switching.doublings = 2;
+    struct toy t = start(&set);
+    struct sim *other = toy_replica(&t, 0, 0);
+    struct buf saved = {0};
+    struct err e = {0};
+    const double plain = switch_work(t.sim, SWITCH_FORWARD, 2),
+                 longest = switch_work_longer(t.sim, SWITCH_FORWARD, 2, 2);
+    assert_true(plain != longest);
+    assert_int_equal(sim_switch_begin(t.sim, SWITCH_FORWARD, 2, 2, &e), 0);
+    assert_int_equal(sim_switch(t.sim).steps_left, 4 * STEPS);
+    toy_run(t.sim, SIM_SWITCH, STEPS + EVERY);
+    save(t.sim, &saved);
+    assert_int_equal(sim_load(other, saved.data, saved.len, &e), 0);
+    assert_int_equal(sim_switch(other).steps_left, 3 * STEPS - EVERY);
+    assert_true(switch_to_end(other) == longest);
+    end(other);
+    assert_int_equal(sim_switch_begin(other, SWITCH_FORWARD, 3, 2, &e), -ERR_INTERNAL);
+    struct toy shorter;
+    set.switching.doublings = 1;
+    shorter = start(&set);
+    assert_int_equal(sim_load(shorter.sim, saved.data, saved.len, &e), -ERR_CHECKPOINT);
+    toy_close(&shorter);
+    buf_free(&saved);
     sim_free(other);
     toy_close(&t);
 }
@@ -385,10 +416,10 @@ static void test_refused_work(void **state)
     struct settings set = moving();
     struct toy t = start(&set);
     struct err e = {0};
-    assert_int_equal(sim_switch_begin(t.sim, SWITCH_BACKWARD, 0, &e), -ERR_INTERNAL);
+    assert_int_equal(sim_switch_begin(t.sim, SWITCH_BACKWARD, 0, 0, &e), -ERR_INTERNAL);
     assert_int_equal(sim_switch_end(t.sim, &e), -ERR_INTERNAL);
     begin(t.sim, 0);
-    assert_int_equal(sim_switch_begin(t.sim, SWITCH_FORWARD, 1, &e), -ERR_INTERNAL);
+    assert_int_equal(sim_switch_begin(t.sim, SWITCH_FORWARD, 0, 1, &e), -ERR_INTERNAL);
     assert_int_equal(sim_submit(t.sim, SIM_STEP, 4, &e), -ERR_INTERNAL);
     toy_close(&t);
     t = start(&set);
@@ -396,16 +427,16 @@ static void test_refused_work(void **state)
     toy_close(&t);
     set.switching.changes = 0;
     t = start(&set);
-    assert_int_equal(sim_switch_begin(t.sim, SWITCH_FORWARD, 0, &e), -ERR_INTERNAL);
+    assert_int_equal(sim_switch_begin(t.sim, SWITCH_FORWARD, 0, 0, &e), -ERR_INTERNAL);
     toy_close(&t);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_production),     cmocka_unit_test(test_numbers),      cmocka_unit_test(test_devices),
-        cmocka_unit_test(test_saved),          cmocka_unit_test(test_loaded_over),  cmocka_unit_test(test_grown),
-        cmocka_unit_test(test_refused_models), cmocka_unit_test(test_refused_work),
+        cmocka_unit_test(test_production), cmocka_unit_test(test_numbers),        cmocka_unit_test(test_devices),
+        cmocka_unit_test(test_saved),      cmocka_unit_test(test_saved_longer),   cmocka_unit_test(test_loaded_over),
+        cmocka_unit_test(test_grown),      cmocka_unit_test(test_refused_models), cmocka_unit_test(test_refused_work),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

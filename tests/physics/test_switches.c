@@ -112,23 +112,24 @@ static struct settings pulling(double temperature)
     return set;
 }
 
-/* Where the well is after so many changes, nm. */
-static double well_at(const struct settings *set, int changes)
+/* Where the well is after so many of all changes, nm. */
+static double well_at(const struct settings *set, int changes, int all)
 {
-    const int half = PULLS / 5;
+    const int half = all / 5;
     if (!set->switching.shares)
-        return FAR * changes / PULLS;
-    return changes < half ? 0.5 * FAR * changes / half : 0.5 * FAR * (1 + (changes - half) / (double)(PULLS - half));
+        return FAR * changes / all;
+    return changes < half ? 0.5 * FAR * changes / half : 0.5 * FAR * (1 + (changes - half) / (double)(all - half));
 }
 
 /* Of one atom without noise, from rest in the middle of its well: the work that is lost, by the recursion of its place
  * and velocity. */
-static double dissipation(const struct settings *set)
+static double dissipation(const struct settings *set, int doublings)
 {
+    const int all = PULLS << doublings;
     const double h = set->integrator.timestep, keep = exp(-set->integrator.friction * h);
     double x = 0, v = 0, work = 0;
-    for (int step = 0; step < PULLS * EVERY; step++) {
-        const double before = well_at(set, step / EVERY), change = well_at(set, step / EVERY + 1) - before;
+    for (int step = 0; step < all * EVERY; step++) {
+        const double before = well_at(set, step / EVERY, all), change = well_at(set, step / EVERY + 1, all) - before;
         const bool now = step % EVERY == EVERY - 1;
         if (now)
             work += 0.5 * CONSTANT * (pow(x - before - change, 2) - pow(x - before, 2));
@@ -139,13 +140,13 @@ static double dissipation(const struct settings *set)
     return work;
 }
 
-static double cold_work(const struct settings *set)
+static double cold_work(const struct settings *set, int doublings)
 {
     struct system *sys = switch_wells(ATOMS, FAR, CONSTANT);
     struct toy t = toy_open(sys, set, 0);
-    const double expected = ATOMS * dissipation(set);
-    assert_true(expected > 1);
-    near(switch_work(t.sim, SWITCH_FORWARD, 0), expected, 1e-6 * expected);
+    const double expected = ATOMS * dissipation(set, doublings);
+    assert_true(expected > 0.5);
+    near(switch_work_longer(t.sim, SWITCH_FORWARD, doublings, 0), expected, 1e-6 * expected);
     toy_close(&t);
     toy_system_free(sys);
     return expected;
@@ -155,11 +156,25 @@ static double cold_work(const struct settings *set)
 static void test_cold_pull(void **state)
 {
     struct settings set = pulling(1e-200);
-    const double even = cold_work(&set);
+    const double even = cold_work(&set, 0);
     set.alchemy.nwindows = 3;
     set.alchemy.lambda = half_way;
     set.switching.shares = slower;
-    assert_true(cold_work(&set) > 1.2 * even);
+    assert_true(cold_work(&set, 0) > 1.2 * even);
+}
+
+/* Of a model for longer switches too: those that are not longer, and longer ones, which lose less. */
+static void test_longer_pull(void **state)
+{
+    struct settings set = pulling(1e-200);
+    set.alchemy.nwindows = 3;
+    set.alchemy.lambda = half_way;
+    set.switching.shares = slower;
+    const double plain = cold_work(&set, 0);
+    set.switching.doublings = 2;
+    assert_true(cold_work(&set, 0) == plain);
+    assert_true(cold_work(&set, 1) < 0.8 * plain);
+    assert_true(cold_work(&set, 2) < 0.5 * plain);
 }
 
 struct works {
@@ -210,7 +225,7 @@ static void test_warm_pull(void **state)
     struct system *sys = switch_wells(ATOMS, FAR, CONSTANT);
     const struct settings set = pulling(300);
     struct toy t = toy_open(sys, &set, 0);
-    const double kt = UNIT_R * 300, lost = ATOMS * dissipation(&set) / kt;
+    const double kt = UNIT_R * 300, lost = ATOMS * dissipation(&set, 0) / kt;
     struct works w[SWITCH_WAYS];
     for (enum switch_way way = 0; way < SWITCH_WAYS; way++)
         walk(&t, &set, way, &w[way]);
@@ -248,7 +263,7 @@ static void test_blown_up(void **state)
     struct err e = {0};
     toy_run(calm, SIM_STEP, 100);
     toy_run(torn, SIM_STEP, 100);
-    assert_int_equal(sim_switch_begin(torn, SWITCH_FORWARD, 0, &e), 0);
+    assert_int_equal(sim_switch_begin(torn, SWITCH_FORWARD, 0, 0, &e), 0);
     assert_true(toy_try(torn, SIM_SWITCH, sim_switch(torn).steps_left, &e) < 0);
     assert_true(e.code == ERR_NONFINITE || e.code == ERR_OVERFLOW);
     struct buf held = sim_switch_rescue(torn);
@@ -286,8 +301,8 @@ static void test_forms(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_still), cmocka_unit_test(test_forms),
-                                       cmocka_unit_test(test_cold_pull), cmocka_unit_test(test_warm_pull),
-                                       cmocka_unit_test(test_blown_up)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_still),     cmocka_unit_test(test_forms),
+                                       cmocka_unit_test(test_cold_pull), cmocka_unit_test(test_longer_pull),
+                                       cmocka_unit_test(test_warm_pull), cmocka_unit_test(test_blown_up)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -40,6 +40,7 @@ struct fake_switch {
     uint64_t step, hash; /* held */
     struct volume_moves counted;
     uint64_t salt; /* a switch is of one noise */
+    uint64_t doublings;
 };
 
 struct sim {
@@ -264,7 +265,7 @@ static void carry_out(struct sim *s, enum sim_work work, uint32_t n)
         break;
     case SIM_SWITCH:
         if (!s->driven.under_way || s->driven.salt != s->salt ||
-            s->driven.steps + n > switch_steps(&fake.spec.settings.switching))
+            s->driven.steps + n > switch_steps_longer(&fake.spec.settings.switching, (int)s->driven.doublings))
             abort();
         for (; r->done < n && one_step(s); r->done++)
             s->driven.steps++;
@@ -358,7 +359,7 @@ void sim_sample(const struct sim *s, struct sample *out)
 }
 
 /* Noise of its own, by salt, replica, way and number. */
-int sim_switch_begin(struct sim *s, enum switch_way way, uint32_t number, struct err *e)
+int sim_switch_begin(struct sim *s, enum switch_way way, int doublings, uint32_t number, struct err *e)
 {
     (void)e;
     call();
@@ -366,7 +367,7 @@ int sim_switch_begin(struct sim *s, enum switch_way way, uint32_t number, struct
     const int last = fake.spec.settings.alchemy.nwindows - 1;
     if (s->driven.under_way || s->window != (way == SWITCH_FORWARD ? 0 : last))
         abort();
-    s->driven = (struct fake_switch){1, way, number, 0, s->step, s->hash, s->counted, s->salt};
+    s->driven = (struct fake_switch){1, way, number, 0, s->step, s->hash, s->counted, s->salt, (uint64_t)doublings};
     s->hash = mix(s->hash, 17 + 2 * (uint64_t)number + (uint64_t)way);
     return 0;
 }
@@ -401,12 +402,13 @@ struct buf sim_switch_rescue(struct sim *s)
 struct sim_switch sim_switch(const struct sim *s)
 {
     const struct fake_switch *d = &s->driven;
-    return (struct sim_switch){.under_way = d->under_way,
-                               .way = (enum switch_way)d->way,
-                               .number = (uint32_t)d->number,
-                               .steps = (uint32_t)d->steps,
-                               .steps_left = (uint32_t)(switch_steps(&fake.spec.settings.switching) - d->steps),
-                               .work = (double)(s->hash >> 40)};
+    return (struct sim_switch){
+        .under_way = d->under_way,
+        .way = (enum switch_way)d->way,
+        .number = (uint32_t)d->number,
+        .steps = (uint32_t)d->steps,
+        .steps_left = (uint32_t)(switch_steps_longer(&fake.spec.settings.switching, (int)d->doublings) - d->steps),
+        .work = d->steps ? (double)(s->hash >> 40) : 0};
 }
 
 int sim_thermalize(struct sim *s, struct err *e)

@@ -77,6 +77,8 @@ static void hear(void *ctx, const struct replica *r, const struct replica_report
     t->ends++;
 }
 
+int asked_doublings;
+
 void run_replicas(struct told *told, int n)
 {
     struct models models = {.dev = &fake_dev};
@@ -92,6 +94,7 @@ void run_replicas(struct told *told, int n)
                                                               .replica = (uint32_t)i,
                                                               .salt = told[i].salt,
                                                               .steps = told[i].target,
+                                                              .doublings = asked_doublings,
                                                               .report = hear,
                                                               .ctx = &told[i]});
         assert_int_equal(replica_task_add(&runner, told[i].replica, &e), 0);

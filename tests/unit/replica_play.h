@@ -15,6 +15,7 @@
 extern struct stage protocol[PROTOCOL_STAGES];
 extern uint32_t asked_salt;
 extern uint64_t asked_target;
+extern int asked_doublings; /* of later switches, of every replica */
 
 /* What was heard of one replica. */
 struct told {

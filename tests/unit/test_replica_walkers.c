@@ -4,6 +4,7 @@
  * the way, a switch's work is there once.
  */
 #undef NDEBUG
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -11,9 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
+#include "engine/series/xvg.h"
 #include "tests/unit/replica_play.h"
 
 /* Switches after every 35 of 200 steps, and of the 45 of the last stage. */
@@ -273,6 +276,138 @@ static void a_later_target(void **state)
     buf_free(&works);
 }
 
+/* The first switches are as long as the spec says, and the lines of longer ones come behind their length; whatever is
+ * killed, and where the walker waits after its first switches until it is known how long others are. */
+static void later_switches_are_longer(void **state)
+{
+    (void)state;
+    struct buf wanted[FILES] = {0}, works = {0}, plain = {0};
+    enum { FIRST = 5 };
+    char line[80], was[80];
+    fake.spec.lengthen.after = FIRST;
+    fake.spec.settings.switching.doublings = 3;
+    undisturbed_works(wanted, &plain);
+    asked_doublings = 2;
+    assert_int_equal(run().end, REPORT_DONE);
+    read_works(&works, 0);
+    for (int k = 0; k < SWITCHES; k++) {
+        line_of(&works, k + (k >= FIRST), line, sizeof line);
+        line_of(&plain, k, was, sizeof was);
+        assert_true(k < FIRST ? !strcmp(line, was)
+                              : strcmp(line, was) && !strncmp(line, was, strlen("0.4700\tforward")));
+    }
+    line_of(&works, FIRST, line, sizeof line);
+    assert_string_equal(line, "# length/ps 0.16");
+    expect_files(wanted);
+    die_everywhere(7, 100);
+    asked_doublings = 0;
+    asked_target = 430; /* before the last switch */
+    assert_int_equal(run().end, REPORT_DONE);
+    assert_int_equal(count_works(), FIRST);
+    asked_doublings = 2;
+    asked_target = 0;
+    assert_int_equal(run().end, REPORT_DONE);
+    expect_works(wanted, &works);
+    asked_doublings = 0;
+    fake_files_free(wanted);
+    buf_free(&works);
+    buf_free(&plain);
+}
+
+enum { ROWS = 5 }; /* of a switch of 20 timesteps, every fifth */
+
+/* The work of a switch, by the trapezoid's rule over lambda from 0 to 1; NAN: there is no such file. */
+static double integral_of(int number)
+{
+    char path[160];
+    struct xvg x = {0};
+    struct err e = {0};
+    double sum = 0;
+    snprintf(path, sizeof path, "%s/lambda_00/switch_%05d.xvg", fake.directory, number);
+    if (xvg_read_file(&x, path, path, XVG_ALL, 0, &e))
+        return NAN;
+    assert_int_equal(x.nrows, ROWS);
+    for (size_t i = 0; i < ROWS; i++) {
+        assert_true(fabs(x.v[2 * i] - 0.01 * (double)i) < 1e-9);
+        sum += (i == 0 || i == ROWS - 1 ? 0.5 : 1) * x.v[2 * i + 1] / (ROWS - 1);
+    }
+    xvg_close(&x);
+    return sum;
+}
+
+/* Every switch that is in the table has its file, with its work as integral, and no other has one. */
+static void expect_slopes(const struct buf *works)
+{
+    char line[80];
+    for (int k = 0; k < SWITCHES; k++) {
+        line_of(works, k, line, sizeof line);
+        const double work = strtod(strrchr(line, '\t'), NULL), got = integral_of(k);
+        if (!(isnan(work) ? isnan(got) : fabs(got - work) < 1e-8 * fabs(work)))
+            fail_msg("switch %d: %.10g in the table, %.10g in the file", k, work, got);
+    }
+    assert_true(isnan(integral_of(SWITCHES)));
+}
+
+static bool works_and_slopes(const void *works)
+{
+    const bool ended = run().end == REPORT_DONE;
+    if (ended)
+        expect_slopes(works);
+    return ended;
+}
+
+/* dH/dlambda in a file of each switch: works are as without, whatever is killed or stopped, also where checkpoints are
+ * made whenever there may be one; of a switch that blows up there is no file. */
+static void slopes_are_written(void **state)
+{
+    (void)state;
+    struct buf wanted[FILES] = {0}, works = {0};
+    fake.blow_up_switches = 1 << 2;
+    undisturbed_works(wanted, &works);
+    fake.spec.slopes_every = 20 / (ROWS - 1);
+    assert_true(works_and_slopes(&works));
+    expect_works(wanted, &works);
+    keep_all();
+    int k = 1;
+    for (; !fake_survives(k, works_and_slopes, &works); k += 13) {
+        assert_true(works_and_slopes(&works));
+        expect_works(wanted, &works);
+    }
+    assert_true(k > 150);
+    expect_works(wanted, &works);
+    fake.slowness = 1;                              /* so that a stop is heard within a switch */
+    for (int calls = 60; calls < 100; calls += 7) { /* more than a switch takes, which begins anew */
+        struct told t;
+        do {
+            t = (struct told){.stop_after_calls = calls};
+            run_replicas(&t, 1);
+        } while (t.end == REPORT_STOPPED);
+        expect_slopes(&works);
+        expect_works(wanted, &works);
+    }
+    fake.slowness = 0;
+    fake_files_free(wanted);
+    buf_free(&works);
+}
+
+/* A file of a switch that the checkpoint does not have is removed: the walker may never come to it again. */
+static void slopes_of_no_switch_are_removed(void **state)
+{
+    (void)state;
+    struct err e = {0};
+    char path[160];
+    fake.spec.slopes_every = 20 / (ROWS - 1);
+    asked_target = 430;
+    assert_int_equal(run().end, REPORT_DONE);
+    snprintf(path, sizeof path, "%s/lambda_00/switch_00005.xvg", fake.directory);
+    assert_int_equal(buf_write_file(path, "x", 1, &e), 0);
+    asked_target = 440; /* the sixth switch comes at 445 */
+    assert_int_equal(run().end, REPORT_DONE);
+    assert_true(access(path, F_OK) && !isnan(integral_of(4)));
+    asked_target = 0;
+    fake_folder_empty();
+}
+
 #define WALKER(test) cmocka_unit_test_setup_teardown(test, begin, end)
 
 int main(void)
@@ -282,7 +417,8 @@ int main(void)
         WALKER(killed_at_calls),         WALKER(killed_at_calls_with_checkpoints_everywhere),
         WALKER(stopped_again_and_again), WALKER(lists_grow),
         WALKER(a_switch_blows_up),       WALKER(all_blow_up),
-        WALKER(a_later_target),
+        WALKER(a_later_target),          WALKER(later_switches_are_longer),
+        WALKER(slopes_are_written),      WALKER(slopes_of_no_switch_are_removed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

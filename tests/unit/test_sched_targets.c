@@ -286,6 +286,39 @@ static void production_goes_where_it_is_needed(void **state)
     play_end(&p);
 }
 
+/* Walkers make their first switches; a look says how long the others are, and all production is handed out. Later
+ * extensions need no look. */
+static void switches_become_longer(void **state)
+{
+    struct play p;
+    struct ensemble *e = play_ensemble(1, 2, 0);
+    play_by_need(e);
+    e->walkers = 1;
+    play_begin(&p, 1);
+    play_up(&p, 0, 2, "m");
+    play_add(&p, e);
+    run_all(&p, e);
+    assert_int_equal(play_count(&p, DECIDE_LOOK), 1);
+    assert_int_equal(extend(&p, e, true, 10), 0);
+    assert_int_equal(play_count(&p, DECIDE_TARGET), 0);
+    play_feed(&p, (struct sched_event){.kind = SCHED_LOOKED, .ensemble = e, .doublings = 2});
+    assert_int_equal(e->doublings, 2);
+    assert_int_equal(play_count(&p, DECIDE_TARGET), 2);
+    assert_int_equal(play_count(&p, DECIDE_REASON), 1); /* which saves the ensemble */
+    assert_int_equal(play_count(&p, DECIDE_START), 2);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(e->replicas[i].steps, 20 + 80 + 10);
+    run_all(&p, e);
+    assert_int_equal(play_count(&p, DECIDE_LOOK), 0);
+    assert_int_equal(e->sm.state, ENSEMBLE_FINISHING);
+    play_feed(&p, (struct sched_event){.kind = SCHED_ESTIMATED, .ensemble = e, .ok = true});
+    assert_int_equal(extend(&p, e, true, 50), 0);
+    assert_int_equal(play_count(&p, DECIDE_TARGET), 2);
+    assert_int_equal(e->replicas[1].steps, 20 + 80 + 10 + 50);
+    assert_int_equal(e->doublings, 2);
+    play_end(&p);
+}
+
 /* Where there are fewer slots than windows, none is left to run alone in the end that could have begun before others.
  */
 static void the_longest_goes_first(void **state)
@@ -443,6 +476,7 @@ int main(void)
         cmocka_unit_test(windows_are_sampled_alike),
         cmocka_unit_test(a_set_that_failed_is_not_extended_in_part),
         cmocka_unit_test(production_goes_where_it_is_needed),
+        cmocka_unit_test(switches_become_longer),
         cmocka_unit_test(the_longest_goes_first),
         cmocka_unit_test(a_look_that_was_lost_is_made_again),
         cmocka_unit_test(what_is_good_enough_is_given_nothing),

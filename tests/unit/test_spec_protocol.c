@@ -98,7 +98,7 @@ static void test_allocate(void **state)
     struct buf text = {0};
     buf_printf(&text, "%sallocate: adaptive\n", whole);
     struct spec *s = parsed(text.data);
-    assert_true(s->allocate.adaptive);
+    assert_true(s->allocate.rounds);
     assert_int_equal(s->allocate.share, 500000);
     assert_int_equal(s->allocate.before, spec_steps(s, 3));
     assert_int_equal(s->allocate.every, 100);
@@ -109,7 +109,7 @@ static void test_allocate(void **state)
     assert_int_equal(s->allocate.first, 150000); /* no estimate counts before */
     spec_free(s);
     s = parsed(whole);
-    assert_false(s->allocate.adaptive);
+    assert_false(s->allocate.rounds);
     spec_free(s);
     buf_free(&text);
 }

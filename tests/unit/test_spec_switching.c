@@ -180,12 +180,74 @@ static void test_stretched(void **state)
 #undef STRETCHED
 }
 
+/* Later switches of a walker may be longer, by doublings; the first quarter of them is handed out first. */
+static void test_longest(void **state)
+{
+    (void)state;
+#define LONGEST(longest) "switch: {length: 5 ps, snapshots-every: 10 ps, longest: " longest "}\n"
+    struct spec *s =
+        parsed(LADDER LONGEST("40 ps") "protocol: [{equilibrate: {time: 1 ps}}, {produce: {time: 95 ps}}]\n");
+    assert_int_equal(s->settings.switching.changes, 250);
+    assert_int_equal(s->settings.switching.doublings, 3);
+    assert_int_equal(s->lengthen.after, 2); /* of 9 */
+    assert_true(s->allocate.rounds);
+    assert_int_equal(s->allocate.before, 500);
+    assert_int_equal(s->allocate.share, 47500);
+    assert_int_equal(s->allocate.every, 5000);
+    assert_int_equal(s->allocate.first, 10000);
+    spec_free(s);
+    s = parsed(LADDER SWITCH RUN);
+    assert_int_equal(s->settings.switching.doublings, 0);
+    assert_int_equal(s->lengthen.after, 0);
+    assert_false(s->allocate.rounds);
+    spec_free(s);
+    s = parsed(LADDER LONGEST("10 ps") "protocol: [{produce: {time: 20 ps}}]\n");
+    assert_int_equal(s->lengthen.after, 1);
+    spec_free(s);
+    refused(LADDER LONGEST("15 ps") RUN,
+            SPEC("4: switch.longest: 15 ps: expected 2, 4, 8 or so times switch.length, 5 ps"));
+    refused(LADDER LONGEST("5 ps") RUN,
+            SPEC("4: switch.longest: 5 ps: expected 2, 4, 8 or so times switch.length, 5 ps"));
+    refused(LADDER LONGEST("40960 ps") RUN,
+            SPEC("4: switch.longest: 40960 ps: lambda would change 2048000 times; expected 1000000 times at most"));
+    refused(LADDER LONGEST("10 ps") "protocol: [{produce: {time: 10 ps}}, {produce: {time: 100 ps}}]\n",
+            SPEC("4: switch.longest: expected a protocol that ends with its only produce stage"));
+    refused(LADDER LONGEST("10 ps") "protocol: [{produce: {time: 19 ps}}]\n",
+            SPEC("4: switch.longest: a walker makes one switch, so there is no later one; expected two or more in "
+                 "protocol[0].produce, 19 ps"));
+#undef LONGEST
+}
+
+static void test_slopes(void **state)
+{
+    (void)state;
+#define SLOPES(every) "switch: {length: 5 ps, snapshots-every: 10 ps, dhdl-every: " every "}\n"
+    struct spec *s = parsed(LADDER SLOPES("0.5 ps") RUN);
+    assert_int_equal(s->slopes_every, 250);
+    spec_free(s);
+    s = parsed(LADDER SWITCH RUN);
+    assert_int_equal(s->slopes_every, 0);
+    spec_free(s);
+    refused(LADDER SLOPES("0.03 ps") RUN, SPEC("4: switch.dhdl-every: 0.03 ps: expected a multiple of "
+                                               "switch.change-every, 0.02 ps, of which 2 or more are "
+                                               "switch.length"));
+    refused(LADDER SLOPES("15 steps") RUN, SPEC("4: switch.dhdl-every: 15 steps: expected a multiple of "
+                                                "switch.change-every, 0.02 ps, of which 2 or more are "
+                                                "switch.length"));
+    refused(
+        LADDER SLOPES("5 ps") RUN,
+        SPEC("4: switch.dhdl-every: 5 ps: expected a multiple of switch.change-every, 0.02 ps, of which 2 or more are "
+             "switch.length"));
+#undef SLOPES
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_read),          cmocka_unit_test(test_windows),    cmocka_unit_test(test_shares),
         cmocka_unit_test(test_multiples),     cmocka_unit_test(test_prediction), cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_refused_times), cmocka_unit_test(test_stretched),
+        cmocka_unit_test(test_refused_times), cmocka_unit_test(test_stretched),  cmocka_unit_test(test_longest),
+        cmocka_unit_test(test_slopes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

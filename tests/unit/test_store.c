@@ -29,6 +29,7 @@ static void what_is_put_comes_back(void **state)
     run_store(&r);
     put_ensemble(r.store, e);
     e->allocation.share = 500;
+    e->doublings = 2;
     struct sched_replica *rep = &e->replicas[1];
     sm_move(&e->sm, ENSEMBLE_RUNNING);
     ensemble_string(&e->reason, "why");
@@ -63,6 +64,7 @@ static void what_is_put_comes_back(void **state)
     assert_int_equal(got->windows, 2);
     assert_int_equal(got->walkers, 1);
     assert_true(got->switching == 0.25);
+    assert_int_equal(got->doublings, 2);
     assert_true(replica_end(&got->replicas[0]) == 'A' && replica_end(&got->replicas[1]) == 'B');
     assert_int_equal(replica_walker(&got->replicas[1]), 0);
     assert_int_equal(got->repeats, 1);

@@ -101,7 +101,8 @@ static void older_accounts_go_on(void **state)
     make_database(
         "ALTER TABLE account DROP COLUMN joules; ALTER TABLE ensemble DROP COLUMN walkers; "
         "ALTER TABLE ensemble DROP COLUMN switching; ALTER TABLE ensemble DROP COLUMN pilot; "
-        "ALTER TABLE ensemble DROP COLUMN placed; ALTER TABLE replica DROP COLUMN retired; PRAGMA user_version = 19");
+        "ALTER TABLE ensemble DROP COLUMN placed; ALTER TABLE replica DROP COLUMN retired; "
+        "ALTER TABLE ensemble DROP COLUMN doublings; PRAGMA user_version = 19");
     run_store(&r);
     assert_accounts(&r, ACCOUNT_DAY, 0, -1, "- - - - 10 3 100 -; - - - - 11 3 100 -; ");
     put(&r, a, "cuda:0", 11, 1, 10, 1.5);

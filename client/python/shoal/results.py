@@ -594,6 +594,7 @@ class Switches:
     works: int
     nonfinite: int
     incomplete: int
+    other_length: int
     length: Quantity | None  # files of works do not say it
     mean: Energy | None
     deviation: Energy | None
@@ -624,6 +625,27 @@ class SwitchAdvice:
 
 
 @dataclass(frozen=True, kw_only=True)
+class EarlierSwitches:
+    """Works of walkers before their switches became longer, and BAR of these alone. forward, backward: how many."""
+
+    length: Quantity
+    forward: int
+    backward: int
+    free_energy: Energy | None
+    hysteresis: Energy | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Lengthened:
+    """How long switches are after the first of every walker. after: how many these are; doublings: how often later ones are twice as long."""
+
+    doublings: int
+    after: int
+    length: Quantity
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class WorkDistributions:
     """How many works lie in bins of one width: forward ones, and backward ones with the other sign."""
 
@@ -645,6 +667,7 @@ class Walker:
     reason: str | None
     seed: int | None
     works: int
+    water_exchange: WaterExchange | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -658,6 +681,8 @@ class Switching:
     slope: Value | None
     spread: WalkerSpread | None
     advice: SwitchAdvice | None
+    earlier: EarlierSwitches | None
+    lengthened: Lengthened | None
     distributions: WorkDistributions | None
     walkers: tuple[Walker, ...] | None  # of an ensemble
 

@@ -16,6 +16,7 @@
 #define STEPS_MAX (INT64_C(1) << 53)
 #define TIME_MAX (INT64_C(1) << 53) /* ms; clocks of two nodes may differ */
 #define TEXT_MAX 4000               /* bytes of a reason or a message */
+#define DOUBLINGS_MAX 20            /* of a switch: more would have too many rows of lambda */
 
 /* ---- into a head ---- */
 
@@ -32,10 +33,10 @@ static json_t *describe_ensemble(const struct ensemble *en)
     json_t *j = json_pack("{s:s,s:s?,s:s,s:s,s:o,s:i,s:i}", "id", en->id, "key", en->key, "hash", en->hash, "spec_name",
                           en->spec_name, "labels", describe_labels(en), "windows", en->windows, "repeats", en->repeats);
     json_t *more =
-        json_pack("{s:s,s:s?,s:I,s:i,s:i,s:i,s:s?,s:i,s:I,s:I}", "state", sm_name(&en->sm), "reason", en->reason,
+        json_pack("{s:s,s:s?,s:I,s:i,s:i,s:i,s:s?,s:i,s:I,s:I,s:i}", "state", sm_name(&en->sm), "reason", en->reason,
                   "created", (json_int_t)en->created, "priority", en->priority, "revision", en->revision, "ladder",
                   en->ladder, "stopped", en->stopped, "stopped_revision", en->stopped_revision, "allocate_share",
-                  (json_int_t)en->allocation.share, "ran_ms", (json_int_t)en->ran_ms);
+                  (json_int_t)en->allocation.share, "ran_ms", (json_int_t)en->ran_ms, "doublings", en->doublings);
     json_object_update(j, more);
     json_decref(more);
     return j;
@@ -159,6 +160,9 @@ static int take_ensemble(struct ensemble *en, const json_t *o, struct err *e)
         take_int(o, "stopped_revision", 0, en->revision, &en->stopped_revision, e) ||
         take_int(o, "priority", -1, PRIORITY_URGENT, &en->priority, e) ||
         take_number(o, "allocate_share", 0, share_max, &en->allocation.share, e))
+        return -(int)e->code;
+    /* Of a version whose switches all had one length it has none. */
+    if (json_object_get(o, "doublings") && take_int(o, "doublings", 0, DOUBLINGS_MAX, &en->doublings, e))
         return -(int)e->code;
     if (en->priority == PRIORITY_URGENT) /* an administrator of this node has not said so */
         en->priority = PRIORITY_HIGH;

@@ -87,6 +87,8 @@ static void advise_spacing(const struct advising *a, enum lambda component, cons
 {
     const struct alchemy_settings *al = &a->s->settings.alchemy;
     int first = -1, count = 0;
+    if (a->s->walkers) /* nobody samples what is between the ends */
+        return;
     for (int w = 1; w < al->nwindows && al->given[component]; w++)
         if (fabs(al->lambda[w][component] - al->lambda[w - 1][component]) > most + 1e-9 && count++ == 0)
             first = w;

@@ -9,6 +9,10 @@
 
 #define CHANGES_MAX 1000000 /* of lambda in one switch: each has a row in the memory of the device */
 
+/* Of the switches of a walker one in so many is made before it is known whether later ones become longer: few enough
+ * that their works can be left out. */
+enum { OF_FIRST_ROUND = 4 };
+
 void spec_read_walkers(struct spec *s, struct view v)
 {
     s->walkers = view_given(v) ? (int)view_integer(view_key(v, "walkers")) : 0;
@@ -105,6 +109,75 @@ static int read_snapshots(struct reader *r, struct spec *s, struct view v)
     return 0;
 }
 
+/* How often the longest switches are twice as long as the first. */
+static int read_doublings(struct reader *r, struct spec *s, struct view longest)
+{
+    struct switch_settings *to = &s->settings.switching;
+    uint64_t steps = 0;
+    int n = 1;
+    if (spec_cycles_of(r, longest, "switch.longest", &steps))
+        return -ERR_SPEC;
+    while (switch_steps_longer(to, n) < steps)
+        n++;
+    if (switch_steps_longer(to, n) != steps)
+        return spec_bad(r, longest, "switch.longest", "%s: expected 2, 4, 8 or so times switch.length, %.15g ps",
+                        view_text(longest), (double)switch_steps(to) * r->timestep);
+    if ((uint64_t)to->changes << n > CHANGES_MAX)
+        return spec_bad(r, longest, "switch.longest", "%s: lambda would change %llu times; expected %d times at most",
+                        view_text(longest), (unsigned long long)to->changes << n, CHANGES_MAX);
+    to->doublings = n;
+    return 0;
+}
+
+/* A file of each switch, with rows that are evenly apart from its beginning to its end. */
+static int read_slopes(struct reader *r, struct spec *s, struct view v)
+{
+    struct view every = view_key(v, "dhdl-every");
+    const struct switch_settings *to = &s->settings.switching;
+    if (!view_given(every))
+        return 0;
+    if (spec_cycles_of(r, every, "switch.dhdl-every", &s->slopes_every))
+        return -ERR_SPEC;
+    const uint64_t rows = switch_steps(to) / s->slopes_every;
+    if (s->slopes_every % (uint64_t)to->every || rows < 2 || rows * s->slopes_every != switch_steps(to))
+        return spec_bad(
+            r, every, "switch.dhdl-every",
+            "%s: expected a multiple of switch.change-every, %.15g ps, of which 2 or more are switch.length",
+            view_text(every), to->every * r->timestep);
+    return 0;
+}
+
+static bool produces_once(const struct spec *s)
+{
+    int n = 0;
+    for (int i = 0; i < s->nstages; i++)
+        n += s->stages[i].kind == STAGE_PRODUCE;
+    return n == 1 && s->stages[s->nstages - 1].kind == STAGE_PRODUCE;
+}
+
+/* Later switches may be longer. All walkers make the first quarter of their switches, and how long the others are is
+ * found from these. */
+static int read_longest(struct reader *r, struct spec *s, struct view v)
+{
+    struct view longest = view_key(v, "longest");
+    if (!view_given(longest))
+        return 0;
+    if (!produces_once(s))
+        return spec_bad(r, longest, "switch.longest", "expected a protocol that ends with its only produce stage");
+    const struct stage *last = &s->stages[s->nstages - 1];
+    const uint64_t produce = last->steps;
+    if (produce / last->switch_every < 2)
+        return spec_bad(r, longest, "switch.longest",
+                        "a walker makes one switch, so there is no later one; expected two or more in "
+                        "protocol[%d].produce, %.15g ps",
+                        s->nstages - 1, (double)produce * last->timestep);
+    const uint64_t after = produce / last->switch_every / OF_FIRST_ROUND;
+    s->lengthen.after = after ? after : 1;
+    s->allocate = (struct allocate_rule){
+        .rounds = true, .share = produce, .every = last->switch_every, .first = s->lengthen.after * last->switch_every};
+    return read_doublings(r, s, longest);
+}
+
 int spec_read_switching(struct reader *r, struct spec *s, struct view root)
 {
     struct view v = view_key(root, "switch");
@@ -121,5 +194,9 @@ int spec_read_switching(struct reader *r, struct spec *s, struct view root)
         rc = read_length(r, s, v);
     if (!rc)
         rc = read_shares(r, s, v);
-    return rc ? rc : read_snapshots(r, s, v);
+    if (!rc)
+        rc = read_slopes(r, s, v);
+    if (!rc)
+        rc = read_snapshots(r, s, v);
+    return rc ? rc : read_longest(r, s, v);
 }

@@ -153,6 +153,19 @@ static int read_production(struct estimate_request *q, struct err *e)
     return 0;
 }
 
+/* Where later switches may be longer. */
+static struct switch_pace pace_of(const struct spec *s)
+{
+    const double timestep = s->settings.integrator.timestep;
+    if (!s->lengthen.after)
+        return (struct switch_pace){0};
+    return (struct switch_pace){.first = s->lengthen.after,
+                                .later = s->allocate.share / s->allocate.every - s->lengthen.after,
+                                .doublings = s->settings.switching.doublings,
+                                .length = (double)switch_steps(&s->settings.switching) * timestep,
+                                .apart = (double)s->allocate.every * timestep};
+}
+
 int description_read(struct estimate_request *q, const struct buf *text, struct err *e)
 {
     json_error_t why;
@@ -176,6 +189,7 @@ int description_read(struct estimate_request *q, const struct buf *text, struct 
     json_t *placed = spec_placed_json(q->spec);
     q->ensemble.about.placed = q->placed = json_is_null(placed) ? NULL : json_dumps(placed, JSON_COMPACT);
     json_decref(placed);
+    q->ensemble.pace = pace_of(q->spec);
     rc = read_replicas(q, e);
     if (!rc)
         rc = read_production(q, e);

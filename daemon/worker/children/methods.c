@@ -250,6 +250,8 @@ static void take_switches(struct methods *m, const struct spec *s)
         "timesteps; free energy by BAR of the works of both ways",
         s->walkers, s->walkers, (double)produce->switch_every * timestep, (double)switch_steps(way) * timestep,
         way->every);
+    if (way->doublings)
+        buf_printf(out, "; later ones up to %.6g ps", (double)switch_steps_longer(way, way->doublings) * timestep);
     for (int i = 0; way->shares && i < s->settings.alchemy.nwindows - 1; i++)
         buf_printf(out, "%s%.6g", i ? " : " : "; time from each window to the next as ", way->shares[i]);
 }

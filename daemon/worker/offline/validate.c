@@ -129,6 +129,12 @@ static void print_switches(const struct spec *s, const struct prediction *p)
         "time of a walker %.3g ns are switches\n",
         each, p->switch_ns * 1e3, s->settings.switching.every,
         number_word(s->settings.switching.every, "timestep", "timesteps"), p->switches * p->switch_ns);
+    const double longer = ldexp(p->switch_ns, s->settings.switching.doublings), first = (double)s->lengthen.after;
+    if (first > 0)
+        printf(
+            "after the first %.0f of a walker switches may take up to %.6g ps each, if that cuts the error more: "
+            "then up to %.3g ns of the time of a walker are switches\n",
+            first, longer * 1e3, first * p->switch_ns + (p->switches - first) * longer);
 }
 
 static void print_text(const struct spec *s, const struct system *sys, const struct findings *f)

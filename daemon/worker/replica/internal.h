@@ -88,6 +88,10 @@ bool replica_switch_due(const struct replica *r, uint64_t step);
 /* Makes the switch that is due, or what is left of it, and notes its work; the replica is where it was before.
  * REPLICA_STOPPED. */
 int CO_FN replica_switch(struct replica *r, struct err *e);
+/* How often the switch of that number is twice as long as the first, which are as long as the spec says. */
+int replica_doublings(const struct replica *r, uint64_t number);
+/* Removes files of switches that the checkpoint does not have, which it goes on from. */
+int CO_FN replica_drop_slopes(struct replica *r, struct err *e);
 /* Volume moves: when a stage begins or is taken up again, after each of them, and when the stage is over. An event
  * (narrow) says where the box has no room for them (engine/system/volume_moves.h): once it is so, and at the end with
  * all counted. */

@@ -53,6 +53,7 @@ struct replica_setup {
      * again bit for bit: the replica goes on from the checkpoint before, or the beginning, with this salt, and reports
      * an event. */
     uint32_t salt;
+    int doublings;             /* how often its switches behind the first are twice as long (struct lengthen_rule) */
     struct exchange *exchange; /* of its set, which it joins; NULL: it stays in its window, whatever the spec says */
     struct load *load;         /* what it does is added here; NULL: nowhere */
     void (*report)(void *ctx, const struct replica *r, const struct replica_report *what); /* must not yield */

@@ -234,6 +234,8 @@ int CO_FN replica_restore(struct replica *r, struct err *e)
 {
     spread_checkpoints(r);
     int rc = exchange_on(r) ? restore_together(r, e) : restore_any(r, e);
+    if (!rc)
+        rc = replica_drop_slopes(r, e);
     if (!rc && r->salt < r->setup.salt && r->stage < (uint64_t)r->spec->nstages)
         return salt_anew(r, e);
     if (!rc && r->salt)

@@ -18,10 +18,23 @@ int64_t replica_clock_steps(const struct replica *r)
     return (int64_t)(timeline_timesteps(r->spec, r->stage, r->stage_step) - timeline_clock_zero(r->spec));
 }
 
+int replica_doublings(const struct replica *r, uint64_t number)
+{
+    return number < r->spec->lengthen.after ? 0 : r->setup.doublings;
+}
+
+/* Timesteps of all switches that it has done. */
+static uint64_t switched(const struct replica *r)
+{
+    const struct switch_settings *set = &r->shared->settings.switching;
+    const uint64_t plain = r->switches < r->spec->lengthen.after ? r->switches : r->spec->lengthen.after;
+    return plain * switch_steps(set) + (r->switches - plain) * switch_steps_longer(set, r->setup.doublings);
+}
+
 /* Within a switch steps go on from those of production, which come back with its state. */
 uint64_t replica_timesteps(const struct replica *r)
 {
-    return sim_step_number(r->sim) + r->switches * switch_steps(&r->shared->settings.switching);
+    return sim_step_number(r->sim) + switched(r);
 }
 
 void replica_report(const struct replica *r, struct replica_report what)
@@ -30,7 +43,7 @@ void replica_report(const struct replica *r, struct replica_report what)
         what.steps = spec_steps(r->spec, r->spec->nstages);
         what.step = spec_steps(r->spec, (int)r->stage) + r->stage_step;
         what.time = timeline_elapsed(r->spec, r->stage, r->stage_step);
-        what.switched = r->switches * switch_steps(&r->spec->settings.switching);
+        what.switched = switched(r);
     }
     if (r->sim && sim_switch(r->sim).under_way)
         what.switched += sim_switch(r->sim).steps;

@@ -25,6 +25,7 @@ struct walker_result {
     bool seeded;
     uint64_t seed;
     size_t works;
+    struct water_moves waters; /* of production; no batches where none are exchanged */
 };
 
 /* Where works are of an ensemble: what is said of that, the switches of each repeat, and its walkers. */
@@ -33,10 +34,14 @@ struct walkers_report {
     int nrepeats, nwalkers;
     const struct switching *repeats; /* [nrepeats] */
     const struct walker_result *walkers;
+    struct switch_choice choice; /* how long later switches are, */
+    struct switch_pace pace;     /* where they may be longer */
 };
 
 /* switches_json.c: results.json of works of switches; whether it has a free energy. of: NULL for works of files. */
 bool switches_write(const struct switching *s, const struct walkers_report *of, struct buf *json);
+/* lengthened_json.c: of walkers whose switches became longer, or may; of: NULL for works of files. */
+void lengthened_write(struct writer *w, const struct switching *s, const struct walkers_report *of);
 /* distributions_json.c: how many works lie where. */
 void distributions_write(struct writer *w, const struct switching *s);
 /* walkers_json.c: the walkers of an ensemble; those that are not done, in words. */
@@ -49,6 +54,8 @@ void report_verdict(struct writer *w, const struct verdict *v);
 void report_about(struct writer *w, const struct estimate_about *a);
 void report_methods(struct writer *w, const struct report *r);
 void report_watched(struct writer *w, const struct report *r);
+/* Exchange of waters in the production of a replica; nothing where there was no batch. */
+void report_waters(struct writer *w, const struct water_moves *m);
 /* What results.json calls the state of a replica. */
 extern const char *const estimate_status[];
 

@@ -132,8 +132,11 @@ const char *const estimate_status[] = {[ESTIMATE_DONE] = "ok",
                                        [ESTIMATE_RUNNING] = "running",
                                        [ESTIMATE_FAILED] = "failed",
                                        [ESTIMATE_WAITS] = "waits"};
-static void water_exchange(struct writer *w, const struct water_moves *m)
+
+void report_waters(struct writer *w, const struct water_moves *m)
 {
+    if (!m->batches)
+        return;
     jw_begin(w, "water_exchange", '{');
     jw_integer(w, "tried", m->tried);
     jw_integer(w, "moved", m->moved);
@@ -167,8 +170,7 @@ static void window(struct writer *w, const struct result *r, int repeat, int k)
     averages(w, "dhdl", x->dhdl, x->ndhdl);
     averages(w, "averages", x->averages, x->naverages);
     averages(w, "fluctuations", x->fluctuations, x->nfluctuations);
-    if (x->waters.batches)
-        water_exchange(w, &x->waters);
+    report_waters(w, &x->waters);
     jw_end(w, '}');
 }
 

@@ -141,6 +141,7 @@ static void way(struct writer *w, const struct switching *s, enum switch_way whi
     jw_integer(w, "works", works->n);
     jw_integer(w, "nonfinite", works->nonfinite);
     jw_integer(w, "incomplete", works->incomplete);
+    jw_integer(w, "other_length", works->other_length);
     if (works_length(works) > 0)
         jw_quantity(w, "length", works_length(works) * 1e-3, "nanosecond");
     else
@@ -212,6 +213,7 @@ static void switching(struct writer *w, const struct switching *s, const struct 
     }
     spread(w, s);
     advice(w, s);
+    lengthened_write(w, s, of);
     distributions_write(w, s);
     if (of)
         walkers_write(w, of);

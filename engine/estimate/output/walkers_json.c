@@ -23,6 +23,7 @@ void walkers_write(struct writer *w, const struct walkers_report *of)
         else
             jw_null(w, "seed");
         jw_integer(w, "works", x->works);
+        report_waters(w, &x->waters);
         jw_end(w, '}');
     }
     jw_end(w, ']');

@@ -17,6 +17,8 @@
 #define FAR_OUT 8.0           /* standard deviations */
 #define DISSIPATED_MOST 100.0 /* kT */
 
+#define MUCH_LESS 0.9 /* of an error: what is gained by less is not worth a longer switch */
+
 enum { POINTS = 800, SEEN = 2 };
 
 static double squared_error(double dissipated)
@@ -29,6 +31,33 @@ static double squared_error(double dissipated)
         weights += weight;
     }
     return exp(0.25 * dissipated) * weights / sum - 2;
+}
+
+/* The error of the number, in any unit, that later switches of so many doublings come to in the same time; those that
+ * stay as long as the first have the works of these too. */
+static double error_in_time(double dissipated, const struct switch_pace *pace, int doublings)
+{
+    const double time = pace->apart + ldexp(pace->length, doublings), later = (double)pace->later,
+                 works = doublings ? later : later + (double)pace->first;
+    return sqrt(squared_error(ldexp(dissipated, -doublings)) * time * later / works);
+}
+
+/* The fewest doublings that no more of them would be much better than. */
+struct switch_choice switching_doublings(const struct value_error *lag, const struct switch_pace *pace)
+{
+    const double dissipated = fmin(0.5 * lag->value, DISSIPATED_MOST);
+    struct switch_choice out = {.made = true, .dissipated = NAN};
+    if (!(lag->value > SEEN * lag->error))
+        return out;
+    out.dissipated = dissipated;
+    double least = INFINITY; /* of those that are longer */
+    for (int k = pace->doublings; k >= 0; k--) {
+        const double error = error_in_time(dissipated, pace, k);
+        if (least >= MUCH_LESS * error)
+            out.doublings = k;
+        least = fmin(least, error);
+    }
+    return out;
 }
 
 void switching_longer(struct switching *s)

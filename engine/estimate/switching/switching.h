@@ -8,6 +8,7 @@
 #define SHOAL_ENGINE_ESTIMATE_SWITCHING_SWITCHING_H
 
 #include "engine/estimate/result/result.h"
+#include "engine/estimate/switching/pace.h"
 #include "engine/series/work_table.h"
 
 /* The work of one switch, kJ/mol, by the rows of one dhdl.xvg. */
@@ -31,6 +32,7 @@ struct switch_works {
     double refused;       /* volume moves that a cut-off forbade, as the largest share of a walker */
     size_t nonfinite;     /* works left out that are no finite numbers */
     size_t incomplete;    /* switches left out that are shorter than the longest */
+    size_t other_length;  /* the same of walkers, whose switches became longer */
     size_t cut_short;     /* tables whose last line is not whole, and was left out */
     size_t slow_growth;   /* works of n that come from dH/dlambda */
     bool reversed_sign;   /* backward works came with the sign of the forward direction, as pmx writes them */
@@ -45,10 +47,12 @@ struct switch_works {
 int works_read(struct switch_works *w, char *const *paths, int n, enum switch_way way, double unit, struct err *e);
 /* Adds the works of one walker, after those of others. */
 void works_add_walker(struct switch_works *w, const struct work_table *t);
-/* Leaves out switches that are shorter than the longest, and makes kT of kJ/mol. */
-void works_scale(struct switch_works *w, double beta);
-/* ps; 0: no switch has a known length. */
+/* Leaves out switches of known lengths other than this one (ps), and makes kT of kJ/mol. */
+void works_scale(struct switch_works *w, double beta, double length);
+/* The longest, ps; 0: no switch has a known length. */
 double works_length(const struct switch_works *w);
+/* Adds those of `from` that have this length, of the same walkers. */
+void works_add_of_length(struct switch_works *w, const struct switch_works *from, double length);
 void works_close(struct switch_works *w);
 
 /* slow_growth.c: lambda goes evenly from 0 to 1, or back, from the first row to the last. SLOW_GROWTH_BEGUN: the file
@@ -80,6 +84,14 @@ struct walker_spread {
                             errors; NAN: of one end no two walkers have two works */
 };
 
+/* The number of the works of walkers before their switches became longer. It is no part of any other. */
+struct switch_earlier {
+    double length; /* ps; 0: there are none */
+    size_t n[SWITCH_WAYS];
+    struct range bar;
+    struct value_error lag;
+};
+
 struct switching {
     double temperature, beta; /* K, mol/kJ */
     struct switch_works works[SWITCH_WAYS];
@@ -90,6 +102,7 @@ struct switching {
     struct value_error lag;   /* <W_forward> + <W_backward>, kT: hysteresis */
     struct range gaussian;
     struct walker_spread spread;
+    struct switch_earlier earlier;
     double longer;            /* kT, error of BAR to expect from as many switches of twice the length; NAN: not known */
     double skew[SWITCH_WAYS]; /* of the works, in its standard errors for Gaussian works */
     struct verdict bar_verdict, gaussian_verdict;
@@ -110,6 +123,11 @@ void switching_gaussian(struct switching *s);
 void switching_walkers(struct switching *s);
 /* What twice the length would do, once BAR has its error and its verdict. */
 void switching_longer(struct switching *s);
+/* From what the first dissipate both ways together, kT. */
+struct switch_choice switching_doublings(const struct value_error *lag, const struct switch_pace *pace);
+/* How long later switches are to be, from the works of the first in kJ/mol alone (temperature and works of *first;
+ * closed here). */
+struct switch_choice switching_choose(struct switching *first, const struct switch_pace *pace);
 void switching_judge(struct switching *s);
 void switching_close(struct switching *s);
 

@@ -14,6 +14,11 @@
 #include "engine/base/gzip.h"
 #include "engine/estimate/switching/switching.h"
 
+static bool is_length(double length, double wanted)
+{
+    return fabs(length - wanted) <= 1e-6 * wanted;
+}
+
 static void add_work(struct switch_works *w, double work, double length, double coarse, int walker)
 {
     if (!isfinite(work)) {
@@ -133,7 +138,10 @@ void works_add_walker(struct switch_works *w, const struct work_table *t)
 {
     const size_t before = w->n;
     for (size_t i = 0; i < t->n; i++)
-        add_work(w, t->work[i], t->length, 0, w->walkers + 1);
+        if (isfinite(t->work[i]) || is_length(t->length[i], t->length[t->n - 1]))
+            add_work(w, t->work[i], t->length[i], 0, w->walkers + 1);
+        else
+            w->other_length++;
     w->walkers += w->n > before;
     w->cut_short += t->cut_short;
 }
@@ -240,13 +248,22 @@ double works_length(const struct switch_works *w)
     return longest;
 }
 
-void works_scale(struct switch_works *w, double beta)
+void works_add_of_length(struct switch_works *w, const struct switch_works *from, double length)
 {
-    const double longest = works_length(w);
+    for (size_t i = 0; i < from->n; i++)
+        if (is_length(from->length[i], length))
+            add_work(w, from->w[i], length, from->coarse[i], from->walker[i]);
+    w->walkers = from->walkers;
+}
+
+void works_scale(struct switch_works *w, double beta, double length)
+{
     size_t kept = 0;
     for (size_t i = 0; i < w->n; i++) {
-        if (w->length[i] > 0 && w->length[i] < longest * (1 - 1e-6)) {
+        if (w->length[i] > 0 && !is_length(w->length[i], length)) {
             w->slow_growth -= !w->walker[i];
+            w->incomplete += !w->walker[i];
+            w->other_length += w->walker[i] > 0;
             continue;
         }
         w->w[kept] = beta * w->w[i];
@@ -254,7 +271,6 @@ void works_scale(struct switch_works *w, double beta)
         w->walker[kept] = w->walker[i];
         w->length[kept++] = w->length[i];
     }
-    w->incomplete += w->n - kept;
     w->n = kept;
 }
 

@@ -15,6 +15,8 @@
 #include <jansson.h>
 
 #include "engine/estimate/estimate.h"
+#include "engine/estimate/switching/switching.h"
+#include "engine/series/switch_slopes.h"
 #include "tests/lib/near.h"
 #include "tests/lib/switch_works.h"
 
@@ -256,11 +258,40 @@ static void test_bad_files(void **state)
     assert_int_equal(e.code, ERR_MISSING_FILE);
 }
 
+/* What the program writes along its own switches: the integral is the work, however the work was done in between. */
+static void test_own_slopes(void **state)
+{
+    (void)state;
+    static const double work[] = {0, 3.25, -7.5, 40, 41.25, 12.125};
+    enum { N = sizeof work / sizeof *work };
+    for (enum switch_way way = 0; way < SWITCH_WAYS; way++) {
+        struct buf text = {0};
+        struct err e = {0};
+        struct slow_growth s;
+        switch_slopes_file(&text, 310.5, 12.5, way, work, N);
+        assert_int_equal(buf_write_file(works_forward_file, text.data, text.len, &e), 0);
+        assert_int_equal(slow_growth_read(&s, works_forward_file, way, &e), 0);
+        near(s.work, work[N - 1], 1e-6);
+        near(s.length, 12.5, 1e-9);
+        near(s.temperature, 310.5, 1e-9);
+        assert_true(s.begin == 0);
+        assert_int_equal(slow_growth_read(&s, works_forward_file, !way, &e), -ERR_UNSUPPORTED);
+        buf_free(&text);
+    }
+    char name[SWITCH_SLOPES_NAME];
+    uint64_t number;
+    switch_slopes_name(name, 123456);
+    assert_string_equal(name, "switch_123456.xvg");
+    assert_true(switch_slopes_number("switch_00017.xvg", &number) && number == 17);
+    assert_false(switch_slopes_number("switch_00017.xvg.tmp", &number) || switch_slopes_number("work.tsv", &number) ||
+                 switch_slopes_number("switch_.xvg", &number));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_pmx),     cmocka_unit_test(test_copies),    cmocka_unit_test(test_slow_growth),
-        cmocka_unit_test(test_headers), cmocka_unit_test(test_bad_files),
+        cmocka_unit_test(test_headers), cmocka_unit_test(test_bad_files), cmocka_unit_test(test_own_slopes),
     };
     return cmocka_run_group_tests(tests, works_begin, works_end);
 }

@@ -219,10 +219,13 @@ static void test_spread(void **state)
 /* The walkers of both ends after n switches each. */
 static void solve(struct switching *s, double w[2 * WALKERS][MOST_LOOKS], size_t n)
 {
+    static double all_20[MOST_LOOKS];
+    for (int k = 0; k < MOST_LOOKS; k++)
+        all_20[k] = 20;
     *s = (struct switching){.temperature = WORKS_TEMPERATURE, .beta = 1 / WORKS_KT};
     for (int i = 0; i < 2 * WALKERS; i++) {
         const enum switch_way way = i < WALKERS ? SWITCH_FORWARD : SWITCH_BACKWARD;
-        const struct work_table t = {.length = 20, .way = way, .n = n, .work = w[i]};
+        const struct work_table t = {.length = all_20, .way = way, .n = n, .work = w[i]};
         works_add_walker(s->works + way, &t);
     }
     switching_solve(s);
@@ -345,7 +348,7 @@ static void test_tables(void **state)
     assert_string_equal(text.data, TABLE "2.0000\tbackward\t-1.250000\n");
     assert_int_equal(buf_write_file(path, text.data, text.len, &e), 0);
     assert_int_equal(work_table_read(&t, "t", path, WORK_TABLE_ALL, &e), 0);
-    assert_true(t.n == 1 && t.way == SWITCH_BACKWARD && t.temperature == 300 && t.length == 5);
+    assert_true(t.n == 1 && t.way == SWITCH_BACKWARD && t.temperature == 300 && t.length[0] == 5);
     assert_true(t.time[0] == 2 && t.work[0] == -1.25);
     work_table_close(&t);
     buf_free(&text);

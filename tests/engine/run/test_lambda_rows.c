@@ -122,9 +122,33 @@ static void test_between(void **state)
     expect_middle(2, (double[]){1e6, 1e-6}, 1);
 }
 
+/* Of a switch that is longer by two doublings every fourth row is one of the plain switch, bit for bit; the others are
+ * evenly in between. */
+static void test_doublings(void **state)
+{
+    (void)state;
+    enum { CHANGES = 7, FINE = 4 };
+    double shares[] = {1, 3};
+    struct alchemy_settings alchemy = mixture_alchemy(ALCHEMY_DECOUPLE, WINDOWS, bonded_moves);
+    struct lambda_rows windows = lambda_rows_of(&alchemy), plain = rows_between(CHANGES, shares);
+    const struct switch_settings to = {.changes = CHANGES, .every = 10, .shares = shares, .doublings = 2};
+    struct lambda_rows rows = lambda_rows_between(&windows, &to);
+    assert_int_equal(rows.n, FINE * CHANGES + 1);
+    for (int k = 0; k < rows.n; k++)
+        for (int c = 0; c < LAMBDA_COUNT; c++) {
+            const int row = k / FINE, next = row + (k % FINE > 0);
+            const double before = plain.lambda[row][c], after = plain.lambda[next][c];
+            near(rows.lambda[k][c], before + (after - before) * (k % FINE) / FINE, k % FINE ? 1e-15 : 0);
+        }
+    lambda_rows_close(&rows);
+    lambda_rows_close(&plain);
+    lambda_rows_close(&windows);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_restraint_follows), cmocka_unit_test(test_restraint_moves),
-                                       cmocka_unit_test(test_no_ladder), cmocka_unit_test(test_between)};
+                                       cmocka_unit_test(test_no_ladder), cmocka_unit_test(test_between),
+                                       cmocka_unit_test(test_doublings)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
