@@ -4,9 +4,10 @@
 nvt: kinetic energies against their gamma distribution, potential energies of two temperatures against each other (Boltzmann factors);
 npt: volumes of two pressures against each other; and the density at the lower one.
 
-usage: sampling.py nvt|npt SHOAL_WORKER [--device D] [--time NS] [--replicas N] [--mesh-every N]
+usage: sampling.py nvt|npt SHOAL_WORKER [--device D] [--time NS] [--replicas N] [--timestep FS] [--mesh-every N]
 --time: of each replica's production, ns. --replicas: of each of the two states. --mesh-every: timesteps
-from one with the mesh to the next, 1 or 2. Minutes on a GPU, hours on a small machine;
+from one with the mesh to the next, 1 or 2. Mean potential energies are printed, too: they show what a longer --timestep
+does. Minutes on a GPU, hours on a small machine;
 tests/bench/LOG.md keeps outcomes.
 """
 import argparse
@@ -36,7 +37,7 @@ nonbonded:
   cutoff: 0.9 nm
   vdw: {{modifier: potential-switch, switch-start: 0.8 nm, dispersion-correction: energy-pressure}}
   coulomb: {{modifier: potential-shift, grid-spacing: 0.12 nm, order: 4, tolerance: 1e-5}}
-integrator: {{method: langevin-middle, timestep: 2 fs, temperature: {temperature} K, friction: 2 /ps, seed: 2026, mesh-every: {mesh}}}
+integrator: {{method: langevin-middle, timestep: {timestep:g} fs, temperature: {temperature} K, friction: 2 /ps, seed: 2026, mesh-every: {mesh}}}
 barostat: {{method: monte-carlo, pressure: {pressure} bar, every: {move} steps}}
 protocol:
   - minimize: {{steps: 100}}
@@ -114,19 +115,23 @@ def hold_kinetic(values, temperature, freedom):
     verdict(f"chi-square of kinetic energies at {temperature} K, {BINS} bins", chi2, BINS - 1, math.sqrt(2 * (BINS - 1)))
 
 
-def hold_density(volumes):
-    density = [WATERS * GRAM / 0.602214076 / v for v in volumes]
-    n = len(density)
-    blocks = [density[k * n // BLOCKS:(k + 1) * n // BLOCKS] for k in range(BLOCKS)]
+def mean_of_blocks(values):
+    """And its error."""
+    n = len(values)
+    blocks = [values[k * n // BLOCKS:(k + 1) * n // BLOCKS] for k in range(BLOCKS)]
     means = [sum(b) / len(b) for b in blocks]
     mean = sum(means) / BLOCKS
-    error = math.sqrt(sum((m - mean) ** 2 for m in means) / BLOCKS / (BLOCKS - 1))
+    return mean, math.sqrt(sum((m - mean) ** 2 for m in means) / BLOCKS / (BLOCKS - 1))
+
+
+def hold_density(volumes):
+    mean, error = mean_of_blocks([WATERS * GRAM / 0.602214076 / v for v in volumes])
     verdict("density of SPC/E at 298.15 K and 1 bar, kg/m^3", mean, DENSITY, math.hypot(error, DENSITY_OFF / 3))
 
 
 # ---- runs
 
-def write(folder, ensemble, temperature, pressure, time, replicas, mesh):
+def write(folder, o, temperature, pressure):
     """The inputs of one state."""
     inputs = os.path.join(folder, "input")
     os.makedirs(inputs)
@@ -134,8 +139,9 @@ def write(folder, ensemble, temperature, pressure, time, replicas, mesh):
     make_box.write(os.path.join(inputs, "water.gro"), "water", molecules, edge)
     with open(os.path.join(HERE, "../../examples/water/spce.top"), encoding="utf-8") as f:
         topology = re.sub(r"(?m)^SOL \d+$", f"SOL {WATERS}", f.read())
-    spec = SPEC.format(name=ensemble, ensemble=ensemble, temperature=temperature, pressure=pressure, time=time,
-                       rest=min(100, max(10, time / 5)), replicas=replicas, mesh=mesh, move=25 + 25 % mesh)
+    time = 1000 * o.time
+    spec = SPEC.format(name=o.ensemble, ensemble=o.ensemble, temperature=temperature, pressure=pressure, timestep=o.timestep, time=time,
+                       rest=min(100, max(10, time / 5)), replicas=2 * o.replicas, mesh=o.mesh_every, move=25 + 25 % o.mesh_every)
     for name, text in (("spce.top", topology), ("spec.yaml", spec)):
         with open(os.path.join(inputs, name), "w", encoding="utf-8") as f:
             f.write(text)
@@ -145,7 +151,7 @@ def run(o, folder):
     """Both states at once; of each the columns of its replicas' energies, {legend: values}, one after the other."""
     folders = [os.path.join(folder, str(k)) for k in range(2)]
     for path, state in zip(folders, STATES[o.ensemble]):
-        write(path, o.ensemble, *state, 1000 * o.time, 2 * o.replicas, o.mesh_every)
+        write(path, o, *state)
     worker = Worker(o.worker, "--device", o.device)
     for number in range(2 * o.replicas):
         worker.send(type="start", set=number, ensemble="e", directory=folders[number % 2], windows=1, attempt=0,
@@ -176,6 +182,7 @@ def main():
     options.add_argument("--device", default="cpu:2")
     options.add_argument("--time", type=float, default=0.5)
     options.add_argument("--replicas", type=int, default=2)
+    options.add_argument("--timestep", type=float, default=2, metavar="FS")
     options.add_argument("--mesh-every", type=int, default=1, choices=(1, 2))
     o = options.parse_args()
     if 1000 * o.time / 0.6 * o.replicas < 2 * BLOCKS:
@@ -183,6 +190,9 @@ def main():
     (t0, p0), (t1, p1) = STATES[o.ensemble]
     with tempfile.TemporaryDirectory() as folder:
         found = run(o, folder)
+    for columns, (temperature, pressure) in zip(found, STATES[o.ensemble]):
+        mean, error = (x / WATERS for x in mean_of_blocks(columns["Potential"]))
+        print(f"potential energy of a water at {temperature} K, {pressure} bar: {mean:.4f} +- {error:.4f} kJ/mol")
     if o.ensemble == "nvt":
         for columns, temperature in zip(found, (t0, t1)):
             hold_kinetic(columns["Kinetic En."], temperature, FREEDOM)
