@@ -130,7 +130,7 @@ def outputs(directory, windows):
 def check_hello(worker):
     hello = worker.hello
     assert hello["type"] == "hello" and hello["device"] == "cpu:2" and hello["slots"] == 2, hello
-    assert hello["protocol"] == 4
+    assert hello["protocol"] == 5
     assert hello["pid"] == worker.process.pid and hello["version"], hello
     assert re.fullmatch(r"cpu \w+, build [0-9a-f]{8}", hello["model"]), hello
 
