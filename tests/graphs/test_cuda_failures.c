@@ -178,6 +178,9 @@ static void test_of_several(void **state)
     assert_true(dev_lost(&d[CARDS].base));
     assert_int_equal(cuda_mark(&d[0].base, &lane[0], &mark, &e), 0);
     assert_int_equal(current, 0);
+    assert_int_equal(cuda_make_current(&d[1].base, &e), 0); /* before a library's call */
+    assert_int_equal(current, 1);
+    assert_int_equal(cuda_make_current(&d[CARDS].base, &e), -ERR_DEVICE);
 }
 
 #define assert_lost(call)                                                                                              \
