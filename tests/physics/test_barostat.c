@@ -308,9 +308,9 @@ static double pair_energy(double r)
     return 4 * pair_epsilon * (s6 * s6 - s6 - end6 * end6 + end6);
 }
 
-/* Means of volume and energy by definition: p(V) ~ V (V + g) exp(-PV / kT) above the smallest box, g the integral of
- * exp(-u / kT) - 1 over the sphere of the cut-off. */
-static void pair_means(double pressure, double kt, double *volume, double *energy)
+/* Means of volume and energy by definition: p(V) ~ V (V + g) exp(-PV / kT) above the box of the least edge, g the
+ * integral of exp(-u / kT) - 1 over the sphere of the cut-off. */
+static void pair_means(double least, double pressure, double kt, double *volume, double *energy)
 {
     const double dr = 1e-4, dv = 1e-3;
     double g = 0, ug = 0, z = 0, v_sum = 0, u_sum = 0;
@@ -319,7 +319,7 @@ static void pair_means(double pressure, double kt, double *volume, double *energ
         g += shell * (exp(-u / kt) - 1);
         ug += u / kt < 600 ? shell * u * exp(-u / kt) : 0;
     }
-    for (double v = pow(2 * pair_cutoff, 3) + dv / 2; pressure * v < 40 * kt; v += dv) {
+    for (double v = pow(least, 3) + dv / 2; pressure * v < 40 * kt; v += dv) {
         const double w = v * exp(-pressure * v / kt);
         z += w * (v + g);
         v_sum += w * (v + g) * v;
@@ -355,7 +355,7 @@ static void test_pair(void **state)
     struct system *s = pair();
     struct toy t = toy_open(s, &set, 0);
     struct err e = {0};
-    pair_means(pressure, kt, &volume, &energy);
+    pair_means(sim_box_room(t.sim).least, pressure, kt, &volume, &energy);
     assert_int_equal(sim_thermalize(t.sim, &e), 0);
     for (int b = -1; b < PAIR_BLOCKS; b++) {
         double mean[2] = {0};
