@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The Monte Carlo barostat on an ideal gas: N molecules at pressure P have p(V) ~ V^N exp(-P V / kT), a gamma
- * distribution with mean (N + 1) kT/P and variance (N + 1) (kT/P)^2.
+ * distribution with mean (N + 1) kT/P and variance (N + 1) (kT/P)^2. And on a pair that attracts.
  */
 #undef NDEBUG
 #include <math.h>
@@ -9,6 +9,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -295,12 +296,102 @@ static void test_few_molecules(void **state)
     few(9);
 }
 
+/* ---- a pair that attracts, with a move after every timestep ---- */
+
+enum { PAIR_BLOCKS = 20, PAIR_MOVES = 1800 };
+
+static const double pair_sigma = 0.35, pair_epsilon = 10, pair_cutoff = 0.6; /* nm, kJ/mol, nm */
+
+static double pair_energy(double r)
+{
+    const double s6 = pow(pair_sigma / r, 6), end6 = pow(pair_sigma / pair_cutoff, 6);
+    return 4 * pair_epsilon * (s6 * s6 - s6 - end6 * end6 + end6);
+}
+
+/* Means of volume and energy by definition: p(V) ~ V (V + g) exp(-PV / kT) above the box of the least edge, g the
+ * integral of exp(-u / kT) - 1 over the sphere of the cut-off. */
+static void pair_means(double least, double pressure, double kt, double *volume, double *energy)
+{
+    const double dr = 1e-4, dv = 1e-3;
+    double g = 0, ug = 0, z = 0, v_sum = 0, u_sum = 0;
+    for (double r = dr / 2; r < pair_cutoff; r += dr) {
+        const double u = pair_energy(r), shell = 4 * M_PI * r * r * dr;
+        g += shell * (exp(-u / kt) - 1);
+        ug += u / kt < 600 ? shell * u * exp(-u / kt) : 0;
+    }
+    for (double v = pow(least, 3) + dv / 2; pressure * v < 40 * kt; v += dv) {
+        const double w = v * exp(-pressure * v / kt);
+        z += w * (v + g);
+        v_sum += w * (v + g) * v;
+        u_sum += w * ug;
+    }
+    *volume = v_sum / z;
+    *energy = u_sum / z;
+}
+
+static struct system *pair(void)
+{
+    struct system *s = toy_system(2, 1.6);
+    const double s6 = pow(pair_sigma, 6);
+    s->x[1][0] = 0.4;
+    s->lj[0] = (struct lj){4 * pair_epsilon * s6, 4 * pair_epsilon * s6 * s6};
+    return s;
+}
+
+/* Moves change forces between timesteps, while velocities lack half a kick by forces of before. With moves as often and
+ * as large as can be that is an error of a percent: of 20 million moves volumes were 0.9 % too large, and attraction
+ * was 7 % too weak; with a 25th of them it was not seen (docs/theory.md). Here it is in the room. */
+static void test_pair(void **state)
+{
+    struct settings set = toy_settings();
+    const double kt = UNIT_R * set.integrator.temperature, pressure = 2.33;
+    double volume, energy, sum[2] = {0}, squares[2] = {0}, box[BOX_SIZE], du;
+    set.integrator.kind = INTEGRATOR_LANGEVIN_MIDDLE;
+    set.integrator.timestep = 0.004;
+    set.integrator.friction = 2;
+    set.nonbonded.vdw_modifier = VDW_POTENTIAL_SHIFT;
+    set.nonbonded.vdw_cutoff = set.nonbonded.coulomb_cutoff = pair_cutoff;
+    set.barostat = (struct barostat_settings){.on = true, .pressure = pressure * UNIT_BAR, .every = 1};
+    struct system *s = pair();
+    struct toy t = toy_open(s, &set, 0);
+    struct err e = {0};
+    pair_means(sim_box_room(t.sim).least, pressure, kt, &volume, &energy);
+    assert_int_equal(sim_thermalize(t.sim, &e), 0);
+    for (int b = -1; b < PAIR_BLOCKS; b++) {
+        double mean[2] = {0};
+        for (int i = 0; i < PAIR_MOVES; i++) {
+            toy_run(t.sim, SIM_STEP, 1);
+            toy_run(t.sim, SIM_BAROSTAT, 1);
+            if (b < 0)
+                continue;
+            assert_int_equal(sim_get(t.sim, NULL, NULL, box, &e), 0);
+            mean[0] += box_volume(box) / volume / PAIR_MOVES;
+            if (i % 10 == 0)
+                mean[1] += toy_sample(t.sim, &du).potential / energy / (PAIR_MOVES / 10);
+        }
+        if (b < 0)
+            sim_tune_volume(t.sim, false);
+        for (int k = 0; k < 2 && b >= 0; k++) {
+            sum[k] += mean[k] / PAIR_BLOCKS;
+            squares[k] += mean[k] * mean[k] / PAIR_BLOCKS;
+        }
+    }
+    for (int k = 0; k < 2; k++) {
+        const double error = sqrt((squares[k] - sum[k] * sum[k]) / (PAIR_BLOCKS - 1));
+        printf("%s: %.4f +- %.4f of the expected one\n", k ? "energy" : "volume", sum[k], error);
+        assert_true(error < (k ? 0.15 : 0.03));
+        assert_true(fabs(sum[k] - 1) < 4 * error + (k ? 0.07 : 0.009));
+    }
+    toy_close(&t);
+    toy_system_free(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_ideal_gas),     cmocka_unit_test(test_shapes),
         cmocka_unit_test(test_smallest_box),  cmocka_unit_test(test_larger_than_the_volume),
-        cmocka_unit_test(test_few_molecules),
+        cmocka_unit_test(test_few_molecules), cmocka_unit_test(test_pair),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
