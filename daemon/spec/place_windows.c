@@ -98,11 +98,23 @@ static int place(const struct spec *s, const char *text, const struct pilot *p, 
     return rc;
 }
 
+/* Across a window without samples the path would go straight, whatever its corners are. */
+static int check_whole(const struct pilot *p, struct err *e)
+{
+    for (int i = 0; i < p->path.nsteps; i++)
+        if (p->steps[i].to > p->steps[i].from + 1)
+            return err_set(e, ERR_ESTIMATE, "window %d of the pilot has no samples; expected some of all windows",
+                           p->steps[i].from + 1);
+    return 0;
+}
+
 int spec_place_windows(const struct spec *pilot, const char *text, const json_t *results, struct buf *out,
                        struct buf *said, struct err *e)
 {
     struct pilot p = {0};
     int rc = pilot_read(&p, results, e);
+    if (!rc)
+        rc = check_whole(&p, e);
     if (!rc)
         rc = place(pilot, text, &p, out, said, e);
     pilot_close(&p);

@@ -49,6 +49,8 @@ int works_read(struct switch_works *w, char *const *paths, int n, enum switch_wa
 void works_add_walker(struct switch_works *w, const struct work_table *t);
 /* Leaves out switches of known lengths other than this one (ps), and makes kT of kJ/mol. */
 void works_scale(struct switch_works *w, double beta, double length);
+/* Whether a switch of one length (ps) counts as one of the other. */
+bool works_of_length(double length, double other);
 /* The longest, ps; 0: no switch has a known length. */
 double works_length(const struct switch_works *w);
 /* Adds those of `from` that have this length, of the same walkers. */

@@ -14,7 +14,7 @@
 #include "engine/base/gzip.h"
 #include "engine/estimate/switching/switching.h"
 
-static bool is_length(double length, double wanted)
+bool works_of_length(double length, double wanted)
 {
     return fabs(length - wanted) <= 1e-6 * wanted;
 }
@@ -138,7 +138,7 @@ void works_add_walker(struct switch_works *w, const struct work_table *t)
 {
     const size_t before = w->n;
     for (size_t i = 0; i < t->n; i++)
-        if (isfinite(t->work[i]) || is_length(t->length[i], t->length[t->n - 1]))
+        if (isfinite(t->work[i]) || works_of_length(t->length[i], t->length[t->n - 1]))
             add_work(w, t->work[i], t->length[i], 0, w->walkers + 1);
         else
             w->other_length++;
@@ -251,7 +251,7 @@ double works_length(const struct switch_works *w)
 void works_add_of_length(struct switch_works *w, const struct switch_works *from, double length)
 {
     for (size_t i = 0; i < from->n; i++)
-        if (is_length(from->length[i], length))
+        if (works_of_length(from->length[i], length))
             add_work(w, from->w[i], length, from->coarse[i], from->walker[i]);
     w->walkers = from->walkers;
 }
@@ -260,7 +260,7 @@ void works_scale(struct switch_works *w, double beta, double length)
 {
     size_t kept = 0;
     for (size_t i = 0; i < w->n; i++) {
-        if (w->length[i] > 0 && !is_length(w->length[i], length)) {
+        if (w->length[i] > 0 && !works_of_length(w->length[i], length)) {
             w->slow_growth -= !w->walker[i];
             w->incomplete += !w->walker[i];
             w->other_length += w->walker[i] > 0;

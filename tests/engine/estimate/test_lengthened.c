@@ -221,21 +221,43 @@ static void put_table(int i, int first, int later, uint64_t *seed)
     buf_free(&text);
 }
 
-/* later: of walkers of end A, and of end B. */
-static json_t *results(int first, int later_a, int later_b)
+static struct estimate_replica replicas[2 * WALKERS];
+static struct buf integrals[2]; /* of the last results, as pmx has them */
+
+/* later: of walkers of end A, and of end B; what was decided in `pace`. */
+static json_t *results_of_pace(const struct switch_pace *of, int first, int later_a, int later_b)
 {
-    static struct estimate_replica replicas[2 * WALKERS];
     struct buf json = {0};
     uint64_t seed = 17;
     for (int i = 0; i < 2 * WALKERS; i++)
         put_table(i, first, i < WALKERS ? later_a : later_b, &seed);
-    const struct estimate_ensemble q = {
-        .directory = folder, .set = &settings, .repeats = 1, .walkers = WALKERS, .pace = pace, .replicas = replicas};
+    for (int i = 0; i < 2; i++)
+        buf_free(&integrals[i]);
+    const struct estimate_ensemble q = {.directory = folder,
+                                        .set = &settings,
+                                        .repeats = 1,
+                                        .walkers = WALKERS,
+                                        .pace = *of,
+                                        .replicas = replicas,
+                                        .integrals = integrals};
     estimate_ensemble(&q, &json);
     json_t *r = json_loadb(json.data, json.len, 0, NULL);
     assert_non_null(r);
     buf_free(&json);
     return r;
+}
+
+static json_t *results(int first, int later_a, int later_b)
+{
+    return results_of_pace(&pace, first, later_a, later_b);
+}
+
+static int lines(const struct buf *text)
+{
+    int n = 0;
+    for (size_t i = 0; i < text->len; i++)
+        n += text->data[i] == '\n';
+    return n;
 }
 
 static void test_files(void **state)
@@ -257,6 +279,43 @@ static void test_files(void **state)
     assert_true(works_number(r, "switching.earlier.free_energy.kT.error") > 2 * works_total(r, 0, "error"));
     assert_int_equal((int)works_number(r, "switching.lengthened.doublings"), 2);
     assert_int_equal((int)works_number(r, "switching.lengthened.after"), FIRST);
+    json_decref(r);
+}
+
+/* What programs read that know of no lengths is of one. */
+static void test_integrals(void **state)
+{
+    (void)state;
+    json_decref(results(FIRST, LATER, LATER));
+    for (int end = 0; end < 2; end++) {
+        assert_int_equal(lines(&integrals[end]), WALKERS * LATER);
+        assert_non_null(strstr(integrals[end].data, "/work.tsv:9.0000 "));
+        assert_null(strstr(integrals[end].data, "/work.tsv:8.0000 "));
+    }
+    json_decref(results(FIRST, LATER, 0)); /* the number is that of the first */
+    for (int end = 0; end < 2; end++)
+        assert_int_equal(lines(&integrals[end]), WALKERS * FIRST);
+}
+
+/* What was decided is said, whatever the first works are now: a walker was retried, or has failed since. */
+static void test_decided(void **state)
+{
+    (void)state;
+    struct switch_pace decided = pace;
+    decided.decided = true;
+    json_t *r = results_of_pace(&decided, FIRST, 0, 0);
+    assert_int_equal((int)works_number(r, "switching.lengthened.doublings"), 0);
+    near(works_number(r, "switching.lengthened.length.magnitude"), 0.01, 1e-12);
+    assert_null(strstr(json_string_value(works_at(r, "switching.lengthened.text")), "because"));
+    json_decref(r);
+    decided.chosen = 2;
+    r = results_of_pace(&decided, FIRST, LATER, LATER);
+    assert_non_null(strstr(json_string_value(works_at(r, "switching.lengthened.text")), "because that cuts the error"));
+    json_decref(r);
+    replicas[0].kind = ESTIMATE_FAILED;
+    r = results_of_pace(&decided, FIRST - 1, 0, 0);
+    replicas[0].kind = ESTIMATE_DONE;
+    assert_int_equal((int)works_number(r, "switching.lengthened.doublings"), 2);
     json_decref(r);
 }
 
@@ -284,6 +343,7 @@ static void test_files_so_far(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_choice), cmocka_unit_test(test_calibration),
-                                       cmocka_unit_test(test_files), cmocka_unit_test(test_files_so_far)};
+                                       cmocka_unit_test(test_files), cmocka_unit_test(test_integrals),
+                                       cmocka_unit_test(test_decided), cmocka_unit_test(test_files_so_far)};
     return cmocka_run_group_tests(tests, begin, end);
 }
