@@ -57,14 +57,15 @@ static int put_spacing(const struct alchemy_settings *a, const struct pilot *p, 
     return rc;
 }
 
-static int put_placed(const char *file, const char *text, const char *windows, struct buf *out, struct err *e)
+static int put_placed(const char *file, const char *text, size_t len, const char *windows, struct buf *out,
+                      struct err *e)
 {
     struct node *root = NULL;
     struct buf entry = {0};
-    const size_t len = strlen(text);
     if (node_parse(&root, file, text, len, e))
         return -(int)e->code;
     const struct node *ladder = node_get(node_get(root, "alchemy"), "ladder");
+    const int line = ladder->line;
     bool put = ladder->kind == NODE_MAP;
     buf_printf(&entry, put ? "placed: %s" : "{placed: %s}", windows);
     if (put)
@@ -73,7 +74,15 @@ static int put_placed(const char *file, const char *text, const char *windows, s
         put = edit_word(out, text, len, ladder->at, "auto", entry.data);
     buf_free(&entry);
     node_free(root);
-    return put ? 0 : err_set(e, ERR_SPEC, "%s: alchemy.ladder: expected auto in one word in one place", file);
+    return put ? 0 : err_set(e, ERR_SPEC, "%s:%d: alchemy.ladder: expected auto in one word in one place", file, line);
+}
+
+int spec_check_placing(const char *file, const char *text, size_t len, struct err *e)
+{
+    struct buf out = {0};
+    int rc = put_placed(file, text, len, "{}", &out, e);
+    buf_free(&out);
+    return rc;
 }
 
 static int place(const struct spec *s, const char *text, const struct pilot *p, struct buf *out, struct buf *said,
@@ -86,7 +95,7 @@ static int place(const struct spec *s, const char *text, const struct pilot *p, 
     if (!rc)
         rc = put_spacing(a, p, &new, &windows, e);
     if (!rc)
-        rc = put_placed(s->file, text, windows.data, out, e);
+        rc = put_placed(s->file, text, strlen(text), windows.data, out, e);
     if (!rc)
         buf_printf(
             said,

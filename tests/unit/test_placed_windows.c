@@ -97,6 +97,14 @@ static void not_placed(void **state)
     json_decref(json);
 }
 
+/* What could not be put into the text is not found out when the pilot has run. */
+static void into_no_text(void **state)
+{
+    (void)state;
+    refused(OF("  ladder: >-\n    auto\n", FOUR),
+            SPEC("5: alchemy.ladder: expected auto in one word in one place"));
+}
+
 /* Neither longer than asked for, nor with what only the whole has. */
 static void what_a_pilot_has(void **state)
 {
@@ -156,7 +164,7 @@ static void what_cannot_be(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(into_the_text), cmocka_unit_test(not_placed),     cmocka_unit_test(what_a_pilot_has),
+        cmocka_unit_test(into_the_text), cmocka_unit_test(not_placed), cmocka_unit_test(into_no_text), cmocka_unit_test(what_a_pilot_has),
         cmocka_unit_test(placed_counts), cmocka_unit_test(what_cannot_be),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
