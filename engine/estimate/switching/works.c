@@ -19,9 +19,10 @@ bool works_of_length(double length, double wanted)
     return fabs(length - wanted) <= 1e-6 * wanted;
 }
 
+/* One of a walker that is no finite number is kept until it is known whether it is of the length that counts. */
 static void add_work(struct switch_works *w, double work, double length, double coarse, int walker)
 {
-    if (!isfinite(work)) {
+    if (!isfinite(work) && !walker) {
         w->nonfinite++;
         return;
     }
@@ -136,13 +137,11 @@ static int read_slow_growth(struct switch_works *w, const char *path, enum switc
 
 void works_add_walker(struct switch_works *w, const struct work_table *t)
 {
-    const size_t before = w->n;
-    for (size_t i = 0; i < t->n; i++)
-        if (isfinite(t->work[i]) || works_of_length(t->length[i], t->length[t->n - 1]))
-            add_work(w, t->work[i], t->length[i], 0, w->walkers + 1);
-        else
-            w->other_length++;
-    w->walkers += w->n > before;
+    const int walker = w->walkers + 1;
+    for (size_t i = 0; i < t->n; i++) {
+        add_work(w, t->work[i], t->length[i], 0, walker);
+        w->walkers = isfinite(t->work[i]) ? walker : w->walkers;
+    }
     w->cut_short += t->cut_short;
 }
 
@@ -171,13 +170,13 @@ struct first_works {
 
 enum { FIRST_WORKS = 4 };
 
+/* By their bits: some are no numbers. */
 static int by_works(const void *a, const void *b)
 {
     const struct first_works *x = a, *y = b;
-    for (size_t i = 0; i < x->n && i < y->n; i++)
-        if (x->w[i] != y->w[i])
-            return x->w[i] < y->w[i] ? -1 : 1;
-    return (x->n > y->n) - (x->n < y->n);
+    const size_t n = x->n < y->n ? x->n : y->n;
+    const int order = n ? memcmp(x->w, y->w, n * sizeof *x->w) : 0;
+    return order ? order : (x->n > y->n) - (x->n < y->n);
 }
 
 static bool are_copies(const struct first_works *a, const struct first_works *b)
@@ -244,7 +243,8 @@ double works_length(const struct switch_works *w)
 {
     double longest = 0;
     for (size_t i = 0; i < w->n; i++)
-        longest = fmax(longest, w->length[i]);
+        if (isfinite(w->w[i]))
+            longest = fmax(longest, w->length[i]);
     return longest;
 }
 
@@ -264,6 +264,10 @@ void works_scale(struct switch_works *w, double beta, double length)
             w->slow_growth -= !w->walker[i];
             w->incomplete += !w->walker[i];
             w->other_length += w->walker[i] > 0;
+            continue;
+        }
+        if (!isfinite(w->w[i])) {
+            w->nonfinite++;
             continue;
         }
         w->w[kept] = beta * w->w[i];

@@ -201,6 +201,8 @@ static int end(void **state)
     return works_end(state) || system(command);
 }
 
+static int lost; /* of the first switches of a walker of end A: they blow up */
+
 /* Of a walker: first works that dissipate 8 kT each, and so many that are four times as long. */
 static void put_table(int i, int first, int later, uint64_t *seed)
 {
@@ -215,7 +217,8 @@ static void put_table(int i, int first, int later, uint64_t *seed)
     for (int k = 0; k < first + later; k++) {
         if (k == first)
             work_table_length(&text, 40);
-        work_table_row(&text, k + 1, way, WORKS_KT * gaussian(k < first ? 8 : 2, way, seed));
+        const double work = WORKS_KT * gaussian(k < first ? 8 : 2, way, seed);
+        work_table_row(&text, k + 1, way, way == SWITCH_FORWARD && k < lost ? NAN : work);
     }
     assert_int_equal(buf_write_file(path, text.data, text.len, &e), 0);
     buf_free(&text);
@@ -340,10 +343,40 @@ static void test_files_so_far(void **state)
     json_decref(r);
 }
 
+static bool says_nonfinite(const json_t *r)
+{
+    const json_t *reason;
+    size_t i;
+    json_array_foreach (works_at(r, "verdict.reasons"), i, reason)
+        if (!strcmp(json_string_value(json_object_get(reason, "code")), "nonfinite"))
+            return true;
+    return false;
+}
+
+/* Switches that blew up are missing in the number of their length, also when longer ones have begun at one end. */
+static void test_lost(void **state)
+{
+    (void)state;
+    static const struct {
+        int later_a, later_b, lost, other; /* of a walker */
+    } tried[] = {{0, 0, 1, 0}, {3, 0, 1, 3}, {LATER, LATER, 0, FIRST}};
+    lost = 1;
+    for (size_t i = 0; i < sizeof tried / sizeof *tried; i++) {
+        json_t *r = results(FIRST, tried[i].later_a, tried[i].later_b);
+        assert_int_equal((int)works_number(r, "switching.forward.nonfinite"), WALKERS * tried[i].lost);
+        assert_int_equal((int)works_number(r, "switching.forward.other_length"), WALKERS * tried[i].other);
+        assert_true(says_nonfinite(r) == (tried[i].lost > 0));
+        assert_int_equal((int)works_number(r, "switching.spread.walkers"), 2 * WALKERS);
+        json_decref(r);
+    }
+    lost = 0;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_choice), cmocka_unit_test(test_calibration),
                                        cmocka_unit_test(test_files), cmocka_unit_test(test_integrals),
-                                       cmocka_unit_test(test_decided), cmocka_unit_test(test_files_so_far)};
+                                       cmocka_unit_test(test_decided), cmocka_unit_test(test_lost),
+                                       cmocka_unit_test(test_files_so_far)};
     return cmocka_run_group_tests(tests, begin, end);
 }
