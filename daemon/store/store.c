@@ -20,9 +20,10 @@
 extern const char sql_0001[], sql_0002[], sql_0003[], sql_0004[], sql_0005[], sql_0006[], sql_0007[], sql_0008[],
     sql_0009[], sql_0010[], sql_0011[], sql_0012[], sql_0013[], sql_0014[], sql_0015[], sql_0016[], sql_0017[],
     sql_0018[], sql_0019[], sql_0020[], sql_0021[], sql_0022[], sql_0023[];
-static const char *const migrations[STORE_SCHEMA] = {
-    sql_0001, sql_0002, sql_0003, sql_0004, sql_0005, sql_0006, sql_0007, sql_0008, sql_0009, sql_0010, sql_0011,
-    sql_0012, sql_0013, sql_0014, sql_0015, sql_0016, sql_0017, sql_0018, sql_0019, sql_0020, sql_0021, sql_0022, sql_0023};
+static const char *const migrations[STORE_SCHEMA] = {sql_0001, sql_0002, sql_0003, sql_0004, sql_0005, sql_0006,
+                                                     sql_0007, sql_0008, sql_0009, sql_0010, sql_0011, sql_0012,
+                                                     sql_0013, sql_0014, sql_0015, sql_0016, sql_0017, sql_0018,
+                                                     sql_0019, sql_0020, sql_0021, sql_0022, sql_0023};
 
 static int get_number(sqlite3 *db, const char *sql, int64_t *out, struct err *e)
 {

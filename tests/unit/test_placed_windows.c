@@ -101,8 +101,7 @@ static void not_placed(void **state)
 static void into_no_text(void **state)
 {
     (void)state;
-    refused(OF("  ladder: >-\n    auto\n", FOUR),
-            SPEC("5: alchemy.ladder: expected auto in one word in one place"));
+    refused(OF("  ladder: >-\n    auto\n", FOUR), SPEC("5: alchemy.ladder: expected auto in one word in one place"));
 }
 
 /* Neither longer than asked for, nor with what only the whole has. */
@@ -153,8 +152,8 @@ static void what_cannot_be(void **state)
             SPEC("5: alchemy.ladder: a single window; expected two or more, which the pilot has"));
     refused(OF("  ladder: {windows: 201}\n", FOUR) "repeats: 100\n",
             SPEC("5: alchemy.ladder: 201 windows x 100 repeats are 20100 replicas; expected at most 20000"));
-    refused(OF("  ladder: {windows: 7}\n", FOUR)
-                "switch: {length: 20 steps, change-every: 4 steps, snapshots-every: 1 ps, walkers: 1}\n",
+    refused(OF("  ladder: {windows: 7}\n",
+               FOUR) "switch: {length: 20 steps, change-every: 4 steps, snapshots-every: 1 ps, walkers: 1}\n",
             SPEC("5: alchemy.ladder: 7 rows: in a switch lambda changes 5 times; expected 6 rows at most, or a longer "
                  "switch"));
     refused(OF("  ladder: {placed: {coulomb: [0], vdw: [0, 1]}}\n", FOUR),
@@ -164,8 +163,8 @@ static void what_cannot_be(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(into_the_text), cmocka_unit_test(not_placed), cmocka_unit_test(into_no_text), cmocka_unit_test(what_a_pilot_has),
-        cmocka_unit_test(placed_counts), cmocka_unit_test(what_cannot_be),
+        cmocka_unit_test(into_the_text),    cmocka_unit_test(not_placed),    cmocka_unit_test(into_no_text),
+        cmocka_unit_test(what_a_pilot_has), cmocka_unit_test(placed_counts), cmocka_unit_test(what_cannot_be),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -374,9 +374,9 @@ static void test_lost(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_choice), cmocka_unit_test(test_calibration),
-                                       cmocka_unit_test(test_files), cmocka_unit_test(test_integrals),
-                                       cmocka_unit_test(test_decided), cmocka_unit_test(test_lost),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_choice),      cmocka_unit_test(test_calibration),
+                                       cmocka_unit_test(test_files),       cmocka_unit_test(test_integrals),
+                                       cmocka_unit_test(test_decided),     cmocka_unit_test(test_lost),
                                        cmocka_unit_test(test_files_so_far)};
     return cmocka_run_group_tests(tests, begin, end);
 }
