@@ -372,11 +372,34 @@ static void test_lost(void **state)
     lost = 0;
 }
 
+/* Files of walkers whose first switches all blew up are no copies of each other. */
+static void test_lost_alike(void **state)
+{
+    (void)state;
+    static char names[2 * WALKERS][160];
+    char *paths[2][WALKERS];
+    struct buf text = {0};
+    struct err e = {0};
+    bool answered;
+    lost = 5;
+    json_decref(results(FIRST, LATER, LATER));
+    lost = 0;
+    for (int i = 0; i < 2 * WALKERS; i++) {
+        snprintf(names[i], sizeof names[i], "%s/lambda_%02d/work.tsv", folder, i);
+        paths[i / WALKERS][i % WALKERS] = names[i];
+    }
+    const struct estimate_switches q = {.paths = {paths[0], paths[1]}, .n = {WALKERS, WALKERS}, .unit = 1};
+    if (estimate_switches(&q, &text, &answered, &e))
+        fail_msg("%s", e.msg);
+    assert_true(answered);
+    buf_free(&text);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_choice),      cmocka_unit_test(test_calibration),
-                                       cmocka_unit_test(test_files),       cmocka_unit_test(test_integrals),
-                                       cmocka_unit_test(test_decided),     cmocka_unit_test(test_lost),
-                                       cmocka_unit_test(test_files_so_far)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_choice),     cmocka_unit_test(test_calibration),
+                                       cmocka_unit_test(test_files),      cmocka_unit_test(test_integrals),
+                                       cmocka_unit_test(test_decided),    cmocka_unit_test(test_lost),
+                                       cmocka_unit_test(test_lost_alike), cmocka_unit_test(test_files_so_far)};
     return cmocka_run_group_tests(tests, begin, end);
 }
