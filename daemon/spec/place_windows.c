@@ -117,6 +117,22 @@ static int check_whole(const struct pilot *p, struct err *e)
     return 0;
 }
 
+/* What is wrong with the first window of which something is. */
+static void add_reason(const json_t *results, struct err *e)
+{
+    const struct err said = *e;
+    const json_t *window;
+    size_t i;
+    json_array_foreach (json_object_get(results, "windows"), i, window) {
+        const char *reason = json_string_value(json_object_get(window, "reason"));
+        if (!reason)
+            continue;
+        err_set(e, said.code, "%s; window %d: %s", said.msg, (int)json_integer_value(json_object_get(window, "window")),
+                reason);
+        return;
+    }
+}
+
 int spec_place_windows(const struct spec *pilot, const char *text, const json_t *results, struct buf *out,
                        struct buf *said, struct err *e)
 {
@@ -124,7 +140,9 @@ int spec_place_windows(const struct spec *pilot, const char *text, const json_t 
     int rc = pilot_read(&p, results, e);
     if (!rc)
         rc = check_whole(&p, e);
-    if (!rc)
+    if (rc)
+        add_reason(results, e);
+    else
         rc = place(pilot, text, &p, out, said, e);
     pilot_close(&p);
     if (rc && e->code != ERR_ESTIMATE)
