@@ -54,7 +54,7 @@ static void add_event(struct buf *out, const struct events *v, json_t *row)
                              json_object_get(row, "window"), "repeat", json_object_get(row, "repeat"), "message",
                              json_object_get(row, "message"));
     const json_t *window = json_object_get(row, "window");
-    if (json_is_integer(window) && v->ensemble->walkers)
+    if (json_is_integer(window) && v->ensemble->walkers && !json_object_get(row, "pilot")) /* which had windows */
         name_walker(line, v->ensemble->walkers, json_integer_value(window));
     if (json_is_integer(state)) {
         const struct sm_kind *states = of_ensemble ? &ensemble_states : &replica_states;

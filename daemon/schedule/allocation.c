@@ -145,21 +145,31 @@ static void give_target(struct step *st, struct sched_replica *r, int64_t produc
     decide(st, (struct decision){.kind = DECIDE_TARGET, .ensemble = e, .replica = r, .worker = -1});
 }
 
-/* Their production, and how long the switches are that come with it. */
+static void note_length(struct step *st, struct ensemble *e, const struct sched_event *ev)
+{
+    if (e->doublings)
+        note_ensemble(st, e, "switch", "switches are %d times as long from now on: that cuts the error more",
+                      1 << e->doublings);
+    else if (ev->code)
+        note_ensemble(st, e, "switch",
+                      "switches stay as long as they are, for nobody knows whether longer ones would cut the error "
+                      "more: %s",
+                      ev->message);
+    else
+        note_ensemble(st, e, "switch", "switches stay as long as they are: longer ones would not cut the error more");
+}
+
+/* Their production, and how long the switches are that come with it: also of a walker that has failed, which may be
+ * retried when nothing is handed out any more. */
 static void hand_out_to_walkers(struct step *st, const struct sched_event *ev)
 {
     struct ensemble *e = ev->ensemble;
     e->doublings = ev->doublings;
     for (int i = 0; i < e->nreplicas; i++)
-        if (e->replicas[i].sm.state != REPLICA_FAILED)
-            give_target(st, &e->replicas[i], e->allocation.share);
+        give_target(st, &e->replicas[i], e->allocation.share);
     e->allocation.share = 0;
     decide(st, (struct decision){.kind = DECIDE_REASON, .ensemble = e, .worker = -1});
-    if (e->doublings)
-        note_ensemble(st, e, "switch", "switches are %d times as long from now on: that cuts the error more",
-                      1 << e->doublings);
-    else
-        note_ensemble(st, e, "switch", "switches stay as long as they are: longer ones would not cut the error more");
+    note_length(st, e, ev);
 }
 
 static void hand_out_to_windows(struct step *st, const struct sched_event *ev)

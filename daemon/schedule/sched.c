@@ -337,7 +337,7 @@ int sched_check_still(const struct ensemble *en, struct err *e)
 {
     if (en->sm.state != ENSEMBLE_PAUSED && en->sm.state != ENSEMBLE_FINISHING && !ensemble_ended(en))
         return err_set(e, ERR_CONFLICT, "ensemble %s is %s: pause it first", en->id, sm_name(&en->sm));
-    if (en->sm.state == ENSEMBLE_FINISHING || is_worked_on(en))
+    if (en->sm.state == ENSEMBLE_FINISHING || en->looking || is_worked_on(en))
         return err_set(e, ERR_BUSY, "ensemble %s is %s, and not all of it has come to rest: try again in some seconds",
                        en->id, sm_name(&en->sm));
     return 0;

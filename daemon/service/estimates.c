@@ -115,6 +115,8 @@ static void describe(struct estimation *j)
         json_object_set_new(o, "placing", json_true());
     else if (j->look && !en->walkers)
         json_object_set_new(o, "production", production(en));
+    if (en->walkers && !en->allocation.share) /* none of their production waits for it any more */
+        json_object_set_new(o, "doublings", json_integer(en->doublings));
     double ps = 0;
     for (int i = 0; i < en->nreplicas; i++)
         ps += en->replicas[i].time_ps;

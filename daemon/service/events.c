@@ -185,12 +185,12 @@ void service_show_reason(struct service *sv, struct ensemble *en)
     after_commit(sv, en, NULL, 0, (int)en->sm.state);
 }
 
-/* NULL: of the ensemble, or of a window that a pilot had and the ensemble has not. */
+/* NULL: of the ensemble, or of a window that a pilot had. */
 static struct sched_replica *replica_of(struct ensemble *en, const json_t *row)
 {
     const json_t *window = json_object_get(row, "window");
     const json_int_t repeat = json_integer_value(json_object_get(row, "repeat"));
-    if (!json_is_integer(window) || json_integer_value(window) >= en->windows)
+    if (!json_is_integer(window) || json_integer_value(window) >= en->windows || json_object_get(row, "pilot"))
         return NULL;
     return &en->replicas[repeat * en->windows + json_integer_value(window)];
 }

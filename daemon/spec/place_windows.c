@@ -57,14 +57,15 @@ static int put_spacing(const struct alchemy_settings *a, const struct pilot *p, 
     return rc;
 }
 
-static int put_placed(const char *file, const char *text, const char *windows, struct buf *out, struct err *e)
+static int put_placed(const char *file, const char *text, size_t len, const char *windows, struct buf *out,
+                      struct err *e)
 {
     struct node *root = NULL;
     struct buf entry = {0};
-    const size_t len = strlen(text);
     if (node_parse(&root, file, text, len, e))
         return -(int)e->code;
     const struct node *ladder = node_get(node_get(root, "alchemy"), "ladder");
+    const int line = ladder->line;
     bool put = ladder->kind == NODE_MAP;
     buf_printf(&entry, put ? "placed: %s" : "{placed: %s}", windows);
     if (put)
@@ -73,7 +74,15 @@ static int put_placed(const char *file, const char *text, const char *windows, s
         put = edit_word(out, text, len, ladder->at, "auto", entry.data);
     buf_free(&entry);
     node_free(root);
-    return put ? 0 : err_set(e, ERR_SPEC, "%s: alchemy.ladder: expected auto in one word in one place", file);
+    return put ? 0 : err_set(e, ERR_SPEC, "%s:%d: alchemy.ladder: expected auto in one word in one place", file, line);
+}
+
+int spec_check_placing(const char *file, const char *text, size_t len, struct err *e)
+{
+    struct buf out = {0};
+    int rc = put_placed(file, text, len, "{}", &out, e);
+    buf_free(&out);
+    return rc;
 }
 
 static int place(const struct spec *s, const char *text, const struct pilot *p, struct buf *out, struct buf *said,
@@ -86,7 +95,7 @@ static int place(const struct spec *s, const char *text, const struct pilot *p, 
     if (!rc)
         rc = put_spacing(a, p, &new, &windows, e);
     if (!rc)
-        rc = put_placed(s->file, text, windows.data, out, e);
+        rc = put_placed(s->file, text, strlen(text), windows.data, out, e);
     if (!rc)
         buf_printf(
             said,
@@ -98,12 +107,42 @@ static int place(const struct spec *s, const char *text, const struct pilot *p, 
     return rc;
 }
 
+/* Across a window without samples the path would go straight, whatever its corners are. */
+static int check_whole(const struct pilot *p, struct err *e)
+{
+    for (int i = 0; i < p->path.nsteps; i++)
+        if (p->steps[i].to > p->steps[i].from + 1)
+            return err_set(e, ERR_ESTIMATE, "window %d of the pilot has no samples; expected some of all windows",
+                           p->steps[i].from + 1);
+    return 0;
+}
+
+/* What is wrong with the first window of which something is. */
+static void add_reason(const json_t *results, struct err *e)
+{
+    const struct err said = *e;
+    const json_t *window;
+    size_t i;
+    json_array_foreach (json_object_get(results, "windows"), i, window) {
+        const char *reason = json_string_value(json_object_get(window, "reason"));
+        if (!reason)
+            continue;
+        err_set(e, said.code, "%s; window %d: %s", said.msg, (int)json_integer_value(json_object_get(window, "window")),
+                reason);
+        return;
+    }
+}
+
 int spec_place_windows(const struct spec *pilot, const char *text, const json_t *results, struct buf *out,
                        struct buf *said, struct err *e)
 {
     struct pilot p = {0};
     int rc = pilot_read(&p, results, e);
     if (!rc)
+        rc = check_whole(&p, e);
+    if (rc)
+        add_reason(results, e);
+    else
         rc = place(pilot, text, &p, out, said, e);
     pilot_close(&p);
     if (rc && e->code != ERR_ESTIMATE)

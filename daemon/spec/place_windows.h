@@ -15,4 +15,7 @@
 int spec_place_windows(const struct spec *pilot, const char *text, const json_t *results, struct buf *out,
                        struct buf *said, struct err *e);
 
+/* Whether a spec whose ladder is to be placed is written so that windows can be put into its text. ERR_SPEC. */
+int spec_check_placing(const char *file, const char *text, size_t len, struct err *e);
+
 #endif

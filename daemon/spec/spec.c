@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/spec/place_windows.h"
 #include "daemon/spec/sections/reader.h"
 #include "engine/base/buf.h"
 #include "engine/base/statistics/allocate.h"
@@ -347,6 +348,8 @@ int spec_parse(struct spec **out, const char *file, const char *text, size_t len
         struct reader r = {.file = file, .line = root->line, .e = e};
         s = xcalloc(1, sizeof *s);
         rc = read_spec(&r, s, (struct view){.schema = schema, .node = root});
+        if (!rc && s->ladder.automatic)
+            rc = spec_check_placing(file, text, len, e);
     }
     node_free(root);
     json_decref(schema);

@@ -125,7 +125,7 @@ enum statement {
     X(HOLDS, "SELECT what, administrator, reason, since FROM hold")                                                    \
     X(REMOVALS, "SELECT id FROM removal")                                                                              \
     X(EVENTS,                                                                                                          \
-      "SELECT seq, time, kind, event.state, message, window, repeat FROM event"                                        \
+      "SELECT seq, time, kind, event.state, message, window, repeat, retired FROM event"                               \
       " LEFT JOIN replica ON replica.number = event.replica"                                                           \
       " WHERE event.ensemble = ? AND seq > ? ORDER BY seq LIMIT ?")                                                    \
     X(ID_KNOWN,                                                                                                        \

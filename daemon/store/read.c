@@ -286,11 +286,14 @@ static int read_events(struct store *s, int64_t ensemble, int64_t since, int lim
     sqlite3_bind_int64(q, 2, since);
     sqlite3_bind_int(q, 3, limit);
     int step;
-    while ((step = sqlite3_step(q)) == SQLITE_ROW)
-        json_array_append_new(
-            out, json_pack("{s:I,s:I,s:s,s:o,s:o,s:o,s:s?}", "seq", (json_int_t)sqlite3_column_int64(q, 0), "time",
-                           (json_int_t)sqlite3_column_int64(q, 1), "kind", column(q, 2), "window", nullable(q, 5),
-                           "repeat", nullable(q, 6), "state", nullable(q, 3), "message", column(q, 4)));
+    while ((step = sqlite3_step(q)) == SQLITE_ROW) {
+        json_t *row = json_pack("{s:I,s:I,s:s,s:o,s:o,s:o,s:s?}", "seq", (json_int_t)sqlite3_column_int64(q, 0), "time",
+                                (json_int_t)sqlite3_column_int64(q, 1), "kind", column(q, 2), "window", nullable(q, 5),
+                                "repeat", nullable(q, 6), "state", nullable(q, 3), "message", column(q, 4));
+        if (sqlite3_column_int(q, 7))
+            json_object_set_new(row, "pilot", json_true());
+        json_array_append_new(out, row);
+    }
     return end_rows(s, q, step, "read events", e);
 }
 

@@ -120,8 +120,8 @@ void store_after_commit(struct store *s, store_done_fn *fn, store_done_fn *forge
 
 /* ---- on any thread; committed data only ---- */
 /* Events of an ensemble with seq > since, oldest first, at most `limit`, as an array of
- * {seq, time (ms), kind, the replica's window and repeat or null, state number or null, message or null}. New
- * reference. */
+ * {seq, time (ms), kind, the replica's window and repeat or null, state number or null, message or null, pilot (only
+ * where it is of a window that a pilot had, before others were placed)}. New reference. */
 int store_read_events(struct store *s, int64_t ensemble, int64_t since, int limit, json_t **out, struct err *e);
 /* What was used since a day, of one user (-1: of all), summed up: an array of {uid, id, name, campaign, device, day, of
  * which those are null that were summed over, device_ms, steps, ps, joules (null: none is known)}; days in their order,

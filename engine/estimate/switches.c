@@ -71,7 +71,7 @@ static bool has_length(const struct switch_works *w, double length)
 {
     bool has = false;
     for (size_t i = 0; i < w->n; i++)
-        has |= w->walker[i] && fabs(w->length[i] - length) <= 1e-6 * length;
+        has |= w->walker[i] && isfinite(w->w[i]) && works_of_length(w->length[i], length);
     return has && !w->slow_growth;
 }
 

@@ -20,6 +20,7 @@ struct works_read_so_far {
     struct switching first;           /* the first switches of all, where later ones may be longer */
     bool all_first;                   /* every walker has made them */
     struct walker_result *walkers;    /* [q->repeats * estimate_windows] */
+    struct work_table *tables;        /* the same; what each has read */
 };
 
 /* Those by which it is found how long later ones are to be. */
@@ -53,32 +54,49 @@ static void find_path(const struct estimate_ensemble *q, int repeat, int window,
     *name = path->data + below;
 }
 
-/* pmx gives backward works the sign of going from A to B, and knows no works that are not finite. */
-static void put_integrals(const struct estimate_ensemble *q, int end, const char *name, const struct work_table *t)
+/* pmx gives backward works the sign of going from A to B, and knows neither works that are not finite nor switches of
+ * several lengths. */
+static void put_integrals(const struct works_read_so_far *x, int index, double length)
 {
-    for (size_t i = 0; q->integrals && i < t->n; i++)
-        if (isfinite(t->work[i]))
-            buf_printf(&q->integrals[end], "%s:%.4f %.6f\n", name, t->time[i], end ? -t->work[i] : t->work[i]);
+    const struct estimate_ensemble *q = x->q;
+    const struct walker_result *walker = x->walkers + index;
+    const struct work_table *t = x->tables + index;
+    struct buf path = {0};
+    const char *name;
+    find_path(q, walker->repeat, index % estimate_windows(q), &path, &name);
+    for (size_t i = 0; i < t->n; i++)
+        if (isfinite(t->work[i]) && works_of_length(t->length[i], length))
+            buf_printf(&q->integrals[walker->end], "%s:%.4f %.6f\n", name, t->time[i],
+                       walker->end ? -t->work[i] : t->work[i]);
+    buf_free(&path);
+}
+
+/* Of the works that the number is of: once it is there, these are of one length. */
+static void put_all_integrals(const struct works_read_so_far *x)
+{
+    const struct switch_works *works = x->whole.works;
+    const double length = fmax(works_length(works + SWITCH_FORWARD), works_length(works + SWITCH_BACKWARD));
+    for (int i = 0; x->q->integrals && i < x->q->repeats * estimate_windows(x->q); i++)
+        put_integrals(x, i, length);
 }
 
 static void read_works(struct works_read_so_far *x, struct walker_result *walker, int window,
                        const struct estimate_replica *r)
 {
-    struct work_table t = {0};
+    struct work_table *t = x->tables + (walker - x->walkers);
     struct buf path = {0};
     struct err e = {0};
     const char *name;
     find_path(x->q, walker->repeat, window, &path, &name);
-    if (work_table_read(&t, name, path.data, r->vouched ? r->work_bytes : WORK_TABLE_ALL, &e)) {
+    if (work_table_read(t, name, path.data, r->vouched ? r->work_bytes : WORK_TABLE_ALL, &e)) {
         walker->status = ESTIMATE_FAILED;
         snprintf(walker->reason, sizeof walker->reason, "%s", e.msg);
         if (x->q->unread && e.code == ERR_BUSY)
             *x->q->unread = e;
+        work_table_close(t);
     } else {
-        add_walker(x, walker, &t);
-        put_integrals(x->q, walker->end, name, &t);
+        add_walker(x, walker, t);
     }
-    work_table_close(&t);
     buf_free(&path);
 }
 
@@ -127,14 +145,27 @@ static void solve(struct switching *s, const struct settings *set)
     switching_solve(s);
 }
 
-static struct switch_choice choose(struct works_read_so_far *x)
+static struct switch_choice choice_of_works(struct works_read_so_far *x)
 {
     if (!x->q->pace.first || !x->all_first) {
         switching_close(&x->first);
-        return (struct switch_choice){0};
+        return (struct switch_choice){.dissipated = NAN};
     }
     take_temperature(&x->first, x->q->set);
     return switching_choose(&x->first, &x->q->pace);
+}
+
+/* What was decided stands, though walkers may have failed since, or been retried. */
+static struct switch_choice choose(struct works_read_so_far *x)
+{
+    const struct switch_pace *pace = &x->q->pace;
+    struct switch_choice choice = choice_of_works(x);
+    if (!pace->first || !pace->decided)
+        return choice;
+    choice.otherwise = !choice.made || choice.doublings != pace->chosen;
+    choice.made = true;
+    choice.doublings = pace->chosen;
+    return choice;
 }
 
 static void write(struct works_read_so_far *x, struct buf *json)
@@ -155,16 +186,21 @@ void estimate_walkers(const struct estimate_ensemble *q, struct buf *json)
     struct works_read_so_far x = {.q = q,
                                   .all_first = true,
                                   .repeats = xcalloc((size_t)q->repeats, sizeof *x.repeats),
-                                  .walkers = xcalloc((size_t)n, sizeof *x.walkers)};
+                                  .walkers = xcalloc((size_t)n, sizeof *x.walkers),
+                                  .tables = xcalloc((size_t)n, sizeof *x.tables)};
     for (int i = 0; i < n; i++)
         read_walker(&x, i);
     solve(&x.whole, q->set);
     for (int i = 0; i < q->repeats; i++)
         solve(x.repeats + i, q->set);
+    put_all_integrals(&x);
     write(&x, json);
     for (int i = 0; i < q->repeats; i++)
         switching_close(x.repeats + i);
+    for (int i = 0; i < n; i++)
+        work_table_close(x.tables + i);
     switching_close(&x.whole);
     free(x.repeats);
     free(x.walkers);
+    free(x.tables);
 }

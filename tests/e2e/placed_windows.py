@@ -165,6 +165,10 @@ class Placed(Served):
         self.run_to_end("rows", ladder="", windows=ladder, more=SWITCH)
         self.assertEqual(self.samples("switch"), self.samples("rows"))
         self.assertTrue(any(name.endswith("work.tsv") for name in self.samples("switch")))
+        pilot, walkers = self.shoal("events", "switch").split("windows placed")
+        self.assertRegex(pilot, r"(?m)^\d+ +\S+ +5 +done$")
+        self.assertNotRegex(pilot, r"(?m)^\d+ +\S+ +[AB] \d")
+        self.assertRegex(walkers, r"(?m)^\d+ +\S+ +B 1 +done$")
 
     def test_pilot_is_in_no_result(self):
         """While it runs there is no number, nor when it is cancelled; paused and resumed it goes on."""

@@ -85,11 +85,28 @@ static void not_placed(void **state)
     (void)state;
     assert_int_equal(spec_place_windows(s, text, json, &out, &said, &e), -ERR_ESTIMATE);
     assert_non_null(strstr(e.msg, "no windows can be placed: 2 windows; expected 3 or more"));
-    json_array_clear(json_object_get(json_object_get(json, "thermodynamic_length"), "steps"));
+    json_t *steps = json_object_get(json_object_get(json, "thermodynamic_length"), "steps");
+    json_t *window = json_array_get(json_object_get(json, "windows"), 1);
+    json_object_set_new(window, "window", json_integer(1));
+    json_object_set_new(window, "reason", json_string("2 samples"));
+    json_array_remove(steps, 0); /* window 1 failed, which is the corner of the path */
+    json_object_set_new(json_array_get(steps, 0), "from", json_integer(0));
+    assert_int_equal(spec_place_windows(s, text, json, &out, &said, &e), -ERR_ESTIMATE);
+    assert_string_equal(e.msg,
+                        "no windows can be placed: window 1 of the pilot has no samples; expected some of all "
+                        "windows; window 1: 2 samples");
+    json_array_clear(steps);
     assert_int_equal(spec_place_windows(s, text, json, &out, &said, &e), -ERR_ESTIMATE);
     assert_int_equal(out.len + said.len, 0);
     spec_free(s);
     json_decref(json);
+}
+
+/* What could not be put into the text is not found out when the pilot has run. */
+static void into_no_text(void **state)
+{
+    (void)state;
+    refused(OF("  ladder: >-\n    auto\n", FOUR), SPEC("5: alchemy.ladder: expected auto in one word in one place"));
 }
 
 /* Neither longer than asked for, nor with what only the whole has. */
@@ -138,6 +155,12 @@ static void what_cannot_be(void **state)
     (void)state;
     refused(OF("  ladder: auto\n", "{vdw: [0]}"),
             SPEC("5: alchemy.ladder: a single window; expected two or more, which the pilot has"));
+    refused(OF("  ladder: {windows: 201}\n", FOUR) "repeats: 100\n",
+            SPEC("5: alchemy.ladder: 201 windows x 100 repeats are 20100 replicas; expected at most 20000"));
+    refused(OF("  ladder: {windows: 7}\n",
+               FOUR) "switch: {length: 20 steps, change-every: 4 steps, snapshots-every: 1 ps, walkers: 1}\n",
+            SPEC("5: alchemy.ladder: 7 rows: in a switch lambda changes 5 times; expected 6 rows at most, or a longer "
+                 "switch"));
     refused(OF("  ladder: {placed: {coulomb: [0], vdw: [0, 1]}}\n", FOUR),
             SPEC("5: alchemy.ladder.placed.vdw: 2 values; expected 1, as many as coulomb in line 5"));
 }
@@ -145,8 +168,8 @@ static void what_cannot_be(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(into_the_text), cmocka_unit_test(not_placed),     cmocka_unit_test(what_a_pilot_has),
-        cmocka_unit_test(placed_counts), cmocka_unit_test(what_cannot_be),
+        cmocka_unit_test(into_the_text),    cmocka_unit_test(not_placed),    cmocka_unit_test(into_no_text),
+        cmocka_unit_test(what_a_pilot_has), cmocka_unit_test(placed_counts), cmocka_unit_test(what_cannot_be),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -400,6 +400,7 @@ static void those_that_a_pilot_places(void **state)
 static void a_pilot_of_one_that_is_paused(void **state)
 {
     struct play p;
+    struct err err = {0};
     struct ensemble *e = play_ensemble(1, 2, 0), *placed = ensemble_of_windows(3, 1, false, FIRST, 500);
     e->pilot = true;
     play_begin(&p, 1);
@@ -407,10 +408,12 @@ static void a_pilot_of_one_that_is_paused(void **state)
     play_add(&p, e);
     run_all(&p, e);
     assert_int_equal(play_wish(&p, SCHED_PAUSE, e), 0);
+    assert_int_equal(sched_check_still(e, &err), -ERR_BUSY); /* its files will change their places */
     assert_int_equal(pilot_looked(&p, e, placed, 0), 0);
     ensemble_free(placed);
     assert_int_equal(ensemble_count(e, REPLICA_PAUSED), 3);
     assert_int_equal(prepared(&p, e), 0);
+    assert_int_equal(sched_check_still(e, &err), 0);
     assert_int_equal(ensemble_count(e, REPLICA_RUNNING), 0);
     assert_int_equal(play_wish(&p, SCHED_RESUME, e), 0);
     assert_int_equal(prepared(&p, e), 0);

@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <cmocka.h>
 
 #include "tests/lib/sched_play.h"
@@ -319,6 +320,38 @@ static void switches_become_longer(void **state)
     play_end(&p);
 }
 
+/* A walker that fails among its first switches comes to all of production when it is retried, though nothing is handed
+ * out any more then; and where nobody knows how long switches are best, an event says why they stay as long. */
+static void a_walker_that_failed_gets_its_production(void **state)
+{
+    struct play p;
+    struct ensemble *e = play_ensemble(1, 2, 0);
+    play_by_need(e);
+    e->walkers = 1;
+    play_begin(&p, 1);
+    play_up(&p, 0, 2, "m");
+    play_add(&p, e);
+    play_failed(&p, &e->replicas[1], ERR_SPEC, 30);
+    run_all(&p, e);
+    play_feed(&p, (struct sched_event){
+                      .kind = SCHED_LOOKED, .ensemble = e, .code = ERR_ESTIMATE, .message = "a page cannot be read"});
+    bool said = false;
+    for (int i = 0; i < p.d.n; i++)
+        said |= p.d.item[i].kind == DECIDE_NOTE && strstr(p.d.item[i].text, "nobody knows") &&
+                strstr(p.d.item[i].text, "a page cannot be read");
+    assert_true(said);
+    run_all(&p, e);
+    play_feed(&p, (struct sched_event){.kind = SCHED_ESTIMATED, .ensemble = e, .ok = true});
+    assert_int_equal(e->sm.state, ENSEMBLE_FAILED);
+    assert_int_equal(play_wish(&p, SCHED_RETRY, e), 0);
+    play_feed(&p, (struct sched_event){.kind = SCHED_PREPARED, .ensemble = e, .ok = true});
+    assert_int_equal(e->replicas[1].told, 20 + 80);
+    run_all(&p, e);
+    assert_int_equal(e->replicas[1].saved_step, 20 + 80);
+    assert_int_equal(e->sm.state, ENSEMBLE_FINISHING);
+    play_end(&p);
+}
+
 /* Where there are fewer slots than windows, none is left to run alone in the end that could have begun before others.
  */
 static void the_longest_goes_first(void **state)
@@ -477,6 +510,7 @@ int main(void)
         cmocka_unit_test(a_set_that_failed_is_not_extended_in_part),
         cmocka_unit_test(production_goes_where_it_is_needed),
         cmocka_unit_test(switches_become_longer),
+        cmocka_unit_test(a_walker_that_failed_gets_its_production),
         cmocka_unit_test(the_longest_goes_first),
         cmocka_unit_test(a_look_that_was_lost_is_made_again),
         cmocka_unit_test(what_is_good_enough_is_given_nothing),

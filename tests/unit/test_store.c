@@ -292,6 +292,7 @@ static void a_wider_ladder_comes_back(void **state)
     json_t *events;
     assert_int_equal(store_read_events(r.store, 1, 0, 10, &events, &err), 0);
     assert_int_equal(json_integer_value(json_object_get(json_array_get(events, 0), "window")), 2);
+    assert_null(json_object_get(json_array_get(events, 0), "pilot"));
     json_decref(events);
     struct buf text = {0};
     assert_int_equal(store_read_inputs(r.store, 1, &text, NULL, NULL, &err), 0);
@@ -346,6 +347,7 @@ static void placed_windows_come_back(void **state)
     assert_true(got->allocation.share == 600 && got->allocation.before == 100 && got->allocation.every == 5);
     assert_int_equal(store_read_events(r.store, 1, 0, 10, &events, &err), 0);
     assert_int_equal(json_integer_value(json_object_get(json_array_get(events, 0), "window")), 1);
+    assert_true(json_is_true(json_object_get(json_array_get(events, 0), "pilot")));
     json_decref(events);
     end_store(&r);
     ensemble_free(got);

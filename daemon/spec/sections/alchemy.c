@@ -196,6 +196,22 @@ int spec_read_alchemy(struct reader *r, struct alchemy_settings *a, struct view 
     return rc ? rc : read_ladders(r, a, v);
 }
 
+/* What the placed windows would be refused for when the pilot has run. */
+static int check_placed_number(struct reader *r, const struct spec *s, struct view ladder)
+{
+    const int rows = s->ladder.windows ? s->ladder.windows : s->settings.alchemy.nwindows,
+              pilot = s->settings.alchemy.nwindows,
+              most = spec_windows_placed(s) > pilot ? spec_windows_placed(s) : pilot;
+    if (most * s->repeats > SPEC_REPLICAS_MAX)
+        return spec_bad(r, ladder, "alchemy.ladder", "%d windows x %d repeats are %d replicas; expected at most %d",
+                        most, s->repeats, most * s->repeats, SPEC_REPLICAS_MAX);
+    if (s->walkers && s->settings.switching.changes < rows - 1)
+        return spec_bad(r, ladder, "alchemy.ladder",
+                        "%d rows: in a switch lambda changes %d times; expected %d rows at most, or a longer switch",
+                        rows, s->settings.switching.changes, s->settings.switching.changes + 1);
+    return 0;
+}
+
 /* Windows become others, so nothing may be said of one of them alone. */
 static int check_placeable(struct reader *r, const struct spec *s, struct view root, struct view ladder)
 {
@@ -209,7 +225,7 @@ static int check_placeable(struct reader *r, const struct spec *s, struct view r
     if (view_given(shares))
         return spec_bad(r, shares, "switch.shares",
                         "alchemy.ladder places the rows evenly, so each interval takes as long; expected no shares");
-    return 0;
+    return check_placed_number(r, s, ladder);
 }
 
 int spec_read_ladder(struct reader *r, struct spec *s, struct view root)

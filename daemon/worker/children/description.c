@@ -153,13 +153,17 @@ static int read_production(struct estimate_request *q, struct err *e)
     return 0;
 }
 
-/* Where later switches may be longer. */
-static struct switch_pace pace_of(const struct spec *s)
+/* Where later switches may be longer. decided: by how many doublings, where that is so already. */
+static struct switch_pace pace_of(const struct spec *s, const json_t *decided)
 {
     const double timestep = s->settings.integrator.timestep;
+    const json_int_t chosen = json_integer_value(decided);
     if (!s->lengthen.after)
         return (struct switch_pace){0};
     return (struct switch_pace){.first = s->lengthen.after,
+                                .decided = json_is_integer(decided) && chosen >= 0 &&
+                                           chosen <= s->settings.switching.doublings,
+                                .chosen = (int)chosen,
                                 .later = s->allocate.share / s->allocate.every - s->lengthen.after,
                                 .doublings = s->settings.switching.doublings,
                                 .length = (double)switch_steps(&s->settings.switching) * timestep,
@@ -189,7 +193,7 @@ int description_read(struct estimate_request *q, const struct buf *text, struct 
     json_t *placed = spec_placed_json(q->spec);
     q->ensemble.about.placed = q->placed = json_is_null(placed) ? NULL : json_dumps(placed, JSON_COMPACT);
     json_decref(placed);
-    q->ensemble.pace = pace_of(q->spec);
+    q->ensemble.pace = pace_of(q->spec, json_object_get(q->description, "doublings"));
     rc = read_replicas(q, e);
     if (!rc)
         rc = read_production(q, e);

@@ -107,6 +107,9 @@ static const char help[] =
     "              budget (of all, what was made included), every (they are multiples of), steps and replicas (arrays, "
     "of\n"
     "              every window); results then have production, the steps that each window is to have made, or null\n"
+    "  doublings   integer, of walkers whose switches may become longer: how often later ones are twice as long, "
+    "where\n"
+    "              that is decided\n"
     "  placing     true: the spec asks for a pilot, of which these are the samples; in place of results it prints the\n"
     "              spec with the windows that they place, and what the service has to know of it (else they are in no\n"
     "              result)\n";

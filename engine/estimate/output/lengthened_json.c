@@ -33,14 +33,14 @@ static void describe(const struct walkers_report *of, char text[400])
         snprintf(lost, sizeof lost, "%.2g kT", dissipated);
     if (of->choice.doublings)
         snprintf(text, 400,
-                 "after the first %zu of each walker switches take %.6g ps, %d times as long, because that cuts the "
-                 "error more (one of the first dissipates %s): works of the first are left out",
-                 of->pace.first, length, 1 << of->choice.doublings, lost);
+                 "after the first %zu of each walker switches take %.6g ps, %d times as long%s (one of the first "
+                 "dissipates %s): works of the first are left out",
+                 of->pace.first, length, 1 << of->choice.doublings,
+                 of->choice.otherwise ? "" : ", because that cuts the error more", lost);
     else
-        snprintf(text, 400,
-                 "after the first %zu of each walker switches still take %.6g ps, because longer ones would not cut "
-                 "the error more (a switch dissipates %s)",
-                 of->pace.first, length, lost);
+        snprintf(text, 400, "after the first %zu of each walker switches still take %.6g ps%s (a switch dissipates %s)",
+                 of->pace.first, length,
+                 of->choice.otherwise ? "" : ", because longer ones would not cut the error more", lost);
 }
 
 void lengthened_write(struct writer *w, const struct switching *s, const struct walkers_report *of)

@@ -13,6 +13,8 @@ struct switch_pace {
     size_t first, later;  /* switches of a walker by which it is found how long others are, and how many these are */
     int doublings;        /* the most */
     double length, apart; /* ps, of one of the first; production from a switch to the next */
+    bool decided;         /* the first works were looked at, and later switches have so many doublings: */
+    int chosen;
 };
 
 /* How long later switches are to be. */
@@ -20,6 +22,7 @@ struct switch_choice {
     bool made;         /* false: some walker has not made its first switches yet */
     int doublings;     /* how often later ones are twice as long */
     double dissipated; /* kT, of one of the first; NAN: less than twice its error */
+    bool otherwise;    /* that is what was decided: the first works, as they are now, say another number */
 };
 
 #endif

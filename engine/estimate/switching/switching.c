@@ -13,7 +13,7 @@ static double length_of_both(const struct switching *s)
 static double shortest(const struct switch_works *w, double least)
 {
     for (size_t i = 0; i < w->n; i++)
-        if (w->walker[i])
+        if (w->walker[i] && isfinite(w->w[i]))
             least = fmin(least, w->length[i]);
     return least;
 }

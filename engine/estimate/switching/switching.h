@@ -23,7 +23,8 @@ struct slow_growth {
 /* Works of one way, in the order of their snapshots. Zeroed: none. */
 struct switch_works {
     size_t n;
-    double *w;            /* [n] kJ/mol as read; kT after works_scale */
+    double *w;            /* [n] kJ/mol as read, of walkers also some that are no finite numbers; kT after works_scale,
+                             all of them finite */
     double *length;       /* [n] ps; 0: from a file of works */
     double *coarse;       /* [n] as in struct slow_growth; 0 from a file of works */
     int *walker;          /* [n] from 1 on, whose snapshot it began from; 0: not known */
@@ -49,7 +50,9 @@ int works_read(struct switch_works *w, char *const *paths, int n, enum switch_wa
 void works_add_walker(struct switch_works *w, const struct work_table *t);
 /* Leaves out switches of known lengths other than this one (ps), and makes kT of kJ/mol. */
 void works_scale(struct switch_works *w, double beta, double length);
-/* The longest, ps; 0: no switch has a known length. */
+/* Whether a switch of one length (ps) counts as one of the other. */
+bool works_of_length(double length, double other);
+/* The longest with a work, ps; 0: no switch has a known length. */
 double works_length(const struct switch_works *w);
 /* Adds those of `from` that have this length, of the same walkers. */
 void works_add_of_length(struct switch_works *w, const struct switch_works *from, double length);

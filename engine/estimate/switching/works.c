@@ -14,14 +14,15 @@
 #include "engine/base/gzip.h"
 #include "engine/estimate/switching/switching.h"
 
-static bool is_length(double length, double wanted)
+bool works_of_length(double length, double wanted)
 {
     return fabs(length - wanted) <= 1e-6 * wanted;
 }
 
+/* One of a walker that is no finite number is kept until it is known whether it is of the length that counts. */
 static void add_work(struct switch_works *w, double work, double length, double coarse, int walker)
 {
-    if (!isfinite(work)) {
+    if (!isfinite(work) && !walker) {
         w->nonfinite++;
         return;
     }
@@ -136,13 +137,11 @@ static int read_slow_growth(struct switch_works *w, const char *path, enum switc
 
 void works_add_walker(struct switch_works *w, const struct work_table *t)
 {
-    const size_t before = w->n;
-    for (size_t i = 0; i < t->n; i++)
-        if (isfinite(t->work[i]) || is_length(t->length[i], t->length[t->n - 1]))
-            add_work(w, t->work[i], t->length[i], 0, w->walkers + 1);
-        else
-            w->other_length++;
-    w->walkers += w->n > before;
+    const int walker = w->walkers + 1;
+    for (size_t i = 0; i < t->n; i++) {
+        add_work(w, t->work[i], t->length[i], 0, walker);
+        w->walkers = isfinite(t->work[i]) ? walker : w->walkers;
+    }
     w->cut_short += t->cut_short;
 }
 
@@ -171,19 +170,22 @@ struct first_works {
 
 enum { FIRST_WORKS = 4 };
 
+/* By their bits: some are no numbers. */
 static int by_works(const void *a, const void *b)
 {
     const struct first_works *x = a, *y = b;
-    for (size_t i = 0; i < x->n && i < y->n; i++)
-        if (x->w[i] != y->w[i])
-            return x->w[i] < y->w[i] ? -1 : 1;
-    return (x->n > y->n) - (x->n < y->n);
+    const size_t n = x->n < y->n ? x->n : y->n;
+    const int order = n ? memcmp(x->w, y->w, n * sizeof *x->w) : 0;
+    return order ? order : (x->n > y->n) - (x->n < y->n);
 }
 
 static bool are_copies(const struct first_works *a, const struct first_works *b)
 {
     const size_t n = a->n < b->n ? a->n : b->n;
-    if (n < ((a->rounded || b->rounded) ? FIRST_WORKS : 1))
+    bool told = false; /* switches that blew up are all alike */
+    for (size_t i = 0; i < n; i++)
+        told |= isfinite(a->w[i]);
+    if (!told || n < ((a->rounded || b->rounded) ? FIRST_WORKS : 1))
         return false;
     return !memcmp(a->w, b->w, n * sizeof *a->w);
 }
@@ -244,14 +246,15 @@ double works_length(const struct switch_works *w)
 {
     double longest = 0;
     for (size_t i = 0; i < w->n; i++)
-        longest = fmax(longest, w->length[i]);
+        if (isfinite(w->w[i]))
+            longest = fmax(longest, w->length[i]);
     return longest;
 }
 
 void works_add_of_length(struct switch_works *w, const struct switch_works *from, double length)
 {
     for (size_t i = 0; i < from->n; i++)
-        if (is_length(from->length[i], length))
+        if (works_of_length(from->length[i], length))
             add_work(w, from->w[i], length, from->coarse[i], from->walker[i]);
     w->walkers = from->walkers;
 }
@@ -260,10 +263,14 @@ void works_scale(struct switch_works *w, double beta, double length)
 {
     size_t kept = 0;
     for (size_t i = 0; i < w->n; i++) {
-        if (w->length[i] > 0 && !is_length(w->length[i], length)) {
+        if (w->length[i] > 0 && !works_of_length(w->length[i], length)) {
             w->slow_growth -= !w->walker[i];
             w->incomplete += !w->walker[i];
             w->other_length += w->walker[i] > 0;
+            continue;
+        }
+        if (!isfinite(w->w[i])) {
+            w->nonfinite++;
             continue;
         }
         w->w[kept] = beta * w->w[i];

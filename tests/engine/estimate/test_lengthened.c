@@ -201,6 +201,8 @@ static int end(void **state)
     return works_end(state) || system(command);
 }
 
+static int lost; /* of the first switches of a walker of end A: they blow up */
+
 /* Of a walker: first works that dissipate 8 kT each, and so many that are four times as long. */
 static void put_table(int i, int first, int later, uint64_t *seed)
 {
@@ -215,27 +217,50 @@ static void put_table(int i, int first, int later, uint64_t *seed)
     for (int k = 0; k < first + later; k++) {
         if (k == first)
             work_table_length(&text, 40);
-        work_table_row(&text, k + 1, way, WORKS_KT * gaussian(k < first ? 8 : 2, way, seed));
+        const double work = WORKS_KT * gaussian(k < first ? 8 : 2, way, seed);
+        work_table_row(&text, k + 1, way, way == SWITCH_FORWARD && k < lost ? NAN : work);
     }
     assert_int_equal(buf_write_file(path, text.data, text.len, &e), 0);
     buf_free(&text);
 }
 
-/* later: of walkers of end A, and of end B. */
-static json_t *results(int first, int later_a, int later_b)
+static struct estimate_replica replicas[2 * WALKERS];
+static struct buf integrals[2]; /* of the last results, as pmx has them */
+
+/* later: of walkers of end A, and of end B; what was decided in `pace`. */
+static json_t *results_of_pace(const struct switch_pace *of, int first, int later_a, int later_b)
 {
-    static struct estimate_replica replicas[2 * WALKERS];
     struct buf json = {0};
     uint64_t seed = 17;
     for (int i = 0; i < 2 * WALKERS; i++)
         put_table(i, first, i < WALKERS ? later_a : later_b, &seed);
-    const struct estimate_ensemble q = {
-        .directory = folder, .set = &settings, .repeats = 1, .walkers = WALKERS, .pace = pace, .replicas = replicas};
+    for (int i = 0; i < 2; i++)
+        buf_free(&integrals[i]);
+    const struct estimate_ensemble q = {.directory = folder,
+                                        .set = &settings,
+                                        .repeats = 1,
+                                        .walkers = WALKERS,
+                                        .pace = *of,
+                                        .replicas = replicas,
+                                        .integrals = integrals};
     estimate_ensemble(&q, &json);
     json_t *r = json_loadb(json.data, json.len, 0, NULL);
     assert_non_null(r);
     buf_free(&json);
     return r;
+}
+
+static json_t *results(int first, int later_a, int later_b)
+{
+    return results_of_pace(&pace, first, later_a, later_b);
+}
+
+static int lines(const struct buf *text)
+{
+    int n = 0;
+    for (size_t i = 0; i < text->len; i++)
+        n += text->data[i] == '\n';
+    return n;
 }
 
 static void test_files(void **state)
@@ -260,6 +285,43 @@ static void test_files(void **state)
     json_decref(r);
 }
 
+/* What programs read that know of no lengths is of one. */
+static void test_integrals(void **state)
+{
+    (void)state;
+    json_decref(results(FIRST, LATER, LATER));
+    for (int end = 0; end < 2; end++) {
+        assert_int_equal(lines(&integrals[end]), WALKERS * LATER);
+        assert_non_null(strstr(integrals[end].data, "/work.tsv:9.0000 "));
+        assert_null(strstr(integrals[end].data, "/work.tsv:8.0000 "));
+    }
+    json_decref(results(FIRST, LATER, 0)); /* the number is that of the first */
+    for (int end = 0; end < 2; end++)
+        assert_int_equal(lines(&integrals[end]), WALKERS * FIRST);
+}
+
+/* What was decided is said, whatever the first works are now: a walker was retried, or has failed since. */
+static void test_decided(void **state)
+{
+    (void)state;
+    struct switch_pace decided = pace;
+    decided.decided = true;
+    json_t *r = results_of_pace(&decided, FIRST, 0, 0);
+    assert_int_equal((int)works_number(r, "switching.lengthened.doublings"), 0);
+    near(works_number(r, "switching.lengthened.length.magnitude"), 0.01, 1e-12);
+    assert_null(strstr(json_string_value(works_at(r, "switching.lengthened.text")), "because"));
+    json_decref(r);
+    decided.chosen = 2;
+    r = results_of_pace(&decided, FIRST, LATER, LATER);
+    assert_non_null(strstr(json_string_value(works_at(r, "switching.lengthened.text")), "because that cuts the error"));
+    json_decref(r);
+    replicas[0].kind = ESTIMATE_FAILED;
+    r = results_of_pace(&decided, FIRST - 1, 0, 0);
+    replicas[0].kind = ESTIMATE_DONE;
+    assert_int_equal((int)works_number(r, "switching.lengthened.doublings"), 2);
+    json_decref(r);
+}
+
 /* While an ensemble runs: the choice is that of all first works, and of no other; until both ends have longer switches
  * the number is that of the first. */
 static void test_files_so_far(void **state)
@@ -281,9 +343,63 @@ static void test_files_so_far(void **state)
     json_decref(r);
 }
 
+static bool says_nonfinite(const json_t *r)
+{
+    const json_t *reason;
+    size_t i;
+    json_array_foreach (works_at(r, "verdict.reasons"), i, reason)
+        if (!strcmp(json_string_value(json_object_get(reason, "code")), "nonfinite"))
+            return true;
+    return false;
+}
+
+/* Switches that blew up are missing in the number of their length, also when longer ones have begun at one end. */
+static void test_lost(void **state)
+{
+    (void)state;
+    static const struct {
+        int later_a, later_b, lost, other; /* of a walker */
+    } tried[] = {{0, 0, 1, 0}, {3, 0, 1, 3}, {LATER, LATER, 0, FIRST}};
+    lost = 1;
+    for (size_t i = 0; i < sizeof tried / sizeof *tried; i++) {
+        json_t *r = results(FIRST, tried[i].later_a, tried[i].later_b);
+        assert_int_equal((int)works_number(r, "switching.forward.nonfinite"), WALKERS * tried[i].lost);
+        assert_int_equal((int)works_number(r, "switching.forward.other_length"), WALKERS * tried[i].other);
+        assert_true(says_nonfinite(r) == (tried[i].lost > 0));
+        assert_int_equal((int)works_number(r, "switching.spread.walkers"), 2 * WALKERS);
+        json_decref(r);
+    }
+    lost = 0;
+}
+
+/* Files of walkers whose first switches all blew up are no copies of each other. */
+static void test_lost_alike(void **state)
+{
+    (void)state;
+    static char names[2 * WALKERS][160];
+    char *paths[2][WALKERS];
+    struct buf text = {0};
+    struct err e = {0};
+    bool answered;
+    lost = 5;
+    json_decref(results(FIRST, LATER, LATER));
+    lost = 0;
+    for (int i = 0; i < 2 * WALKERS; i++) {
+        snprintf(names[i], sizeof names[i], "%s/lambda_%02d/work.tsv", folder, i);
+        paths[i / WALKERS][i % WALKERS] = names[i];
+    }
+    const struct estimate_switches q = {.paths = {paths[0], paths[1]}, .n = {WALKERS, WALKERS}, .unit = 1};
+    if (estimate_switches(&q, &text, &answered, &e))
+        fail_msg("%s", e.msg);
+    assert_true(answered);
+    buf_free(&text);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_choice), cmocka_unit_test(test_calibration),
-                                       cmocka_unit_test(test_files), cmocka_unit_test(test_files_so_far)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_choice),     cmocka_unit_test(test_calibration),
+                                       cmocka_unit_test(test_files),      cmocka_unit_test(test_integrals),
+                                       cmocka_unit_test(test_decided),    cmocka_unit_test(test_lost),
+                                       cmocka_unit_test(test_lost_alike), cmocka_unit_test(test_files_so_far)};
     return cmocka_run_group_tests(tests, begin, end);
 }
