@@ -150,7 +150,7 @@ static void note_length(struct step *st, struct ensemble *e, const struct sched_
     if (e->doublings)
         note_ensemble(st, e, "switch", "switches are %d times as long from now on: that cuts the error more",
                       1 << e->doublings);
-    else if (ev->code)
+    else if (ev->doublings < 0)
         note_ensemble(st, e, "switch",
                       "switches stay as long as they are, for nobody knows whether longer ones would cut the error "
                       "more: %s",
@@ -164,7 +164,7 @@ static void note_length(struct step *st, struct ensemble *e, const struct sched_
 static void hand_out_to_walkers(struct step *st, const struct sched_event *ev)
 {
     struct ensemble *e = ev->ensemble;
-    e->doublings = ev->doublings;
+    e->doublings = ev->doublings > 0 ? ev->doublings : 0;
     for (int i = 0; i < e->nreplicas; i++)
         give_target(st, &e->replicas[i], e->allocation.share);
     e->allocation.share = 0;

@@ -89,7 +89,7 @@ enum sched_kind {
     /* ensemble: what DECIDE_LOOK asked for; targets: production of its windows, or of a pilot placed: an ensemble with
      * the windows that it places, of whose numbers none is given yet, by a spec with the text `spec`; message: in
      * words. NULL, nobody knows: code, message say why. doublings: of walkers, how often later switches are twice as
-     * long */
+     * long; -1, nobody knows: message says why */
     SCHED_LOOKED,
     SCHED_WORKER_UP, /* worker: said hello; slots, device, model, limits, room, millijoules */
     /* worker: wants so many slots from now on, fewer make nobody leave; its device has that room, and those millijoules

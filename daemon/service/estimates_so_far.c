@@ -37,7 +37,7 @@ struct live_estimation {
     struct ensemble_estimate estimate;
     int64_t *targets; /* [windows of the ensemble], of a look; NULL: nobody knows */
     json_t *placing;  /* of a look at a pilot, what daemon/worker/children/placing.h answers; NULL: nothing */
-    int doublings;    /* of later switches, of a look; 0 where nobody knows */
+    int doublings;    /* of later switches, of a look; -1 where nobody knows */
     bool failed;
     struct err err; /* why */
 };
@@ -152,9 +152,11 @@ static void tell_of_look(struct live_estimation *j)
     struct sched_event ev = {.kind = SCHED_LOOKED,
                              .ensemble = j->ensemble,
                              .targets = j->failed ? NULL : j->targets,
-                             .doublings = j->failed ? 0 : j->doublings,
+                             .doublings = j->failed ? -1 : j->doublings,
                              .code = (int)j->err.code,
-                             .message = j->err.code ? j->err.msg : "its samples carry no free energy"};
+                             .message = j->err.code            ? j->err.msg
+                                        : j->ensemble->walkers ? "not every walker has made its first switches"
+                                                               : "its samples carry no free energy"};
     if (!j->sv->draining) /* else the next service looks again */
         service_step(j->sv, &ev, &e);
 }
@@ -238,7 +240,7 @@ static void read_work(void *arg)
     if (j->look) {
         const json_t *longer = json_object_get(json_object_get(results, "switching"), "lengthened");
         read_targets(j, results);
-        j->doublings = (int)json_integer_value(json_object_get(longer, "doublings"));
+        j->doublings = longer ? (int)json_integer_value(json_object_get(longer, "doublings")) : -1;
     }
     json_decref(results);
 }

@@ -16,6 +16,7 @@ import unittest
 
 import pair
 from served import SHOAL, Served
+from service import Connection
 
 # Its bond becomes longer along the ladder, with one force constant: windows belong at equal distances. Those of the spec have a gap.
 FAR = ((0.2, 3000.0), (0.35, 3000.0))
@@ -186,6 +187,26 @@ class Placed(Served):
         found = json.loads(self.shoal("results", "long", "--json", code=1))
         self.assertIsNone(found["estimate"])
         self.assertIn("of the pilot that places the ladder", json.dumps(found))
+
+    def held(self):
+        """How many replicas the user is charged."""
+        connection = Connection(self.environment["SHOAL_SOCKET"])
+        connection.request("GET", "/v1/usage")
+        users = json.loads(connection.getresponse().read())["users"]
+        connection.close()
+        return users[0]["replicas"]
+
+    def test_limit(self):
+        """What a user may have is held against the windows that are to come, also of one from another service."""
+        before = self.held()
+        self.submit("held", ladder="ladder: {windows: 9, pilot: 100 ns}", windows=(0, 0.5, 1))
+        self.assertEqual(self.held(), before + 9)
+        self.shoal("pause", "held")
+        self.move_away("held")
+        self.assertEqual((len(self.status("held")["replicas"]), self.held()), (3, before + 9))
+        self.shoal("cancel", "held")
+        self.shoal("rm", "held", "--yes")
+        self.assertEqual(self.held(), before)
 
     def test_nothing_to_place(self):
         """Two windows for a path with a corner; a retry looks again, at the same samples."""

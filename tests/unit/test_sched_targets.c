@@ -334,7 +334,8 @@ static void a_walker_that_failed_gets_its_production(void **state)
     play_failed(&p, &e->replicas[1], ERR_SPEC, 30);
     run_all(&p, e);
     play_feed(&p, (struct sched_event){
-                      .kind = SCHED_LOOKED, .ensemble = e, .code = ERR_ESTIMATE, .message = "a page cannot be read"});
+                      .kind = SCHED_LOOKED, .ensemble = e, .doublings = -1, .message = "a page cannot be read"});
+    assert_int_equal(e->doublings, 0);
     bool said = false;
     for (int i = 0; i < p.d.n; i++)
         said |= p.d.item[i].kind == DECIDE_NOTE && strstr(p.d.item[i].text, "nobody knows") &&

@@ -121,12 +121,13 @@ static int check_free(const struct import *im, const char *id, const char *key, 
     return access(im->place, F_OK) ? 0 : err_set(e, ERR_CONFLICT, "%s is there already", im->place);
 }
 
-static int charge(const struct import *im, struct ensemble *en, int64_t contents, struct err *e)
+/* replicas: what it has, or will have when its windows are placed. */
+static int charge(const struct import *im, struct ensemble *en, int64_t replicas, int64_t contents, struct err *e)
 {
     struct quota *q = im->api->quota;
     const int64_t bytes = im->stored + contents + stored_rows(en);
     if (quota_take(q, en->owner, QUOTA_ENSEMBLES, 1, &en->counted, e) ||
-        quota_take(q, en->owner, QUOTA_REPLICAS, en->nreplicas, &en->peopled, e) ||
+        quota_take(q, en->owner, QUOTA_REPLICAS, replicas, &en->peopled, e) ||
         quota_take(q, en->owner, QUOTA_STORED_BYTES, bytes, &en->stored, e))
         return -(int)e->code;
     return 0;
@@ -161,7 +162,7 @@ static int adopt(struct import *im, const json_t *facts, const struct submission
         return -(int)e->code;
     }
     en->nevents = (int64_t)json_array_size(events);
-    if (charge(im, en, (int64_t)im->len, e)) {
+    if (charge(im, en, facts_number(facts, "replicas"), (int64_t)im->len, e)) {
         forget_charged(en);
         return -(int)e->code;
     }
