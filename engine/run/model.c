@@ -127,6 +127,7 @@ static int place_observables(struct model *m, struct err *e)
 struct sources {
     struct model *m;
     const struct topology *t;
+    double (*mass)[2]; /* [natoms], in states A and B, u */
     struct water_shape *shapes;
     uint32_t nshapes;
     struct water_table waters;
@@ -184,7 +185,7 @@ static void lay_out(void *sources, struct arena *a)
                              .nwindows = (uint32_t)windows.n,
                              .soft14 = PUT(soft14, t->npairs14.count - t->npairs14.perturbed),
                              .soft = t->soft};
-    struct motion_table mo = {.mass = arena_put(a, m->masses, (size_t)m->sys->natoms * sizeof *m->masses),
+    struct motion_table mo = {.mass = arena_put(a, from->mass, (size_t)m->sys->natoms * sizeof *from->mass),
                               .waters = PUT(waters, t->nwaters),
                               .shapes = from->nshapes ? arena_put(a, from->shapes, from->nshapes * sizeof *from->shapes)
                                                       : NULL,
@@ -244,15 +245,15 @@ static void fill_masses(const struct system *sys, const struct topology *t, doub
 
 static int upload(struct model *m, const struct topology *t, struct err *e)
 {
-    struct sources from = {.m = m, .t = t};
-    m->masses = xcalloc((size_t)m->sys->natoms, sizeof *m->masses);
-    fill_masses(m->sys, t, m->masses);
-    from.shapes = water_shapes(t->waters, t->nwaters, m->masses, &from.nshapes);
+    struct sources from = {.m = m, .t = t, .mass = xcalloc((size_t)m->sys->natoms, sizeof *from.mass)};
+    fill_masses(m->sys, t, from.mass);
+    from.shapes = water_shapes(t->waters, t->nwaters, from.mass, &from.nshapes);
     int rc = m->set->waters.on ? water_table_make(&from.waters, m->sys, m->set, t, e) : 0;
     if (rc == 0)
         rc = readonly_upload(&m->shared, &m->guest.base, lay_out, &from, e);
     water_table_close(&from.waters);
     free(from.shapes);
+    free(from.mass);
     return rc;
 }
 
@@ -410,7 +411,6 @@ void model_free(struct model *m)
     for (int i = 0; i < m->nstarts; i++)
         free(m->x[i]);
     free(m->x);
-    free(m->masses);
     lambda_rows_close(&m->windows);
     lambda_rows_close(&m->schedule);
     free(m->stretched);

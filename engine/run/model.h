@@ -23,8 +23,7 @@ struct model {
     struct nonbonded *nonbonded;
     enum pme_form pme; /* how replicas are to do the mesh */
     int nstarts;
-    double (**x)[3];     /* [nstarts][natoms], start coordinates with whole molecules: of each window, or one for all */
-    double (*masses)[2]; /* [natoms], in states A and B, u: those of the motion table, for the host */
+    double (**x)[3]; /* [nstarts][natoms], start coordinates with whole molecules: of each window, or one for all */
     struct lambda_rows windows;
     struct lambda_rows schedule;       /* of switches; without rows: settings have none */
     struct center_rule center;         /* whether the motion of the center of mass is taken out */

@@ -81,16 +81,12 @@ void sim_free(struct sim *s);
 void sim_salt(struct sim *s, uint32_t salt);
 
 /* From now on it is in another window, as the replica whose random streams it has then: the lambda row of its control
- * block. Velocities stay as they are (sim_exchange). While nothing is in flight. */
+ * block. While nothing is in flight. */
 void sim_place(struct sim *s, int window, uint32_t replica);
 /* To be called before replicas of one model, or of models of one system on several devices, are exchanged: sim[w] is in
  * window w, and sim[from[w]] will be. Accumulated observables belong to windows, so they are copied to the replica that
  * moves in. While nothing is in flight in any of the n; waits for copies between devices. */
 int sim_hand_observed(struct sim *const *sim, const int *from, int n, struct err *e);
-/* Then: those that move are in their new windows, as replica[w] (sim_place), with the velocities at the time of the
- * positions that they had before. Each has been sampled since its last timestep (SIM_SAMPLE), and nothing has moved it
- * since; it is sampled again in its new window. While nothing is in flight; waits. */
-int sim_exchange(struct sim *const *sim, const int *from, const uint32_t *replica, int n, struct err *e);
 
 /* Whether volume moves adapt their size to how often they are accepted, as they do from the start. Not part of the
  * saved state, the size is. While nothing is in flight. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Inside the engine: what a sim is made of (sim.c: life and work; recorders.c: its tapes; state_file.c: bytes in and
- * out; velocities.c: new ones; switches.c: non-equilibrium switches; exchange.c: replicas that exchange windows;
+ * out; velocities.c: new ones; switches.c: non-equilibrium switches; exchange.c: observables that change hands;
  * sample.c: what it says of its work; table_guard.c: whether the tables of the model are still what they were;
  * sim_states.c: the states of its work and of its memory).
  */

@@ -193,15 +193,6 @@ int sim_hand_observed(struct sim *const *sim, const int *from, int n, struct err
     return 0;
 }
 
-int sim_exchange(struct sim *const *sim, const int *from, const uint32_t *replica, int n, struct err *e)
-{
-    (void)e;
-    for (int w = 0; w < n; w++)
-        if (from[w] != w)
-            sim_place(sim[from[w]], w, replica[w]);
-    return 0;
-}
-
 void sim_tune_volume(struct sim *s, bool tune)
 {
     call();

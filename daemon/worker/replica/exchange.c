@@ -25,7 +25,6 @@ struct exchange {
     int *from;                   /* [members] window that the replica which comes into this one was in */
     struct sim **sim;            /* [members] that were in them */
     uint32_t *walker;            /* [members] and whose they are, */
-    uint32_t *key;               /* [members] random streams of those that come into these windows, */
     struct shared_model **under; /* [members] and on whose devices */
 };
 
@@ -40,7 +39,6 @@ struct exchange *exchange_new(int members)
     x->from = xcalloc(n, sizeof *x->from);
     x->sim = xcalloc(n, sizeof *x->sim);
     x->walker = xcalloc(n, sizeof *x->walker);
-    x->key = xcalloc(n, sizeof *x->key);
     x->under = xcalloc(n, sizeof *x->under);
     return x;
 }
@@ -70,7 +68,6 @@ void exchange_leave(struct exchange *x, const struct replica *r)
     free(x->from);
     free(x->sim);
     free(x->walker);
-    free(x->key);
     free(x->under);
     free(x);
 }
@@ -178,9 +175,10 @@ static int hand_out(struct exchange *x, struct err *e)
         x->member[w]->sim = x->sim[x->from[w]];
         x->member[w]->walker = x->walker[x->from[w]];
         x->member[w]->under = x->under[x->from[w]];
-        x->key[w] = replica_random_key(x->member[w]);
+        if (x->from[w] != w)
+            replica_place(x->member[w]);
     }
-    return rc ? rc : sim_exchange(x->sim, x->from, x->key, x->members, e);
+    return rc;
 }
 
 /* Checkpoints are made at exchanges only: at the first when it is time for one. */
