@@ -108,6 +108,20 @@ static void sample(const struct sim *s, struct tape *t)
          .timestep = s->model->set->integrator.timestep);
 }
 
+/* By forces that have been evaluated. */
+static void half_kick(const struct sim *s, struct tape *t)
+{
+    EMIT(half_kick, .ctl = s->d.ctl, .v = s->d.v, .f = s->d.f, .motion = s->model->motion,
+         .timestep = s->model->set->integrator.timestep);
+}
+
+/* By the impulse that a timestep with the mesh has. */
+static void halve_kick(const struct sim *s, struct tape *t)
+{
+    evaluate(s, EVALUATE_STEP, t);
+    half_kick(s, t);
+}
+
 static double min_edge(const struct model *m)
 {
     const struct nonbonded_settings *nb = &m->set->nonbonded;
@@ -135,16 +149,14 @@ static void exchange_waters(const struct sim *s, struct tape *t)
 {
     const struct model *m = s->model;
     const uint32_t natoms = (uint32_t)m->sys->natoms, tries = m->set->waters.tries;
-    const double timestep = m->set->integrator.timestep;
     evaluate(s, EVALUATE_ENERGY, t);
+    half_kick(s, t);
     EMIT(waters_weigh, .ctl = s->d.ctl, .x = s->d.x, .table = m->waters, .states = s->d.w, .kt = kt(s));
-    EMIT(waters_try, .ctl = s->d.ctl, .x = s->d.x, .x_old = s->d.x_old, .v = s->d.v, .v_now = s->d.f_best, .f = s->d.f,
-         .motion = m->motion, .table = m->waters, .states = s->d.w, .timestep = timestep, .kt = kt(s), .natoms = natoms,
-         .tries = tries);
-    evaluate(s, EVALUATE_ENERGY, t);
-    EMIT(waters_decide, .ctl = s->d.ctl, .x = s->d.x, .x_old = s->d.x_old, .v = s->d.v, .v_now = s->d.f_best,
-         .f = s->d.f, .motion = m->motion, .table = m->waters, .timestep = timestep, .kt = kt(s), .natoms = natoms,
-         .tries = tries);
+    EMIT(waters_try, .ctl = s->d.ctl, .x = s->d.x, .x_old = s->d.x_old, .table = m->waters, .states = s->d.w,
+         .kt = kt(s), .natoms = natoms, .tries = tries);
+    evaluate(s, EVALUATE_POTENTIAL, t);
+    EMIT(waters_decide, .ctl = s->d.ctl, .x = s->d.x, .x_old = s->d.x_old, .v = s->d.v, .table = m->waters, .kt = kt(s),
+         .natoms = natoms, .tries = tries);
 }
 
 static void descend(const struct sim *s, struct tape *t)
@@ -192,6 +204,7 @@ const struct program cpu_program = {.device = "cpu",
                                              [SIM_SAMPLE] = sample,
                                              [SIM_BAROSTAT] = volume_move,
                                              [SIM_WATERS] = exchange_waters,
+                                             [SIM_KICK] = halve_kick,
                                              [SIM_OBSERVE] = cpu_observe,
                                              [SIM_REPORT] = report,
                                              [SIM_INNER] = inner_timestep,

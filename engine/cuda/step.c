@@ -226,6 +226,21 @@ static void sample(const struct sim *s, struct tape *t)
                 .timestep = s->model->set->integrator.timestep);
 }
 
+/* By forces that have been evaluated. */
+static void half_kick(const struct sim *s, struct tape *t)
+{
+    EMIT_ONE(half_kick, .ctl = s->d.ctl, .v = s->d.v, .f = s->d.f, .motion = s->model->motion,
+             .timestep = s->model->set->integrator.timestep);
+}
+
+/* By the impulse that a timestep with the mesh has. */
+static void halve_kick(const struct sim *s, struct tape *t)
+{
+    prepare(s, t);
+    evaluate(s, EVALUATE_STEP, t);
+    half_kick(s, t);
+}
+
 static struct box_room box_room(const struct model *m, const double box[BOX_SIZE])
 {
     const struct box_limits least = cuda_box_limits(m->nonbonded);
@@ -251,19 +266,17 @@ static void volume_move(const struct sim *s, struct tape *t)
 static void exchange_waters(const struct sim *s, struct tape *t)
 {
     const struct settings *set = s->model->set;
-    const void *table = s->model->waters, *motion = s->model->motion;
+    const void *table = s->model->waters;
     const uint32_t natoms = (uint32_t)s->model->sys->natoms, tries = set->waters.tries;
-    const double timestep = set->integrator.timestep;
     evaluate(s, EVALUATE_ENERGY, t);
+    half_kick(s, t);
     EMIT_BLOCKS(waters_weigh, blocks_of((uint64_t)s->model->nwaters * WARP, CUDA_BLOCK), CUDA_BLOCK, tape_sinks(t),
                 .ctl = s->d.ctl, .x = s->d.x, .table = table, .states = s->d.w, .kt = kt(s));
     EMIT_BLOCKS(waters_try, 1, WATERS_BLOCK, tape_sinks(t), .ctl = s->d.ctl, .x = s->d.x, .x_old = s->d.x_old,
-                .v = s->d.v, .v_now = s->d.f_best, .f = s->d.f, .motion = motion, .table = table, .states = s->d.w,
-                .timestep = timestep, .kt = kt(s), .natoms = natoms, .tries = tries);
-    evaluate(s, EVALUATE_ENERGY, t);
+                .table = table, .states = s->d.w, .kt = kt(s), .natoms = natoms, .tries = tries);
+    evaluate(s, EVALUATE_POTENTIAL, t);
     EMIT_BLOCKS(waters_decide, 1, WATERS_BLOCK, tape_sinks(t), .ctl = s->d.ctl, .x = s->d.x, .x_old = s->d.x_old,
-                .v = s->d.v, .v_now = s->d.f_best, .f = s->d.f, .motion = motion, .table = table, .timestep = timestep,
-                .kt = kt(s), .natoms = natoms, .tries = tries);
+                .v = s->d.v, .table = table, .kt = kt(s), .natoms = natoms, .tries = tries);
 }
 
 static void descend(const struct sim *s, struct tape *t)
@@ -303,6 +316,7 @@ const struct program cuda_program = {.device = "cuda",
                                               [SIM_SAMPLE] = sample,
                                               [SIM_BAROSTAT] = volume_move,
                                               [SIM_WATERS] = exchange_waters,
+                                              [SIM_KICK] = halve_kick,
                                               [SIM_OBSERVE] = cuda_observe,
                                               [SIM_PREPARE] = prepare,
                                               [SIM_REPORT] = report,

@@ -25,9 +25,24 @@ MATH_FN void motion_kick(const struct masses *masses, int i, const int64_t f[3],
  *
  * In a step the velocity of an atom is kicked and put onto the constraints. Then it gets a push, the atom drifts, and
  * its position is put onto the constraints. velocity Verlet   The kick is the half that the step before left
- * (ctl.pending), the push is the other half. Langevin-middle   The kick is a whole one. The push is friction and noise,
- * in the middle of the drift (Zhang et al. 2019, doi 10.1021/acs.jpca.9b02771).
+ * (ctl.pending), the push is the other half. Langevin-middle   The kick is a whole one, or what is left of it
+ * (ctl.pending). The push is friction and noise, in the middle of the drift (Zhang et al. 2019, doi
+ * 10.1021/acs.jpca.9b02771).
  */
+
+/* The kick that a step begins with, in units of a whole one. rule: friction and noise. pending: enum pending_kick. */
+MATH_FN double motion_kick_due(bool rule, uint32_t pending)
+{
+    if (rule)
+        return pending == PENDING_HALF ? 0.5 : 1;
+    return pending == PENDING_SECOND ? 0.5 : 0;
+}
+
+/* What is pending after it. */
+MATH_FN uint32_t motion_pending(bool rule)
+{
+    return rule ? PENDING_USUAL : PENDING_SECOND;
+}
 
 /* Friction and noise of one step. A pointer to it is NULL for an integrator that has none, which is velocity Verlet. */
 struct motion_rule {

@@ -31,9 +31,10 @@
  * as they are, and the map from old to new positions and velocities keeps volumes, so nothing else enters.
  *
  * These velocities are those at the time of x. Langevin-middle leaves others, which lack half a kick. So forces at the
- * old positions give them this half, and forces at the new ones take it off again. Without that each move would push
- * all whose forces it changes, a water most, towards where the new forces point: a bias of first order in the timestep.
- * The mesh has the share here that it has in each timestep, also where its impulse counts for several (mesh_cycle()).
+ * old positions give them this half (half_kick), and the next timestep's kick is the other half, by forces at the new
+ * ones. Without that each move would push all whose forces it changes, a water most, towards where the new forces
+ * point: a bias of first order in the timestep. The mesh has the share here that it has in each timestep, so its
+ * impulse may not count for several (mesh_cycle()).
  */
 #ifndef SHOAL_ENGINE_KERNELS_WATERS_H
 #define SHOAL_ENGINE_KERNELS_WATERS_H

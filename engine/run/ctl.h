@@ -29,6 +29,13 @@ enum halt {
     HALT_OVERFLOW    /* contributions were clamped in dynamics (sum.clamped: of what); value: how many */
 };
 
+/* What of the kicks by the forces at x is still to come, between two timesteps. */
+enum pending_kick {
+    PENDING_USUAL,  /* half of one by velocity Verlet, for v is that at the time of x; a whole one by Langevin-middle */
+    PENDING_SECOND, /* velocity Verlet: that half, and the second half of the last timestep's */
+    PENDING_HALF    /* Langevin-middle: half of one, for v is that at the time of x (kernel half_kick) */
+};
+
 /* A non-equilibrium switch (switches.h). Zeroed: none is under way. */
 struct switch_course {
     uint32_t under_way, looks;   /* looks: the next evaluation is that of a change */
@@ -52,7 +59,7 @@ struct ctl {
 
     uint32_t halt; /* enum halt */
     uint32_t where[2];
-    uint32_t pending; /* velocity Verlet: v still lacks the second half kick of the last step */
+    uint32_t pending; /* enum pending_kick */
     uint32_t moving;  /* 1 once a timestep was carried out */
     uint32_t trial;   /* x is a trial, of a move or a descent: `report` goes back to x_old and box_old when halted */
     double value;

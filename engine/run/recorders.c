@@ -9,7 +9,7 @@
  * are followed by one. */
 static bool ends_with_report(enum sim_work work)
 {
-    return work == SIM_SAMPLE || work == SIM_OBSERVE;
+    return work == SIM_SAMPLE || work == SIM_KICK || work == SIM_OBSERVE;
 }
 
 /* In cycles of the mesh. */
@@ -51,6 +51,8 @@ static uint32_t cycles_in_graph(const struct sim *s, enum sim_work work)
 static bool has_work(const struct sim *s, enum sim_work work)
 {
     if ((work == SIM_INNER && cycle_of(s) == 1) || (work == SIM_SWITCH && !s->model->schedule.n))
+        return false;
+    if (work == SIM_KICK && !s->model->set->exchange)
         return false;
     return s->model->program->emit[work] && (work != SIM_WATERS || s->model->waters);
 }
@@ -118,7 +120,7 @@ int sim_submit_recorded(struct sim *s, enum sim_work work, uint32_t n, struct er
         return rc;
     }
     if (ends_with_report(work) && n != 1)
-        return err_set(e, ERR_INTERNAL, "%u samples or frames at once: expected one", n);
+        return err_set(e, ERR_INTERNAL, "%u samples, frames or half kicks at once: expected one", n);
     int rc = 0;
     if (is_timesteps(work) && !sim_memory_is_ready(s) && s->tapes[SIM_PREPARE].recorder)
         rc = recorder_submit(s->tapes[SIM_PREPARE].recorder, 1, e);

@@ -109,6 +109,8 @@ enum sim_work {
     SIM_SAMPLE,   /* n = 1: energies, virial, dU/dlambda and U at every window of the current state */
     SIM_BAROSTAT, /* n Monte Carlo volume moves */
     SIM_WATERS,   /* n batches of exchange of waters, where the settings have it */
+    SIM_KICK,     /* n = 1: half of the next timestep's kick, for velocities at the time of the positions: before
+                     replicas exchange windows (sim_place), where the settings have that */
     SIM_OBSERVE,  /* n = 1: the current state is a frame for the system's observables, for those of this step */
     SIM_REPORT,   /* the engine's own, at the end of each of these; */
     SIM_PREPARE,  /* this in front of timesteps that come after anything else; */

@@ -17,7 +17,7 @@
 struct sim_arrays {
     struct ctl *ctl;
     double (*x)[3], (*v)[3], (*x_old)[3];
-    double (*f_best)[3];     /* while minimizing; in an exchange of waters velocities at the time of x */
+    double (*f_best)[3];     /* while minimizing */
     void *observe_work;      /* of program.observe_work */
     unsigned char *observed; /* what observables have accumulated, one after the other */
     int64_t (*f)[3];

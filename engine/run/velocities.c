@@ -39,14 +39,15 @@ int sim_part(struct sim *s, struct err *e)
 {
     const struct dev_ops *ops = s->model->dev->ops;
     int rc = sim_wait(s, e);
-    if (rc == 0 && sim_heard(s)->ctl.pending)
+    const bool lacks = rc == 0 && sim_heard(s)->ctl.pending == PENDING_SECOND;
+    if (rc == 0 && lacks)
         rc = sim_sample_now(s, e);
-    if (rc == 0 && sim_heard(s)->ctl.pending)
+    if (rc == 0 && lacks)
         rc = ops->copy(s->model->dev, s->lane, s->d.v, s->d.v_out, sim_array_bytes(s), e);
     if (rc)
         return rc;
     struct ctl *c = sim_edit_ctl(s);
-    c->pending = 0;
+    c->pending = lacks ? PENDING_USUAL : c->pending;
     c->min_steps = 0;
     return 0;
 }

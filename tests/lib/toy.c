@@ -257,7 +257,7 @@ int toy_try(struct sim *s, enum sim_work work, uint32_t n, struct err *e)
             rc = sim_outcome(s, e);
         if (rc < 0)
             return rc;
-        n -= sim_steps_done(s);
+        n = rc == SIM_GROW ? n - sim_steps_done(s) : 0;
     }
     return 0;
 }

@@ -304,8 +304,8 @@ static void test_interacting(void **state)
 
 /* ---- velocities ---- */
 
-/* Sizes of momentum and of angular momentum of a water at the time of x: half a kick behind the velocities that
- * langevin-middle leaves. Constraint forces have no share in either. */
+/* Sizes of momentum and of angular momentum of a water at the time of x: half a kick by `timestep` behind its
+ * velocities. Constraint forces have no share in either. */
 static void motion_of(const struct system *sys, int oxygen, double timestep, const double (*x)[3], const double (*v)[3],
                       const double (*f)[3], double out[2])
 {
@@ -353,9 +353,9 @@ static void test_velocities(void **state)
     assert_int_equal(sim_thermalize(t.sim, &e), 0);
     for (int i = 0; i < 30; i++) {
         toy_run(t.sim, SIM_STEP, 4);
-        motions(t.sim, sys, dt, before);
+        motions(t.sim, sys, dt, before); /* langevin-middle's velocities lack half a kick */
         waters_batch(t.sim);
-        motions(t.sim, sys, dt, after);
+        motions(t.sim, sys, 0, after); /* a batch begins with it */
         for (int w = 0; w < sys->nsettles; w++)
             for (int k = 0; k < 2; k++)
                 assert_true(fabs(after[w][k] - before[w][k]) < room * (1 + before[w][k]));

@@ -277,6 +277,7 @@ static void carry_out(struct sim *s, enum sim_work work, uint32_t n)
         s->counted.refused += (int)(s->counted.tried++ % 10) < fake.narrow;
         break;
     case SIM_WATERS:
+    case SIM_KICK:
     case SIM_SAMPLE:
     case SIM_OBSERVE:
     case SIM_REPORT:

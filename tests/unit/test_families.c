@@ -16,8 +16,8 @@
 #include "engine/run/program.h"
 
 /* How names of kernels begin that no timestep launches. */
-static const char *const others[] = {"place",   "velocities", "thermalize", "volume_",  "waters_",
-                                     "descend", "report",     "digest",     "observe_", "saxs_"};
+static const char *const others[] = {"place",   "velocities", "thermalize", "half_kick", "volume_", "waters_",
+                                     "descend", "report",     "digest",     "observe_",  "saxs_"};
 
 static bool is_of_timesteps(const char *kernel)
 {

@@ -21,7 +21,7 @@
 enum { QUEUE = 3 };
 
 /* What comes next of all that happens after `step` steps of the stage. */
-enum event { ROWS, OBSERVE, FRAME, EXCHANGE, MOVE, WATERS, SWITCH, KEEP, STEPS };
+enum event { ROWS, OBSERVE, FRAME, KICK, EXCHANGE, MOVE, WATERS, SWITCH, KEEP, STEPS };
 struct next_event {
     uint64_t step;
     enum event next;
@@ -62,6 +62,11 @@ static bool to_be_kept(const struct dynamics *d, uint64_t step)
     return step >= d->stage->steps || (step > 0 && (d->r->stop || replica_save_due(d->r, step)));
 }
 
+static bool exchanges(const struct dynamics *d, uint64_t step)
+{
+    return exchange_on(d->r) && timeline_exchange(d->r->spec, d->r->stage, step);
+}
+
 static bool is(struct queued *out, enum sim_work kind, uint32_t n)
 {
     out->kind = kind;
@@ -93,8 +98,13 @@ static bool next_work(const struct dynamics *d, struct queued *out)
             if (rows.frame)
                 return false;
             break;
+        case KICK: /* by the forces of the window that may be left */
+            if (!exchanges(d, step))
+                break;
+            at->next = EXCHANGE;
+            return is(out, SIM_KICK, 1);
         case EXCHANGE: /* after the sample that decides, before anything moves */
-            if (exchange_on(d->r) && timeline_exchange(spec, stage, step))
+            if (exchanges(d, step))
                 return false;
             break;
         case MOVE:

@@ -108,15 +108,14 @@ static void step(const struct moving *a, const struct motion_rule *rule)
     if (!forces_good(c))
         return;
     struct masses masses = masses_of(m, c);
-    if (rule || c->pending)
-        kick(m, &masses, a->f, a->v, (rule ? 1 : 0.5) * a->timestep);
+    kick(m, &masses, a->f, a->v, motion_kick_due(rule != NULL, c->pending) * a->timestep);
     if (!project(c, m, &masses, a->x, a->v))
         return;
     if (rule)
         noise_fill(c->seed, c->replica, c->step, STREAM_TIMESTEP, m->natoms, a->noise);
     memcpy(a->x_old, a->x, m->natoms * sizeof *a->x);
     drift(a, &masses, rule);
-    c->pending = rule ? c->pending : 1;
+    c->pending = motion_pending(rule != NULL);
     finish(c, m, &masses, a->x_old, a->x, a->v, a->timestep);
 }
 
@@ -172,8 +171,18 @@ void cpu_thermalize(const struct launch *launch, const struct args_thermalize *a
         return;
     if (a->remove_com)
         take_off_com(m, &masses, v);
-    c->pending = 0;
+    c->pending = PENDING_USUAL;
     c->min_steps = 0;
+}
+
+void cpu_half_kick(const struct launch *launch, const struct args_half_kick *a)
+{
+    struct ctl *c = a->ctl;
+    if (!forces_good(c) || c->pending == PENDING_HALF)
+        return;
+    struct masses masses = masses_of(a->motion, c);
+    kick(a->motion, &masses, a->f, a->v, 0.5 * a->timestep);
+    c->pending = PENDING_HALF;
 }
 
 /* ---- what a sample says about motion ---- */
@@ -220,7 +229,7 @@ void cpu_velocities(const struct launch *launch, const struct args_velocities *a
     struct masses masses = masses_of(m, c);
     struct reaction reaction = {0};
     memcpy(v, a->v, m->natoms * sizeof *v);
-    if (c->pending)
+    if (c->pending == PENDING_SECOND)
         kick(m, &masses, a->f, v, 0.5 * a->timestep);
     if (!project(c, m, &masses, a->x, v))
         return;

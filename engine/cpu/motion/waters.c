@@ -59,16 +59,6 @@ static uint32_t count_inside(const struct water_states *s, uint32_t n)
     return inside;
 }
 
-/* To the time of x, or from there with a timestep below 0. */
-static void half_kicks(const struct motion_table *m, const struct ctl *c, const int64_t (*f)[3], double timestep,
-                       double (*v)[3])
-{
-    const struct masses masses = masses_of(m, c);
-    for (uint32_t i = 0; i < m->natoms; i++)
-        if (mass_of(&masses, (int)i) > 0)
-            motion_kick(&masses, (int)i, f[i], v[i], 0.5 * timestep);
-}
-
 CPU_CLONES void cpu_waters_try(const struct launch *launch, const struct args_waters_try *a)
 {
     struct ctl *c = a->ctl;
@@ -77,13 +67,9 @@ CPU_CLONES void cpu_waters_try(const struct launch *launch, const struct args_wa
     const double(*x)[3] = a->x;
     double center[3], sums[2];
     struct water_box box;
-    if (c->sum.overflow)
-        ctl_halt(c, HALT_OVERFLOW, 0, 0, (double)c->sum.overflow);
     if (c->halt)
         return;
     memcpy(a->x_old, a->x, (size_t)a->natoms * 3 * sizeof(double));
-    memcpy(a->v_now, a->v, (size_t)a->natoms * 3 * sizeof(double));
-    half_kicks(a->motion, c, a->f, a->timestep, a->v_now);
     waters_center(t, x, c->box, center);
     waters_box(c->box, &box);
     waters_begin(c, count_inside(&s, t->nwaters));
@@ -106,25 +92,16 @@ CPU_CLONES void cpu_waters_try(const struct launch *launch, const struct args_wa
     }
 }
 
-/* Velocities of the batch, which is kept. */
-static void take_velocities(const struct args_waters_decide *a)
-{
-    const struct water_table *t = a->table;
-    for (uint32_t w = 0; w < t->nwaters; w++)
-        waters_turn_velocities(t->waters[w], a->x_old, a->x, a->v_now);
-    memcpy(a->v, a->v_now, (size_t)a->natoms * 3 * sizeof(double));
-    half_kicks(a->motion, a->ctl, a->f, -a->timestep, a->v);
-}
-
 void cpu_waters_decide(const struct launch *launch, const struct args_waters_decide *a)
 {
     struct ctl *c = a->ctl;
+    const struct water_table *t = a->table;
     if (c->halt)
         return;
     const bool yes = waters_accepted(c, a->tries, a->kt);
     if (!yes)
         memcpy(a->x, a->x_old, (size_t)a->natoms * 3 * sizeof(double));
-    if (yes && c->waters_moved)
-        take_velocities(a);
+    for (uint32_t w = 0; w < t->nwaters && yes; w++)
+        waters_turn_velocities(t->waters[w], a->x_old, a->x, a->v);
     waters_end(c, a->tries, yes);
 }

@@ -260,11 +260,10 @@ static __device__ __forceinline__ void noise_of(const struct motion *s, const st
         noise[d] *= rule->noise * inverse_root;
 }
 
-/* By what forces, as they are summed, become the velocity of a kick. */
-static __device__ __forceinline__ double kick_of(const struct motion *s, const struct motion_rule *rule,
-                                                 double inverse_root)
+/* By what forces, as they are summed, become the velocity of a whole kick. */
+static __device__ __forceinline__ double kick_of(const struct motion *s, double inverse_root)
 {
-    return (rule ? 1 : 0.5) / FIXED_SCALE * s->timestep * inverse_root * inverse_root;
+    return 1 / FIXED_SCALE * s->timestep * inverse_root * inverse_root;
 }
 
 /* Along one axis of an atom: kicked. noise: where there is a rule. */
@@ -272,10 +271,10 @@ static __device__ __forceinline__ void hold_along(const struct motion *s, const 
                                                   double noise, double x, double v, int64_t f, struct held_atom to,
                                                   uint32_t d)
 {
-    const double push = kick * (double)f;
+    const double whole = kick * (double)f;
     to.x[d] = x;
-    to.v[d] = v + (rule || s->c->pending ? push : 0);
-    to.push[d] = rule ? noise : push;
+    to.v[d] = v + motion_kick_due(rule != NULL, s->c->pending) * whole;
+    to.push[d] = rule ? noise : 0.5 * whole;
 }
 
 /* ---- any other body, in memory ---- */
@@ -284,8 +283,7 @@ static __device__ __forceinline__ void hold_along(const struct motion *s, const 
 static __device__ bool advance_slowly(const struct motion *s, const struct motion_rule *rule, uint32_t i)
 {
     const struct body b = body_at(s->m, i);
-    if (rule || s->c->pending)
-        kick(s, &b, s->v, (rule ? 1 : 0.5) * s->timestep);
+    kick(s, &b, s->v, motion_kick_due(rule != NULL, s->c->pending) * s->timestep);
     if (!project(s, i, s->x, s->v))
         return false;
     if (!rule)

@@ -32,11 +32,12 @@ struct held32 {
 /* struct motion_rule; `keep` as what it lacks to 1, which is small. */
 struct motion_rule32 {
     float loss, noise, half, kick; /* kick: of a whole step, for a unit of fixed force, u nm/ps */
+    float due;                     /* motion_kick_due() */
 };
 
-PAIR_FN struct motion_rule32 motion_rule32_of(const struct motion_rule *r, double timestep)
+PAIR_FN struct motion_rule32 motion_rule32_of(const struct motion_rule *r, double timestep, double due)
 {
-    struct motion_rule32 s = {0, 0, (float)(0.5 * timestep), (float)(timestep / FIXED_SCALE)};
+    struct motion_rule32 s = {0, 0, (float)(0.5 * timestep), (float)(timestep / FIXED_SCALE), (float)due};
     if (r) {
         s.loss = (float)(1 - r->keep);
         s.noise = (float)r->noise;

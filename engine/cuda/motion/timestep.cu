@@ -20,20 +20,20 @@ static __device__ bool com_is_due(uint64_t step, uint32_t every)
     return (step + 1 <= UINT32_MAX ? (uint32_t)(step + 1) % every : (step + 1) % every) == 0;
 }
 
-static __device__ inline void count_step(const struct motion *s, uint32_t pending)
+template <bool RULE> static __device__ inline void count_step(const struct motion *s)
 {
     struct ctl *c = s->c;
     motion_end(c);
     switch_follow(&s->m->schedule, c);
-    c->pending = pending;
+    c->pending = motion_pending(RULE);
     clear_step_sums(c);
 }
 
 /* For whole blocks, once their bodies have moved. halted: one of the block's did. Of what other blocks wrote the last
  * one sees whether they halted, and where it needs them the velocities: else nobody waits for writes to arrive, and a
  * block is through when its first thread has said so. */
-static __device__ void end_step(const struct motion *s, struct motion_tail *tail, bool com, bool halted,
-                                uint32_t pending)
+template <bool RULE>
+static __device__ void end_step(const struct motion *s, struct motion_tail *tail, bool com, bool halted)
 {
     if (com) {
         if (!last_block(&tail->arrived) || !block_goes_on(s->c))
@@ -41,7 +41,7 @@ static __device__ void end_step(const struct motion *s, struct motion_tail *tail
         take_off_com<false>(s);
         __syncthreads();
         if (threadIdx.x == 0)
-            count_step(s, pending);
+            count_step<RULE>(s);
         return;
     }
     if (threadIdx.x)
@@ -50,7 +50,7 @@ static __device__ void end_step(const struct motion *s, struct motion_tail *tail
         __threadfence();
     if (atomicInc(&tail->arrived, gridDim.x - 1) == gridDim.x - 1 &&
         *(volatile const uint32_t *)&s->c->halt == HALT_NONE)
-        count_step(s, pending);
+        count_step<RULE>(s);
 }
 
 /* ---- atoms ---- */
@@ -131,17 +131,17 @@ static __device__ __forceinline__ void hold(const struct motion *s, const struct
     if (a.at.atom < 0)
         return;
     struct held32 *to = rows.waters ? &room->of_water[a.at.body][a.at.k] : &room->of_other[a.at.body].atom[a.at.k];
-    const float kick = (RULE ? 1.0f : 0.5f) * rule.kick * a.inverse_mass, noise = rule.noise * a.inverse_root;
+    const float kick = rule.kick * a.inverse_mass, noise = rule.noise * a.inverse_root;
     float deviate[4];
     if (RULE)
         philox_normal(philox_at(s->c->seed, s->c->replica, s->c->step, STREAM_TIMESTEP, (uint32_t)a.at.atom), deviate);
     if (!rows.waters)
         room->of_other[a.at.body].inverse_mass[a.at.k] = a.inverse_mass;
     for (int d = 0; d < 3; d++) {
-        const float push = kick * float_of(a.f[d]);
+        const float whole = kick * float_of(a.f[d]);
         to->x[d] = (int32_t)position_bits(a.x[d]);
-        to->v[d] = (float)a.v[d] + (RULE || s->c->pending ? push : 0);
-        to->push[d] = RULE ? noise * deviate[d] : push;
+        to->v[d] = (float)a.v[d] + rule.due * whole;
+        to->push[d] = RULE ? noise * deviate[d] : 0.5f * whole;
     }
 }
 
@@ -254,8 +254,7 @@ static __device__ __forceinline__ void step(const A &a, const struct motion_rule
     const uint32_t places = rows.count * (rows.waters ? water::ATOMS : star::ATOMS);
     struct arrived next = arrive(&s, rows, threadIdx.x); /* loads are under way during the lines below */
     const struct motion_rule *rule = RULE ? &the_rule : NULL;
-    const struct motion_rule32 rule32 = motion_rule32_of(rule, a.timestep);
-    const uint32_t pending = RULE ? c->pending : 1;
+    const struct motion_rule32 rule32 = motion_rule32_of(rule, a.timestep, motion_kick_due(RULE, c->pending));
     bool good = true;
     if (threadIdx.x == CUDA_BLOCK - 1) {
         com = com_is_due(c->step, a.com_every);
@@ -281,7 +280,7 @@ static __device__ __forceinline__ void step(const A &a, const struct motion_rule
         ahead = leave(m, &placing, rows, place + CUDA_BLOCK);
         good = settle(&s, &placing, rows, now, &room) && good;
     }
-    end_step(&s, (struct motion_tail *)a.tail, com, __syncthreads_or(!good), pending);
+    end_step<RULE>(&s, (struct motion_tail *)a.tail, com, __syncthreads_or(!good));
 }
 
 /* The rule among the arguments, of integrators with such a thermostat. */

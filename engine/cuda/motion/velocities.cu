@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Velocities on a GPU: new ones, by one block, and those at the time of x, a thread a body.
+ * Velocities on a GPU: new ones, and half a kick, by one block; and those at the time of x, a thread a body.
  */
 #include "engine/cuda/motion/body_registers.cuh"
 #include "engine/cuda/motion/held32.cuh"
@@ -42,9 +42,28 @@ KERNEL(thermalize, a, __launch_bounds__(CUDA_ONE_BLOCK))
         BLOCK_LOOP(i, m->natoms)
     vec_add(s.v[i], -1 / total, momentum);
     if (threadIdx.x == 0) {
-        c->pending = 0;
+        c->pending = PENDING_USUAL;
         c->min_steps = 0;
     }
+}
+
+KERNEL(half_kick, a, __launch_bounds__(CUDA_ONE_BLOCK))
+{
+    ECHO(a);
+    struct ctl *c = (struct ctl *)a.ctl;
+    const struct motion_table *m = (const struct motion_table *)a.motion;
+    const struct masses masses = masses_in_global(m, c);
+    double(*v)[3] = (double(*)[3])a.v;
+    if (threadIdx.x == 0 && c->sum.overflow)
+        halt_once(c, HALT_OVERFLOW, 0, 0, (double)c->sum.overflow);
+    if (!block_goes_on(c) || c->pending == PENDING_HALF)
+        return;
+    BLOCK_LOOP(i, m->natoms)
+    if (mass_of(&masses, (int)i) > 0)
+        motion_kick(&masses, (int)i, ((const int64_t(*)[3])a.f)[i], v[i], 0.5 * a.timestep);
+    __syncthreads(); /* all have seen what was pending */
+    if (threadIdx.x == 0)
+        c->pending = PENDING_HALF;
 }
 
 /* ---- velocities at the time of x ---- */
@@ -142,7 +161,7 @@ static __device__ __forceinline__ void measure_quickly(const struct motion *s, c
         for (int d = 0; d < 3; d++) {
             h.push[k][d] = half_kick * (double)s->f[atom][d];
             h.x[k][d] = s->x[atom][d];
-            h.v[k][d] = v_in[atom][d] + (s->c->pending ? h.push[k][d] : 0);
+            h.v[k][d] = v_in[atom][d] + (s->c->pending == PENDING_SECOND ? h.push[k][d] : 0);
         }
     }
     check_room<BODY>(s, &b, &h);
@@ -167,7 +186,7 @@ static __device__ void measure_slowly(const struct motion *s, uint32_t i, const 
     for (uint32_t k = 0; k < b.natoms; k++)
         for (int d = 0; d < 3; d++)
             s->v[b.atom[k]][d] = v_in[b.atom[k]][d];
-    if (s->c->pending)
+    if (s->c->pending == PENDING_SECOND)
         kick(s, &b, s->v, 0.5 * s->timestep);
     project(s, i, s->x, s->v);
     for (uint32_t k = 0; k < b.natoms; k++) {

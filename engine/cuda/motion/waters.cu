@@ -148,20 +148,6 @@ static __device__ void carry_out(const struct args_waters_try *a, const struct w
     __syncthreads();
 }
 
-/* From some velocities to others, half a kick later, or earlier with a timestep below 0. For the whole block. */
-static __device__ void half_kicks(const struct motion_table *m, const struct ctl *c, const void *f, double timestep,
-                                  const void *from, void *to)
-{
-    const struct masses masses = masses_in_global(m, c);
-    double(*v)[3] = (double(*)[3])to;
-    BLOCK_LOOP(i, m->natoms)
-    {
-        memcpy(v[i], ((const double(*)[3])from)[i], sizeof v[i]);
-        if (mass_of(&masses, (int)i) > 0)
-            motion_kick(&masses, (int)i, ((const int64_t(*)[3])f)[i], v[i], 0.5 * timestep);
-    }
-}
-
 KERNEL(waters_try, a, __launch_bounds__(WATERS_BLOCK))
 {
     ECHO(a);
@@ -172,13 +158,10 @@ KERNEL(waters_try, a, __launch_bounds__(WATERS_BLOCK))
     const struct water_states s = waters_states(a.states, t->nwaters);
     const double *x = (const double *)a.x;
     double *x_old = (double *)a.x_old, sums[2];
-    if (threadIdx.x == 0 && c->sum.overflow)
-        halt_once(c, HALT_OVERFLOW, 0, 0, (double)c->sum.overflow);
     if (!block_goes_on(c))
         return;
     BLOCK_LOOP(i, 3 * a.natoms)
     x_old[i] = x[i];
-    half_kicks((const struct motion_table *)a.motion, c, a.f, a.timestep, a.v, a.v_now);
     const uint32_t inside = count_inside(&s, t->nwaters);
     if (threadIdx.x == 0) {
         waters_center(t, (const double(*)[3])a.x, c->box, center);
@@ -204,35 +187,25 @@ KERNEL(waters_try, a, __launch_bounds__(WATERS_BLOCK))
     }
 }
 
-/* Velocities of the batch, which is kept. For the whole block. */
-static __device__ void take_velocities(const struct args_waters_decide *a)
-{
-    const struct water_table *t = (const struct water_table *)a->table;
-    BLOCK_LOOP(w, t->nwaters)
-    waters_turn_velocities(t->waters[w], (const double(*)[3])a->x_old, (const double(*)[3])a->x,
-                           (double(*)[3])a->v_now);
-    __syncthreads();
-    half_kicks((const struct motion_table *)a->motion, (const struct ctl *)a->ctl, a->f, -a->timestep, a->v_now, a->v);
-}
-
 KERNEL(waters_decide, a, __launch_bounds__(WATERS_BLOCK))
 {
     ECHO(a);
     __shared__ bool yes;
     struct ctl *c = (struct ctl *)a.ctl;
+    const struct water_table *t = (const struct water_table *)a.table;
     double *x = (double *)a.x;
     const double *x_old = (const double *)a.x_old;
     if (c->halt)
         return;
     if (threadIdx.x == 0)
         yes = waters_accepted(c, a.tries, a.kt);
-    const bool moved = c->waters_moved > 0;
     __syncthreads();
     if (!yes)
         BLOCK_LOOP(i, 3 * a.natoms)
     x[i] = x_old[i];
-    if (yes && moved)
-        take_velocities(&a);
+    if (yes)
+        BLOCK_LOOP(w, t->nwaters)
+    waters_turn_velocities(t->waters[w], (const double(*)[3])a.x_old, (const double(*)[3])a.x, (double(*)[3])a.v);
     if (threadIdx.x == 0)
         waters_end(c, a.tries, yes);
 }

@@ -111,7 +111,7 @@ static __device__ void load_bodies()
     const struct tiny_here &h = here();
     const struct motion s = h.motion();
     BLOCK_LOOP(i, h.natoms)
-    h.kick()[i] = kick_of(&s, h.rule(), root_inverse(mass_of(&s.masses, (int)i)));
+    h.kick()[i] = kick_of(&s, root_inverse(mass_of(&s.masses, (int)i)));
     BLOCK_LOOP(i, body_count(s.m))
     {
         const struct body b = body_at(s.m, i);
@@ -254,7 +254,7 @@ static __device__ void steps(const struct tiny_row &a)
         step++;
         if (threadIdx.x == 0) { /* nobody reads these before the next barrier */
             motion_end(h.c());
-            h.c()->pending = h.has_rule ? h.c()->pending : 1;
+            h.c()->pending = motion_pending(h.has_rule);
         }
     }
     __syncthreads();
