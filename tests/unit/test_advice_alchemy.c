@@ -190,12 +190,6 @@ static void tempering(void **state)
     c.barostat = BAROSTAT;
     expect("temper", "windows that exchange no replicas", c);
     c = calm;
-    c.barostat = BAROSTAT "exchange: {every: 0.1 ps}\n";
-    c.protocol =
-        "  - minimize: {steps: 10}\n  - equilibrate: {time: 1 ns, ensemble: npt}\n"
-        "  - produce: {time: 1 ns, sample-every: 0.1 ps}";
-    expect("sampling", "exchange.every: 50 steps: replicas hand on velocities that lack half a kick", c);
-    c = calm;
     c.terms = "[ pairs ]\n1 2 2 1 0.1 0.1 0.3 0.1\n[ pairs_nb ]\n1 3 1 0.1 0.1 0.3 0.1\n";
     expect("temper", "alchemy.temper: 2 pairs of function 2 or of [ pairs_nb ] of the solute stay at full strength", c);
 }

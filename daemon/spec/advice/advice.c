@@ -257,7 +257,6 @@ int spec_advise(const struct spec *s, const struct system *sys, json_t **out, st
     advise_idle(&a, &t);
     advise_states(&a, &t);
     advise_protocol(&a);
-    advise_exchange(&a);
     advise_center(&a);
     advise_volume_moves(&a);
     advise_displacements(&a);

@@ -31,7 +31,6 @@ void advise_idle(const struct advising *a, const struct topology *t);
 bool advise_changes(const struct advising *a, const struct topology *t, enum lambda ladder);
 /* motion.c: of the center of mass, and of the shape of a box with few molecules. */
 void advise_center(const struct advising *a);
-void advise_exchange(const struct advising *a);
 void advise_shape(const struct advising *a);
 /* hydrogens.c: of names by which constraints: h-bonds tells hydrogens. */
 void advise_hydrogens(const struct advising *a);
