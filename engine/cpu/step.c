@@ -8,6 +8,7 @@
 #include "engine/cpu/kernels.h"
 #include "engine/cpu/observe/observe.h"
 #include "engine/cpu/nonbonded.h"
+#include "engine/kernels/motion.h"
 #include "engine/run/sim_parts.h"
 
 #define EMIT(kernel, ...) emit_##kernel(t, &SHAPE_CHAIN, &(struct args_##kernel){__VA_ARGS__})
@@ -102,10 +103,12 @@ static void switch_timesteps(const struct sim *s, struct tape *t)
 
 static void sample(const struct sim *s, struct tape *t)
 {
+    const struct integrator_settings *in = &s->model->set->integrator;
+    const struct motion_reaction reaction = motion_reaction_of(in->kind, in->timestep);
     evaluate(s, EVALUATE_SAMPLE, t);
     EMIT(velocities, .ctl = s->d.ctl, .x = s->d.x, .v = s->d.v, .f = s->d.f, .v_out = s->d.v_out, .x_ahead = s->d.x_old,
          .w = s->d.w, .motion = s->model->motion, .energy_at_window = s->d.energy_at_window,
-         .timestep = s->model->set->integrator.timestep);
+         .timestep = reaction.timestep, .ways = reaction.ways);
 }
 
 /* By forces that have been evaluated. */

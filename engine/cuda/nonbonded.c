@@ -131,7 +131,7 @@ struct cuda_block {
 static size_t lay_out_block(const struct nonbonded *nb, const struct list_caps *caps, void *base, struct cuda_block *b)
 {
     struct arena a = {.base = base};
-    const size_t blocks = blocks_of((uint64_t)nb->natoms, CUDA_BLOCK); /* of bodies, at most */
+    const size_t blocks = blocks_of(3 * (uint64_t)nb->natoms, CUDA_BLOCK); /* of bodies and their free steps, at most */
     b->tail = arena_take(&a, sizeof *b->tail + blocks * MOTION_SUMS * sizeof(double));
     b->grid = arena_take(&a, (size_t)nb->natoms * sizeof *b->grid);
     mesh_lay_out_block(&nb->mesh, &a, &b->mesh);

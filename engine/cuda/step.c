@@ -219,11 +219,13 @@ static void switch_timesteps(const struct sim *s, struct tape *t)
 
 static void sample(const struct sim *s, struct tape *t)
 {
+    const struct integrator_settings *in = &s->model->set->integrator;
+    const struct motion_reaction reaction = motion_reaction_of(in->kind, in->timestep);
     evaluate(s, EVALUATE_SAMPLE, t);
-    EMIT_BLOCKS(velocities, blocks_of(s->model->nbodies, CUDA_BLOCK), CUDA_BLOCK, tape_sinks(t), .ctl = s->d.ctl,
-                .x = s->d.x, .v = s->d.v, .f = s->d.f, .v_out = s->d.v_out, .x_ahead = s->d.x_old,
-                .motion = s->model->motion, .tail = tail_of(s), .energy_at_window = s->d.energy_at_window,
-                .timestep = s->model->set->integrator.timestep);
+    EMIT_BLOCKS(velocities, blocks_of((uint64_t)s->model->nbodies * reaction.ways, CUDA_BLOCK), CUDA_BLOCK,
+                tape_sinks(t), .ctl = s->d.ctl, .x = s->d.x, .v = s->d.v, .f = s->d.f, .v_out = s->d.v_out,
+                .x_ahead = s->d.x_old, .motion = s->model->motion, .tail = tail_of(s),
+                .energy_at_window = s->d.energy_at_window, .timestep = reaction.timestep, .ways = reaction.ways);
 }
 
 /* By forces that have been evaluated. */

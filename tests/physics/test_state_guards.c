@@ -45,7 +45,7 @@ static void test_drift_of_each_tape(void **state)
     t = toy_open(state_water, &set, 0);
     for (int i = 0; i < 3; i++)
         toy_sample(t.sim, &du);
-    set.integrator.timestep *= 0.5;
+    set.integrator.timestep *= 0.01;
     assert_int_equal(sim_save(t.sim, &blob, &e), -ERR_DRIFT);
     assert_non_null(strstr(e.msg, "(velocities); timestep was"));
     toy_close(&t);

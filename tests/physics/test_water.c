@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "engine/base/units.h"
+#include "engine/math/vec.h"
 #include "tests/lib/toy.h"
 
 static struct settings water_settings(void)
@@ -103,6 +104,55 @@ static void test_converges(void **state)
     toy_system_free(s);
 }
 
+/* Kinetic energy of molecules as a whole; and *virial: -1/2 sum (r - R) f, R the molecule's center of mass: kJ/mol. */
+static double whole_molecules(const struct system *s, const double (*x)[3], const double (*v)[3], const double (*f)[3],
+                              double *virial)
+{
+    double kinetic = 0;
+    *virial = 0;
+    for (int o = 0; o < s->natoms; o += 3) {
+        double center[3] = {0}, momentum[3] = {0}, mass = 0;
+        for (int i = o; i < o + 3; i++) {
+            mass += s->atoms[i].mass[0];
+            vec_add(center, s->atoms[i].mass[0], x[i]);
+            vec_add(momentum, s->atoms[i].mass[0], v[i]);
+        }
+        kinetic += vec_dot(momentum, momentum) / (2 * mass);
+        for (int i = o; i < o + 3; i++)
+            for (int d = 0; d < 3; d++)
+                *virial -= 0.5 * (x[i][d] - center[d] / mass) * f[i][d];
+    }
+    return kinetic;
+}
+
+/* A rigid molecule's inner virial and kinetic energy cancel, so that the pressure of atoms is that of molecules: with
+ * constraint forces which are those at the time of x, also after timesteps of 4 fs. */
+static void test_constraint_forces(void **state)
+{
+    struct settings set = water_settings();
+    set.integrator.kind = INTEGRATOR_LANGEVIN_MIDDLE;
+    set.integrator.timestep = 0.004;
+    set.integrator.friction = 1;
+    struct toy t = toy_open(warm, &set, 0);
+    const size_t n = (size_t)warm->natoms;
+    double(*x)[3] = xcalloc(3 * n, sizeof *x), (*v)[3] = x + n, (*f)[3] = v + n, du, virial, turning = 0, off = 0;
+    struct err e = {0};
+    for (int i = 0; i < 10; i++) {
+        toy_run(t.sim, SIM_STEP, 10);
+        const struct sample s = toy_sample(t.sim, &du);
+        assert_int_equal(sim_get(t.sim, x, v, NULL, &e), 0);
+        assert_int_equal(sim_forces(t.sim, f, &e), 0);
+        turning += s.kinetic;
+        turning -= whole_molecules(warm, (const double(*)[3])x, (const double(*)[3])v, (const double(*)[3])f, &virial);
+        off -= virial + s.constraint_virial[0] + s.constraint_virial[4] + s.constraint_virial[8];
+    }
+    off += turning;
+    print_message("off by %.5f of the kinetic energy of turning\n", off / turning);
+    assert_true(fabs(off) < 0.002 * turning);
+    free(x);
+    toy_close(&t);
+}
+
 static void test_energy(void **state)
 {
     struct settings set = water_settings();
@@ -155,10 +205,8 @@ static void test_reversible(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_clash),
-        cmocka_unit_test(test_converges),
-        cmocka_unit_test(test_energy),
-        cmocka_unit_test(test_reversible),
+        cmocka_unit_test(test_clash),  cmocka_unit_test(test_converges),  cmocka_unit_test(test_constraint_forces),
+        cmocka_unit_test(test_energy), cmocka_unit_test(test_reversible),
     };
     return cmocka_run_group_tests(tests, warm_water, tear_down);
 }

@@ -196,26 +196,32 @@ static void add_windows(const struct ctl *c, const struct motion_table *m, doubl
                    FIXED_TOTAL_LIMIT);
 }
 
-/* Constraint forces at the time of x: those that put a free step of velocity Verlet from x and v back onto the
- * constraints, force = mass displacement / (dt^2 / 2). GROMACS's md-vv reports the same. */
+/* Constraint forces, by free steps from x that are put back onto the constraints (struct motion_reaction). */
 static bool react(const struct args_velocities *a, const struct masses *masses, struct reaction *out)
 {
     struct ctl *c = a->ctl;
     const struct motion_table *m = a->motion;
-    double(*ahead)[3] = a->x_ahead, (*w)[3] = a->w, half2 = 0.5 * a->timestep * a->timestep;
-    memcpy(w, a->v_out, m->natoms * sizeof *w);
-    kick(m, masses, a->f, w, 0.5 * a->timestep);
-    memcpy(ahead, a->x, m->natoms * sizeof *ahead);
-    for (uint32_t i = 0; i < m->natoms; i++)
-        vec_add(ahead[i], a->timestep, w[i]);
-    struct constrain_failure bad;
-    if (!constrain_positions(m, masses, c->lambda[LAMBDA_BONDED], a->x, ahead, NULL, 0, out, &bad)) {
-        halt_constraint(c, &bad);
-        return false;
+    double(*ahead)[3] = a->x_ahead, (*w)[3] = a->w, dt2 = a->timestep * a->timestep;
+    const double(*v)[3] = a->v_out;
+    for (uint32_t k = 0; k < a->ways; k++) {
+        const struct motion_way way = motion_way_of(k, a->ways);
+        struct reaction part = {0};
+        struct constrain_failure bad;
+        memset(w, 0, m->natoms * sizeof *w);
+        kick(m, masses, a->f, w, 0.5 * way.force * a->timestep);
+        memcpy(ahead, a->x, m->natoms * sizeof *ahead);
+        for (uint32_t i = 0; i < m->natoms; i++) {
+            vec_add(w[i], way.velocity, v[i]);
+            vec_add(ahead[i], a->timestep, w[i]);
+        }
+        if (!constrain_positions(m, masses, c->lambda[LAMBDA_BONDED], a->x, ahead, NULL, 0, &part, &bad)) {
+            halt_constraint(c, &bad);
+            return false;
+        }
+        for (int i = 0; i < 9; i++)
+            out->virial[i] += way.weight * part.virial[i] / dt2;
+        out->du_dl += way.weight * part.du_dl / dt2;
     }
-    for (int i = 0; i < 9; i++)
-        out->virial[i] /= half2;
-    out->du_dl /= half2;
     return true;
 }
 

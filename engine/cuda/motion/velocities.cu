@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Velocities on a GPU: new ones, and half a kick, by one block; and those at the time of x, a thread a body.
+ * Velocities on a GPU: new ones, and half a kick, by one block; and those at the time of x, a thread a body and free
+ * step.
  */
 #include "engine/cuda/motion/body_registers.cuh"
 #include "engine/cuda/motion/held32.cuh"
@@ -93,12 +94,11 @@ static __device__ __forceinline__ double stretch(const struct motion *s, const s
     return r0[1] - r0[0];
 }
 
-/* Constraint forces at the time of x, as on the CPU device: those that put a free step of velocity Verlet from x and v
- * back onto the constraints, force = mass displacement / (dt^2 / 2). Displacements times masses add to zero. */
+/* Constraint forces times dt^2, as on the CPU device. Displacements times masses add to zero. */
 template <class BODY>
 static __device__ __forceinline__ void react_quickly(const struct motion *s, const BODY &body, uint32_t i,
                                                      const struct body *b, typename BODY::before &old, struct held *h,
-                                                     struct reaction *reaction)
+                                                     const struct motion_way &way, struct reaction *reaction)
 {
     double arm[BODY::ATOMS][3], free_x[BODY::ATOMS][3];
     struct constrain_failure bad;
@@ -111,7 +111,7 @@ static __device__ __forceinline__ void react_quickly(const struct motion *s, con
     for (uint32_t k = 0; k < BODY::ATOMS; k++)
 #pragma unroll
         for (int d = 0; d < 3; d++)
-            free_x[k][d] = h->x[k][d] += s->timestep * (h->v[k][d] + h->push[k][d]);
+            free_x[k][d] = h->x[k][d] += s->timestep * (way.velocity * h->v[k][d] + way.force * h->push[k][d]);
     if (!body.constrain(old, h, 0, &bad))
         halt_constraint(s->c, &bad);
 #pragma unroll
@@ -121,7 +121,7 @@ static __device__ __forceinline__ void react_quickly(const struct motion *s, con
         double impulse[3];
         vec_sub(h->x[k], free_x[k], impulse);
         for (int d = 0; d < 3; d++)
-            impulse[d] *= mass_of(&s->masses, b->atom[k]);
+            impulse[d] *= way.weight * mass_of(&s->masses, b->atom[k]);
         for (int e = 0; e < 3; e++)
             for (int d = 0; d < 3; d++)
                 reaction->virial[3 * e + d] -= 0.5 * arm[k][e] * impulse[d];
@@ -145,9 +145,11 @@ static __device__ __forceinline__ void check_room(const struct motion *s, const 
             }
 }
 
+/* A free step of struct motion_reaction; each has a thread, and that of the first sees to all else. */
 template <class BODY>
 static __device__ __forceinline__ void measure_quickly(const struct motion *s, const BODY &body, uint32_t i,
-                                                       const double (*v_in)[3], struct moments *sum)
+                                                       const double (*v_in)[3], uint32_t step,
+                                                       const struct motion_way &way, struct moments *sum)
 {
     const struct body b = body_at(s->m, i);
     struct held h = {};
@@ -168,19 +170,19 @@ static __device__ __forceinline__ void measure_quickly(const struct motion *s, c
     body.project(&h, &old);
 #pragma unroll
     for (uint32_t k = 0; k < BODY::ATOMS; k++) {
-        if (k >= b.natoms)
+        if (k >= b.natoms || step)
             continue;
         for (int d = 0; d < 3; d++)
             s->v[b.atom[k]][d] = h.v[k][d];
         add_kinetic(s, b.atom[k], h.v[k], sum);
     }
     if (s->c->moving)
-        react_quickly(s, body, i, &b, old, &h, &sum->reaction);
+        react_quickly(s, body, i, &b, old, &h, way, &sum->reaction);
 }
 
 /* Any other body, in memory. */
 static __device__ void measure_slowly(const struct motion *s, uint32_t i, const double (*v_in)[3], double (*ahead)[3],
-                                      struct moments *sum)
+                                      uint32_t ways, struct moments *sum)
 {
     const struct body b = body_at(s->m, i);
     for (uint32_t k = 0; k < b.natoms; k++)
@@ -189,16 +191,24 @@ static __device__ void measure_slowly(const struct motion *s, uint32_t i, const 
     if (s->c->pending == PENDING_SECOND)
         kick(s, &b, s->v, 0.5 * s->timestep);
     project(s, i, s->x, s->v);
-    for (uint32_t k = 0; k < b.natoms; k++) {
-        const int32_t atom = b.atom[k];
-        double v[3] = {s->v[atom][0], s->v[atom][1], s->v[atom][2]};
-        add_kinetic(s, atom, v, sum);
-        motion_kick(&s->masses, atom, s->f[atom], v, 0.5 * s->timestep);
-        for (int d = 0; d < 3; d++)
-            ahead[atom][d] = s->x[atom][d] + s->timestep * v[d];
+    for (uint32_t k = 0; k < b.natoms; k++)
+        add_kinetic(s, b.atom[k], s->v[b.atom[k]], sum);
+    for (uint32_t step = 0; step < ways && s->c->moving; step++) {
+        const struct motion_way way = motion_way_of(step, ways);
+        struct reaction part = {};
+        for (uint32_t k = 0; k < b.natoms; k++) {
+            const int32_t atom = b.atom[k];
+            double v[3] = {0, 0, 0};
+            motion_kick(&s->masses, atom, s->f[atom], v, 0.5 * way.force * s->timestep);
+            vec_add(v, way.velocity, s->v[atom]);
+            for (int d = 0; d < 3; d++)
+                ahead[atom][d] = s->x[atom][d] + s->timestep * v[d];
+        }
+        constrain(s, i, s->x, ahead, NULL, 0, &part);
+        for (int e = 0; e < 9; e++)
+            sum->reaction.virial[e] += way.weight * part.virial[e];
+        sum->reaction.du_dl += way.weight * part.du_dl;
     }
-    if (s->c->moving)
-        constrain(s, i, s->x, ahead, NULL, 0, &sum->reaction);
 }
 
 /* What the threads of a block have, added up to `out`, always in the same order. For the whole block. */
@@ -241,9 +251,9 @@ static __device__ void finish(const struct args_velocities &a, const struct mome
 {
     struct ctl *c = (struct ctl *)a.ctl;
     const struct motion_table *m = (const struct motion_table *)a.motion;
-    const double half2 = 0.5 * a.timestep * a.timestep, du_dl = sum.reaction.du_dl / half2;
+    const double dt2 = a.timestep * a.timestep, du_dl = sum.reaction.du_dl / dt2;
     BLOCK_LOOP(k, 9)
-    c->constraint_virial[k] = sum.reaction.virial[k] / half2;
+    c->constraint_virial[k] = sum.reaction.virial[k] / dt2;
     BLOCK_LOOP(w, m->nwindows)
     acc_window(&((struct fixed_sum *)a.energy_at_window)[w],
                du_dl * (m->lambda[w][LAMBDA_BONDED] - c->lambda[LAMBDA_BONDED]), FIXED_TOTAL_LIMIT);
@@ -270,16 +280,17 @@ KERNEL(velocities, a, __launch_bounds__(CUDA_BLOCK))
     const struct motion s = {
         c,         m, masses_in_global(m, c), (double(*)[3])a.x, (double(*)[3])a.v_out, NULL, (const int64_t(*)[3])a.f,
         a.timestep};
-    const uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+    const uint32_t thread = blockIdx.x * blockDim.x + threadIdx.x, i = thread / a.ways, step = thread % a.ways;
+    const struct motion_way way = motion_way_of(step, a.ways);
     struct moments own = {};
     if (i < body_count(m)) {
         const bool quick = is_quick(m, i);
         if (quick && i < m->nwaters)
-            measure_quickly(&s, water(&s, i), i, v_in, &own);
+            measure_quickly(&s, water(&s, i), i, v_in, step, way, &own);
         else if (quick)
-            measure_quickly(&s, star(&s, i - m->nwaters), i, v_in, &own);
-        else
-            measure_slowly(&s, i, v_in, (double(*)[3])a.x_ahead, &own);
+            measure_quickly(&s, star(&s, i - m->nwaters), i, v_in, step, way, &own);
+        else if (step == 0)
+            measure_slowly(&s, i, v_in, (double(*)[3])a.x_ahead, a.ways, &own);
     }
     sum_of_block(own, of_block[blockIdx.x]);
     if (!last_block(&tail->arrived) || !block_goes_on(c))
