@@ -50,7 +50,7 @@ struct sim {
     struct shared_model *model;
     uint32_t replica, salt;
     int window, wait;
-    bool grown, halted, tuned;
+    bool grown, halted, tuned, kicked;
     struct fake_report queue[SIM_REPORTS], heard; /* oldest first; of the last whose outcome was asked for */
     int queued;
 };
@@ -188,8 +188,11 @@ int sim_hand_observed(struct sim *const *sim, const int *from, int n, struct err
 {
     (void)from, (void)e;
     call();
-    for (int w = 0; w < n; w++)
+    for (int w = 0; w < n; w++) {
         expect_idle(sim[w]);
+        if (!sim[w]->kicked)
+            abort();
+    }
     return 0;
 }
 
@@ -260,6 +263,7 @@ static void carry_out(struct sim *s, enum sim_work work, uint32_t n)
         if (s->driven.under_way || (s->step + n) % mesh_cycle(&fake.spec.settings.integrator))
             abort();
         s->converging = 0;
+        s->kicked = false;
         while (r->done < n && one_step(s))
             r->done++;
         break;
@@ -276,8 +280,10 @@ static void carry_out(struct sim *s, enum sim_work work, uint32_t n)
         s->hash = mix(s->hash, 7);
         s->counted.refused += (int)(s->counted.tried++ % 10) < fake.narrow;
         break;
-    case SIM_WATERS:
     case SIM_KICK:
+        s->kicked = true;
+        break;
+    case SIM_WATERS:
     case SIM_SAMPLE:
     case SIM_OBSERVE:
     case SIM_REPORT:
