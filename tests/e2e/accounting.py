@@ -105,7 +105,7 @@ def killed():
         ident = s.submit("k")
         counted = 0
         for _ in range(4):
-            until(lambda n=counted: sum(r["step"] for r in s.get(ident)["replicas"]) > n)
+            until(lambda n=counted: total(rows(s, "ensemble"), "steps") > n)  # a checkpoint later
             s.kill()
             s.start()
             counted, held = total(rows(s, "ensemble"), "steps"), sum(r["step"] for r in s.get(ident)["replicas"])

@@ -325,7 +325,7 @@ def refusals(s, folder):
 def main():
     folder = tempfile.mkdtemp(prefix="shoal-switching-")
     write(folder, bond=BOND, long=LONG, stops=STOPS, longer=LONGER)
-    s = Service(SHOALD, WORKER, f"{folder}/service", "cpu:12")
+    s = Service(SHOALD, WORKER, f"{folder}/service", "cpu:4")
     s.command += ["--live-seconds", "1"]
     s.start()
     for part in (a_known_number, elsewhere, refusals, an_early_end, a_campaign, killed_within_switches, switches_that_become_longer, some_that_blow_up):
