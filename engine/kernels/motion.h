@@ -94,10 +94,10 @@ MATH_FN struct motion_reaction motion_reaction_of(uint32_t kind, double timestep
     return r;
 }
 
-/* One of them: the shares that velocity and forces have in the step, and that what puts it back onto the constraints
- * has in force times dt^2. */
+/* One of these steps. */
 struct motion_way {
-    double velocity, force, weight;
+    double velocity, force; /* shares of them in it */
+    double weight; /* of masses times the displacements back onto the constraints; summed, that is force times dt^2 */
 };
 
 MATH_FN struct motion_way motion_way_of(uint32_t k, uint32_t ways)

@@ -145,10 +145,10 @@ static void try_exchange(struct sim *sim[2], const double (*du)[2], double kt, u
     ++*swapped;
 }
 
-/* Two windows of which replicas exchange after every timestep. Energies of equipartition, in units of kT: potential and
- * kinetic ones. Without SIM_KICK, they are 1.17 and 1.05 in the soft window, 1.05 and 1.17 in
- * the other. The scheme itself has velocities at the time of x that are by (omega dt / 2)^2 too slow, 1 and 4 % in
- * these windows, and hands them on: hence the room. */
+/* Two windows whose replicas exchange after every timestep. By equipartition potential and kinetic energies are 1 here.
+ * Without SIM_KICK they are 1.17 and 1.05 in the soft window, 1.05 and 1.17 in the other. The scheme itself has kinetic
+ * energies at the time of x that are too low by (omega dt / 2)^2, 1 and 4 % in these windows, and hands them on: hence
+ * the room. */
 static void test_springs(void **state)
 {
     if (toy_every() > 1)
