@@ -248,7 +248,7 @@ def large(out):
 def main():
     sets = {"usual": usual, "small": small, "large": large}
     wanted = sys.argv[2:] or ["usual"]
-    if len(sys.argv) < 2 or not set(wanted) <= set(sets):
+    if len(sys.argv) < 2 or sys.argv[1].startswith("-") or not set(wanted) <= set(sets):
         sys.exit(__doc__)
     out = Path(sys.argv[1])
     out.mkdir(parents=True, exist_ok=True)

@@ -66,7 +66,7 @@ static __device__ __forceinline__ uint32_t with_energies(uint32_t mode)
     return mode == EVALUATE_SAMPLE ? EVALUATE_SAMPLE : EVALUATE_ENERGY;
 }
 
-KERNEL(terms_energy, a, __launch_bounds__(CUDA_BLOCK))
+KERNEL(terms_energy, a, __launch_bounds__(CUDA_BLOCK, 4))
 {
     ECHO(a);
     run<false>(a, with_energies(a.mode));

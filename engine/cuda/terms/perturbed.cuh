@@ -127,28 +127,45 @@ perturbed_force(const struct pair_table *t, const struct perturbed_now *now, con
     return {__fmul_rn(fr, v.x), __fmul_rn(fr, v.y), __fmul_rn(fr, v.z)};
 }
 
-/* It and its opposite to the atoms' forces. Neighbouring lanes often have one atom i, which gets their sum. For whole
- * warps. */
-static __device__ __forceinline__ void add_perturbed(const struct args_terms &a, struct accumulate *acc, int32_t i,
-                                                     int32_t j, const double force[3])
+/* The force on atom i of a lane's pairs, which is added once the next pair has another atom there. */
+struct held_force {
+    int32_t atom;
+    int64_t fixed[3];
+};
+
+/* Lanes next to each other often have the same atom, which gets their sum. For whole warps. */
+static __device__ __forceinline__ void add_held(const struct args_terms &a, const struct held_force *held)
 {
     int64_t(*f)[3] = (int64_t(*)[3])a.f;
-    const struct lane_run run = lane_run_of(i);
-    int64_t fixed[3] = {};
+    const struct lane_run run = lane_run_of(held->atom);
+    for (int d = 0; d < 3; d++) {
+        const int64_t sum = run_sum(run, held->fixed[d]);
+        if (run.first && sum)
+            acc_add(&f[held->atom][d], sum);
+    }
+}
+
+/* A force to atom i, the opposite to atom j. For whole warps. */
+static __device__ __forceinline__ void add_perturbed(const struct args_terms &a, struct accumulate *acc,
+                                                     struct held_force *held, int32_t i, int32_t j,
+                                                     const double force[3])
+{
+    int64_t(*f)[3] = (int64_t(*)[3])a.f;
+    if (__any_sync(WARP_ALL, held->atom != i)) {
+        add_held(a, held);
+        *held = {i, {0, 0, 0}};
+    }
     if (force_within(force)) {
-        for (int d = 0; d < 3; d++)
-            fixed[d] = fixed_force(force[d]);
+        for (int d = 0; d < 3; d++) {
+            const int64_t fixed = fixed_force(force[d]);
+            held->fixed[d] = (int64_t)((uint64_t)held->fixed[d] + (uint64_t)fixed);
+            if (fixed)
+                acc_add(&f[j][d], -fixed);
+        }
     } else {
         const double minus[3] = {-force[0], -force[1], -force[2]};
         acc_force(acc, f[i], force);
         acc_force(acc, f[j], minus);
-    }
-    for (int d = 0; d < 3; d++) {
-        const int64_t sum = run_sum(run, fixed[d]);
-        if (fixed[d])
-            acc_add(&f[j][d], -fixed[d]);
-        if (run.first && sum)
-            acc_add(&f[i][d], sum);
     }
 }
 
@@ -172,7 +189,8 @@ static __device__ __forceinline__ bool perturbed_distance(const struct args_term
 /* One of them for each thread of a warp that has one. */
 template <bool RARE>
 static __device__ __forceinline__ void perturbed_pairs(const struct args_terms &a, uint32_t mode, bool real,
-                                                       const struct perturbed_now *now, const struct perturbed_pair *p)
+                                                       const struct perturbed_now *now, const struct perturbed_pair *p,
+                                                       struct held_force *held)
 {
     struct ctl *c = (struct ctl *)a.ctl;
     const struct pair_table *t = (const struct pair_table *)a.table;
@@ -182,7 +200,9 @@ static __device__ __forceinline__ void perturbed_pairs(const struct args_terms &
     struct distance r;
     const struct vec32 v = real ? perturbed_force<RARE>(t, now, p) : (struct vec32){0, 0, 0};
     const double force[3] = {v.x, v.y, v.z};
-    add_perturbed(a, &acc, p->i.atom, p->j.atom, force);
+    add_perturbed(a, &acc, held, p->i.atom, p->j.atom, force);
+    if (evaluates_energies(mode)) /* the only pair */
+        add_held(a, held);
     const bool energies = evaluates_energies(mode) || rows.n,
                in = energies && real && perturbed_distance(a, mode, p, force, &acc, &r);
     if (in)
@@ -221,13 +241,16 @@ static __device__ __forceinline__ void perturbed_warp(const struct args_terms &a
     uint32_t k = first + threadIdx.x % WARP;
     uint2 atoms = pairs[min(k, last)];
     struct perturbed_pair next = {pair_end_of(a, t, atoms.x), pair_end_of(a, t, atoms.y)};
+    struct held_force held = {next.i.atom, {0, 0, 0}};
     atoms = pairs[min(k + WARP, last)];
     for (; k - threadIdx.x % WARP < end; k += WARP) {
         const struct perturbed_pair p = next;
         next = {pair_end_of(a, t, atoms.x), pair_end_of(a, t, atoms.y)};
         atoms = pairs[min(k + 2 * WARP, last)];
-        perturbed_pairs<RARE>(a, mode, k < end, &now, &p);
+        perturbed_pairs<RARE>(a, mode, k < end, &now, &p, &held);
     }
+    if (!evaluates_energies(mode))
+        add_held(a, &held);
 }
 
 #endif

@@ -84,6 +84,12 @@ PAIR_FN struct soft_pair32 soft_pair32_of(const struct pair_table *t, const stru
     return s;
 }
 
+/* A state whose part is nothing is passed over: of a molecule that is decoupled that is most of the work. */
+PAIR_FN bool is_nothing32(struct lj32 lj)
+{
+    return lj.c6 == 0 && lj.c12 == 0;
+}
+
 /* Lambda of a state, and how far from it the pair is. */
 struct weights32 {
     float near, away;
@@ -114,6 +120,8 @@ PAIR_FN float beutler_lj32(const struct soft_rule32 &rule, const struct soft_pai
 #pragma unroll
     for (int k = 0; k < 2; k++) {
         const struct weights32 w = weights32_of(l, k);
+        if (w.near == 0 || is_nothing32(s->lj[k]))
+            continue;
         const float sixth = soft_sixth32(rule, s->reach[k], w.away, r2), ri = root_inverse_sixth32(sixth);
         const float ri2 = __fmul_rn(ri, ri), ri4 = __fmul_rn(ri2, ri2), rr = __fmul_rn(sixth, ri4);
         const float f = rr < rule.vdw_cutoff2 ? lj32_force<ANY_FORCE>(rule, s->lj[k], rr, ri, ri2) : 0;
@@ -126,16 +134,21 @@ PAIR_FN float beutler_lj32(const struct soft_rule32 &rule, const struct soft_pai
 template <bool FIELD>
 PAIR_FN float beutler_coulomb32(const struct soft_rule32 &rule, const struct soft_pair32 *s, float l, float r2)
 {
+    const float part[2] = {part32(s, 0, weights32_of(l, 0)), part32(s, 1, weights32_of(l, 1))};
+    if (part[0] == 0 && part[1] == 0)
+        return 0;
     const float r4 = __fmul_rn(r2, r2), long_f = FIELD ? 0 : ewald32_force<ANY_FORCE>(rule, r2);
     float fr = 0;
 #pragma unroll
     for (int k = 0; k < 2; k++) {
         const struct weights32 w = weights32_of(l, k);
+        if (part[k] == 0)
+            continue;
         const float sixth = soft_sixth32(rule, s->reach_coulomb[k], w.away, r2), ri = root_inverse_sixth32(sixth);
         const float ri2 = __fmul_rn(ri, ri), ri3 = __fmul_rn(ri2, ri);
         const float bare = FIELD ? __fmaf_rn(-2.0f, rule.field, ri3) : ri3;
         const float f = __fmaf_rn(__fmul_rn(__fmul_rn(ri2, ri2), r4), bare, -long_f);
-        fr = !FIELD || sixth < rule.farthest6 ? __fmaf_rn(part32(s, k, w), f, fr) : fr;
+        fr = !FIELD || sixth < rule.farthest6 ? __fmaf_rn(part[k], f, fr) : fr;
     }
     return fr;
 }
@@ -162,6 +175,8 @@ PAIR_FN float gapsys_lj32(const struct soft_rule32 &rule, const struct soft_pair
 #pragma unroll
     for (int k = 0; k < 2; k++) {
         const struct weights32 w = weights32_of(l, k);
+        if (w.near == 0 || is_nothing32(s->lj[k]))
+            continue;
         const struct soft_point32 at = soft_point32_of(s->reach[k], w.away, rule.start6, r2, r);
         const float ri2 = __fmul_rn(at.ri, at.ri), ri6 = cube32(ri2);
         const float f = lj32_force<ANY_FORCE>(rule, s->lj[k], __fmul_rn(at.r, at.r), at.ri, ri2);
@@ -174,15 +189,20 @@ PAIR_FN float gapsys_lj32(const struct soft_rule32 &rule, const struct soft_pair
 
 PAIR_FN float gapsys_coulomb32(const struct soft_rule32 &rule, const struct soft_pair32 *s, float l, float r2, float ri)
 {
+    const float part[2] = {part32(s, 0, weights32_of(l, 0)), part32(s, 1, weights32_of(l, 1))};
+    if (part[0] == 0 && part[1] == 0)
+        return 0;
     const float r = __fmul_rn(r2, ri), long_f = ewald32_force<ANY_FORCE>(rule, r2);
     float fr = 0;
 #pragma unroll
     for (int k = 0; k < 2; k++) {
         const struct weights32 w = weights32_of(l, k);
+        if (part[k] == 0)
+            continue;
         const struct soft_point32 at = soft_point32_of(s->reach_coulomb[k], w.away, rule.farthest6, r2, r);
         const float ri2 = __fmul_rn(at.ri, at.ri);
         const float line = __fmaf_rn(__fmul_rn(__fmul_rn(-2.0f, ri2), at.ri), at.d, ri2);
-        fr = __fmaf_rn(part32(s, k, w), __fmaf_rn(line, ri, -long_f), fr);
+        fr = __fmaf_rn(part[k], __fmaf_rn(line, ri, -long_f), fr);
     }
     return fr;
 }
