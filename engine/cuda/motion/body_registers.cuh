@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * One body in double precision: rigid waters and stars (an atom with some bound to it, or none) in registers, for tiny
- * systems' timesteps and for samples; any other body in memory, for every kernel that does timesteps.
+ * One body in double precision: rigid waters and stars (an atom with some bound to it, or none) in registers, for
+ * samples; any other body in memory, for every kernel that does timesteps.
  */
 #ifndef SHOAL_ENGINE_CUDA_MOTION_BODY_REGISTERS_CUH
 #define SHOAL_ENGINE_CUDA_MOTION_BODY_REGISTERS_CUH
@@ -11,24 +11,10 @@
 
 #define MOST_ATOMS (1 + STAR_ARMS)
 
-/* A body of so many atoms between its threads. */
-template <int atoms> struct held_of {
-    double x[atoms][3], v[atoms][3];
-    double push[atoms][3]; /* onto v once it obeys the constraints: noise, or velocity Verlet's second half kick */
+/* A body of so many atoms, or fewer. push: half a kick, nm/ps. */
+struct held64 {
+    double x[MOST_ATOMS][3], v[MOST_ATOMS][3], push[MOST_ATOMS][3];
 };
-
-struct held : held_of<MOST_ATOMS> {
-};
-
-/* One of its atoms. */
-struct held_atom {
-    double *x, *v, *push;
-};
-
-static __device__ __forceinline__ struct held_atom held_atom_of(struct held *h, uint32_t k)
-{
-    return {h->x[k], h->v[k], h->push[k]};
-}
 
 static __device__ bool thrown_out(const struct motion *s, int32_t i, const double x[3])
 {
@@ -56,14 +42,13 @@ struct water {
         double x[3][3];
     };
 
-    template <class HELD> __device__ __forceinline__ void project(HELD *h, struct before *old) const
+    __device__ __forceinline__ void project(struct held64 *h, struct before *old) const
     {
         memcpy(old->x, h->x, sizeof old->x);
         settle_velocities(shape, old->x, h->v);
     }
 
-    template <class HELD>
-    __device__ __forceinline__ bool constrain(struct before &old, HELD *h, double inv_dt,
+    __device__ __forceinline__ bool constrain(struct before &old, struct held64 *h, double inv_dt,
                                               struct constrain_failure *bad) const
     {
         double x[3][3];
@@ -79,15 +64,15 @@ struct water {
     }
 };
 
-/* An atom and up to MOST others at fixed distances from it, none for a lone atom. */
-template <uint32_t MOST> struct star_of {
-    enum { ATOMS = 1 + MOST };
+/* An atom and up to STAR_ARMS others at fixed distances from it, none for a lone atom. */
+struct star {
+    enum { ATOMS = MOST_ATOMS };
     const int32_t *atom;
     uint32_t arms;
-    double r2[MOST], inverse_r2[MOST]; /* of the distances, nm^2 and 1/nm^2 */
+    double r2[STAR_ARMS], inverse_r2[STAR_ARMS]; /* of the distances, nm^2 and 1/nm^2 */
     double inverse_mass[ATOMS];
 
-    __device__ __forceinline__ star_of(const struct motion *s, uint32_t i)
+    __device__ __forceinline__ star(const struct motion *s, uint32_t i)
     {
         const struct body b = body_at(s->m, s->m->nwaters + i);
         const double lambda = s->c->lambda[LAMBDA_BONDED];
@@ -97,7 +82,7 @@ template <uint32_t MOST> struct star_of {
         for (uint32_t k = 0; k < ATOMS; k++)
             inverse_mass[k] = 1 / mass_of(&s->masses, atom[k < b.natoms ? k : 0]);
 #pragma unroll
-        for (uint32_t k = 0; k < MOST; k++)
+        for (uint32_t k = 0; k < STAR_ARMS; k++)
             if (k < arms) {
                 const double *r0 = in_global(s->m->distances)[in_global(s->m->clusters)[i].first + k].r0;
                 double r = (1 - lambda) * r0[0] + lambda * r0[1];
@@ -106,23 +91,10 @@ template <uint32_t MOST> struct star_of {
             }
     }
 
-    /* Of one that has this many arms. */
-    __device__ __forceinline__ star_of(const star_of<STAR_ARMS> &s, uint32_t arms) : atom(s.atom), arms(arms)
-    {
-#pragma unroll
-        for (uint32_t k = 0; k < ATOMS; k++)
-            inverse_mass[k] = s.inverse_mass[k];
-#pragma unroll
-        for (uint32_t k = 0; k < MOST; k++) {
-            r2[k] = s.r2[k];
-            inverse_r2[k] = s.inverse_r2[k];
-        }
-    }
-
     __device__ __forceinline__ void arms_of(const double (*x)[3], double arm[STAR_ARMS][3]) const
     {
 #pragma unroll
-        for (uint32_t k = 0; k < MOST; k++)
+        for (uint32_t k = 0; k < STAR_ARMS; k++)
 #pragma unroll
             for (int d = 0; d < 3; d++)
                 arm[k][d] = k < arms ? x[k + 1][d] - x[0][d] : 0;
@@ -133,7 +105,7 @@ template <uint32_t MOST> struct star_of {
                                           double (*y)[3]) const
     {
 #pragma unroll
-        for (uint32_t k = 0; k < MOST; k++)
+        for (uint32_t k = 0; k < STAR_ARMS; k++)
             if (k < arms) {
                 vec_add(y[k + 1], scale * pull[k] * inverse_mass[k + 1], arm[k]);
                 vec_add(y[0], -scale * pull[k] * inverse_mass[0], arm[k]);
@@ -144,20 +116,20 @@ template <uint32_t MOST> struct star_of {
         double arm[STAR_ARMS][3];
     };
 
-    template <class HELD> __device__ __forceinline__ void project(HELD *h, struct before *old) const
+    __device__ __forceinline__ void project(struct held64 *h, struct before *old) const
     {
         double inverse[STAR_ARMS][STAR_ARMS], along[STAR_ARMS], pull[STAR_ARMS];
         arms_of(h->x, old->arm);
         if (!arms)
             return;
-        star_couplings(MOST, arms, old->arm, old->arm, inverse_mass, inverse);
+        star_couplings(arms, old->arm, old->arm, inverse_mass, inverse);
 #pragma unroll
-        for (uint32_t k = 0; k < MOST; k++) {
+        for (uint32_t k = 0; k < STAR_ARMS; k++) {
             double rel[3];
             vec_sub(h->v[k + 1], h->v[0], rel);
             along[k] = k < arms ? vec_dot(old->arm[k], rel) : 0;
         }
-        star_pulls(MOST, inverse, along, -1, pull);
+        star_pulls(inverse, along, -1, pull);
         apply(old->arm, pull, 1, h->v);
     }
 
@@ -166,14 +138,13 @@ template <uint32_t MOST> struct star_of {
     {
         bool any = false;
 #pragma unroll
-        for (uint32_t k = 0; k < MOST; k++)
+        for (uint32_t k = 0; k < STAR_ARMS; k++)
             any |= k < arms && !(vec_dot(arm[k], r[k]) > 1e-3 * r2[k]);
         return any;
     }
 
     /* Newton's iteration along the old arms, by the first matrix as long as that does. */
-    template <class HELD>
-    __device__ __forceinline__ bool constrain(struct before &old, HELD *h, double inv_dt,
+    __device__ __forceinline__ bool constrain(struct before &old, struct held64 *h, double inv_dt,
                                               struct constrain_failure *bad) const
     {
         double(*arm)[3] = old.arm, r[STAR_ARMS][3], inverse[STAR_ARMS][STAR_ARMS], pull[STAR_ARMS] = {};
@@ -184,7 +155,7 @@ template <uint32_t MOST> struct star_of {
             double off[STAR_ARMS], more[STAR_ARMS], center[3] = {0, 0, 0};
             largest = 0;
 #pragma unroll
-            for (uint32_t k = 0; k < MOST; k++) {
+            for (uint32_t k = 0; k < STAR_ARMS; k++) {
                 off[k] = k < arms ? r2[k] - vec_dot(r[k], r[k]) : 0;
                 double deviation = k < arms ? fabs(off[k]) * inverse_r2[k] : 0;
                 worst = deviation <= largest ? worst : k;
@@ -198,17 +169,17 @@ template <uint32_t MOST> struct star_of {
             if (!(largest <= 0.125 * before)) {
                 if (turned(arm, r))
                     break;
-                star_couplings(MOST, arms, r, arm, inverse_mass, inverse);
+                star_couplings(arms, r, arm, inverse_mass, inverse);
             }
             before = largest;
-            star_pulls(MOST, inverse, off, 0.5, more);
+            star_pulls(inverse, off, 0.5, more);
 #pragma unroll
-            for (uint32_t k = 0; k < MOST; k++) {
+            for (uint32_t k = 0; k < STAR_ARMS; k++) {
                 pull[k] += more[k];
                 vec_add(center, more[k] * inverse_mass[0], arm[k]);
             }
 #pragma unroll
-            for (uint32_t k = 0; k < MOST; k++) {
+            for (uint32_t k = 0; k < STAR_ARMS; k++) {
                 vec_add(r[k], 1, center);
                 vec_add(r[k], more[k] * inverse_mass[k + 1], arm[k]);
             }
@@ -217,64 +188,12 @@ template <uint32_t MOST> struct star_of {
     }
 };
 
-using star = star_of<STAR_ARMS>;
-
-/* x and v after the step; rule: NULL for velocity Verlet. False, and a halt: the constraints have no solution. */
-template <class BODY, class HELD>
-static __device__ __forceinline__ bool advance(const struct motion *s, const struct motion_rule *rule, const BODY &body,
-                                               HELD *h)
-{
-    struct BODY::before old;
-    struct constrain_failure bad;
-    body.project(h, &old);
-    forget();
-#pragma unroll
-    for (int k = 0; k < BODY::ATOMS; k++)
-#pragma unroll
-        for (int d = 0; d < 3; d++) {
-            const double before = h->v[k][d], after = (rule ? rule->keep * before : before) + h->push[k][d];
-            h->x[k][d] += rule ? rule->half * before + rule->half * after : s->timestep * after;
-            h->v[k][d] = after;
-        }
-    forget();
-    const bool good = body.constrain(old, h, 1 / s->timestep, &bad);
-    if (!good)
-        halt_constraint(s->c, &bad);
-    return good;
-}
-
 /* Waters are, where what SETTLE needs of them does not depend on lambda. */
 static __device__ inline bool is_quick(const struct motion_table *m, uint32_t i)
 {
     if (i < m->nwaters)
         return m->shapes != NULL;
     return i - m->nwaters >= m->nclusters || in_global(m->clusters)[i - m->nwaters].star;
-}
-
-/* What noise adds to the velocity of an atom in a step; inverse_root: of its mass. */
-static __device__ __forceinline__ void noise_of(const struct motion *s, const struct motion_rule *rule, uint64_t step,
-                                                int32_t i, double inverse_root, double noise[3])
-{
-    philox_noise(s->c->seed, s->c->replica, step, STREAM_TIMESTEP, (uint32_t)i, noise);
-    for (int d = 0; d < 3; d++)
-        noise[d] *= rule->noise * inverse_root;
-}
-
-/* By what forces, as they are summed, become the velocity of a whole kick. */
-static __device__ __forceinline__ double kick_of(const struct motion *s, double inverse_root)
-{
-    return 1 / FIXED_SCALE * s->timestep * inverse_root * inverse_root;
-}
-
-/* Along one axis of an atom: kicked. noise: where there is a rule. */
-static __device__ __forceinline__ void hold_along(const struct motion *s, const struct motion_rule *rule, double kick,
-                                                  double noise, double x, double v, int64_t f, struct held_atom to,
-                                                  uint32_t d)
-{
-    const double whole = kick * (double)f;
-    to.x[d] = x;
-    to.v[d] = v + motion_kick_due(rule != NULL, s->c->pending) * whole;
-    to.push[d] = rule ? noise : 0.5 * whole;
 }
 
 /* ---- any other body, in memory ---- */

@@ -14,7 +14,7 @@
 #define SHOAL_ENGINE_CUDA_MOTION_HELD32_CUH
 
 #include "engine/cuda/device/vector32.cuh"
-#include "engine/kernels/motion.h"
+#include "engine/cuda/motion/body_memory.cuh"
 
 #define ROUNDS32 100 /* of the iteration, at most */
 #define LAST32 1e-7f /* relative deviation of a length's square, from which on one round is enough */
@@ -81,6 +81,36 @@ PAIR_FN float float_of(int64_t v)
 {
     const int32_t low = (int32_t)v;
     return __fmaf_rn((float)(int32_t)((v - low) >> 32), 4294967296.0f, (float)low);
+}
+
+/* ---- one axis of an atom ---- */
+
+/* Kicked. RULE: friction and noise. kick: for a unit of fixed force; noise: onto the velocity, nm/ps. */
+template <bool RULE>
+PAIR_FN void hold_along32(const struct motion_rule32 &rule, float kick, float noise, double x, double v, int64_t f,
+                          struct held32 *to, int d)
+{
+    const float whole = kick * float_of(f);
+    to->x[d] = (int32_t)position_bits(x);
+    to->v[d] = (float)v + rule.due * whole;
+    to->push[d] = RULE ? noise : 0.5f * whole;
+}
+
+/* What noise adds to the velocity of an atom in a step; inverse_root: of its mass. */
+static __device__ __forceinline__ void noise32(const struct ctl *c, uint64_t step, int32_t i, float noise,
+                                               float inverse_root, float out[3])
+{
+    float deviate[4];
+    philox_normal(philox_at(c->seed, c->replica, step, STREAM_TIMESTEP, (uint32_t)i), deviate);
+#pragma unroll
+    for (int d = 0; d < 3; d++)
+        out[d] = noise * inverse_root * deviate[d];
+}
+
+/* Where a displacement leads to. */
+PAIR_FN double moved32(double x, float dx)
+{
+    return position_of(position_bits(x) + displacement_bits(dx));
 }
 
 /* ---- vectors ---- */

@@ -131,18 +131,14 @@ static __device__ __forceinline__ void hold(const struct motion *s, const struct
     if (a.at.atom < 0)
         return;
     struct held32 *to = rows.waters ? &room->of_water[a.at.body][a.at.k] : &room->of_other[a.at.body].atom[a.at.k];
-    const float kick = rule.kick * a.inverse_mass, noise = rule.noise * a.inverse_root;
-    float deviate[4];
+    const float kick = rule.kick * a.inverse_mass;
+    float noise[3] = {0, 0, 0};
     if (RULE)
-        philox_normal(philox_at(s->c->seed, s->c->replica, s->c->step, STREAM_TIMESTEP, (uint32_t)a.at.atom), deviate);
+        noise32(s->c, s->c->step, a.at.atom, rule.noise, a.inverse_root, noise);
     if (!rows.waters)
         room->of_other[a.at.body].inverse_mass[a.at.k] = a.inverse_mass;
-    for (int d = 0; d < 3; d++) {
-        const float whole = kick * float_of(a.f[d]);
-        to->x[d] = (int32_t)position_bits(a.x[d]);
-        to->v[d] = (float)a.v[d] + rule.due * whole;
-        to->push[d] = RULE ? noise * deviate[d] : 0.5f * whole;
-    }
+    for (int d = 0; d < 3; d++)
+        hold_along32<RULE>(rule, kick, noise[d], a.x[d], a.v[d], a.f[d], to, d);
 }
 
 /* False, and *bad: its constraints have no solution. */
@@ -202,7 +198,7 @@ static __device__ __forceinline__ bool store_atom32(const struct motion *s, floa
     for (int d = 0; d < 3; d++) {
         const double old = s->x[i][d];
         s->x_old[i][d] = old;
-        x[d] = position_of(position_bits(old) + displacement_bits(from.push[d]));
+        x[d] = moved32(old, from.push[d]);
         good = good && fabsf(from.push[d]) < farthest;
     }
     if (!good) {

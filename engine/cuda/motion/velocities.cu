@@ -97,7 +97,7 @@ static __device__ __forceinline__ double stretch(const struct motion *s, const s
 /* Constraint forces times dt^2, as on the CPU device. Displacements times masses add to zero. */
 template <class BODY>
 static __device__ __forceinline__ void react_quickly(const struct motion *s, const BODY &body, uint32_t i,
-                                                     const struct body *b, typename BODY::before &old, struct held *h,
+                                                     const struct body *b, typename BODY::before &old, struct held64 *h,
                                                      const struct motion_way &way, struct reaction *reaction)
 {
     double arm[BODY::ATOMS][3], free_x[BODY::ATOMS][3];
@@ -134,7 +134,7 @@ static __device__ __forceinline__ void react_quickly(const struct motion *s, con
 /* Timesteps do not know of atoms that they have no room for between them, which only coordinates of a start can have.
  */
 template <class BODY>
-static __device__ __forceinline__ void check_room(const struct motion *s, const struct body *b, const struct held *h)
+static __device__ __forceinline__ void check_room(const struct motion *s, const struct body *b, const struct held64 *h)
 {
 #pragma unroll
     for (uint32_t k = 1; k < BODY::ATOMS; k++)
@@ -152,7 +152,7 @@ static __device__ __forceinline__ void measure_quickly(const struct motion *s, c
                                                        const struct motion_way &way, struct moments *sum)
 {
     const struct body b = body_at(s->m, i);
-    struct held h = {};
+    struct held64 h = {};
     typename BODY::before old;
 #pragma unroll
     for (uint32_t k = 0; k < BODY::ATOMS; k++) {

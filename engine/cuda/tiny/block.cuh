@@ -5,15 +5,17 @@
 #ifndef SHOAL_ENGINE_CUDA_TINY_BLOCK_CUH
 #define SHOAL_ENGINE_CUDA_TINY_BLOCK_CUH
 
-#include "engine/cuda/motion/body_registers.cuh"
+#include "engine/cuda/motion/star32.cuh"
+#include "engine/cuda/motion/water32.cuh"
 #include "engine/cuda/lists/position.cuh"
 #include "engine/cuda/tiny/tiny.h"
 
-enum : uint32_t { NO_STAR = UINT32_MAX, NO_SLOT = UINT32_MAX, SLOT_ATOMS = 8 };
+enum : uint32_t { NO_SLOT = UINT32_MAX, SLOT_ATOMS = 8 };
 
-static_assert(sizeof(struct held) == TINY_HELD_BYTES && sizeof(star) == TINY_STAR_BYTES, "as the host counts on");
+static_assert(sizeof(struct held_star32) == TINY_HELD_BYTES, "as the host counts on");
 
 typedef double tiny_vector[3];
+typedef float tiny_vector32[3];
 
 /* What the threads of a block know of their replica, in shared memory itself: pointers in registers would be pushed in
  * and out of them all the time. */
@@ -27,6 +29,8 @@ struct tiny_here {
     bool charged;                                     /* some atom is, now */
     bool has_rule;                                    /* the integrator has one */
     struct motion_rule its_rule;
+    struct motion_rule32 rule32;
+    float farthest; /* nm: no atom goes half an edge in one step */
     double timestep;
     double inverse[BOX_SIZE]; /* of the box, 1/nm */
     struct grid_units units;
@@ -45,13 +49,12 @@ struct tiny_here {
     AT(tiny_vector, v)
     AT(tiny_vector, x_old)
     AT(tiny_vector, v_old)
-    AT(tiny_vector, noise)
+    AT(tiny_vector32, noise)
     AT(uint4, grid)
-    AT(double, q)     /* charges at the replica's lambda, e */
-    AT(float, charge) /* charges that the mesh uses */
-    AT(double, kick)  /* of an atom: velocity for a unit of force */
-    AT(struct held, held)
-    AT(::star, star) /* of a body that is one; else its arms are NO_STAR */
+    AT(double, q)                /* charges at the replica's lambda, e */
+    AT(float, charge)            /* charges that the mesh uses */
+    AT(float, inverse_mass)      /* of atoms, 1/u */
+    AT(struct held_star32, held) /* of each body, a water too */
     AT(uint32_t,
        slot) /* of an atom: SLOT_ATOMS times its body, plus its place there; NO_SLOT: its body is moved in memory */
     AT(struct tiny_chunk, chunk)
@@ -113,6 +116,9 @@ static __device__ inline void tiny_begin(const struct tiny_row &a)
     h.natoms = t->natoms, h.ncolumns = t->ncolumns, h.stride = t->stride, h.quads = t->quads, h.groups = t->groups;
     h.has_rule = motion_has_rule(a.integrator);
     h.its_rule = motion_rule_of(a.timestep, a.friction, a.kt);
+    h.rule32 = motion_rule32_of(h.has_rule ? &h.its_rule : NULL, a.timestep,
+                                motion_kick_due(h.has_rule, ((const struct ctl *)a.ctl)->pending));
+    h.farthest = (float)(0.5 * box_least_edge(((const struct ctl *)a.ctl)->box));
     h.timestep = a.timestep;
     box_invert(((const struct ctl *)a.ctl)->box, h.inverse);
     h.units = grid_units_of(((const struct ctl *)a.ctl)->box);

@@ -130,9 +130,8 @@ TINY_TERMS tiny_always(uint32_t i)
 TINY_TERMS tiny_noise(uint32_t i, uint64_t step)
 {
     const struct tiny_here &h = here();
-    const struct motion s = h.motion();
     if (h.has_rule)
-        noise_of(&s, &h.its_rule, step, (int32_t)i, root_inverse(mass_of(&s.masses, (int)i)), h.noise()[i]);
+        noise32(h.c(), step, (int32_t)i, h.rule32.noise, sqrtf(h.inverse_mass()[i]), h.noise()[i]);
 }
 
 /* One chunk, for its whole warp. */

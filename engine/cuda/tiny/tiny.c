@@ -134,14 +134,13 @@ static void place(struct tiny *t, const struct topology *top, const struct mesh 
     p->v = take(&used, n * 3 * sizeof(double));
     p->x_old = take(&used, n * 3 * sizeof(double));
     p->v_old = take(&used, n * 3 * sizeof(double));
-    p->noise = take(&used, n * 3 * sizeof(double));
-    p->kick = take(&used, n * sizeof(double));
+    p->noise = take(&used, n * 3 * sizeof(float));
+    p->inverse_mass = take(&used, n * sizeof(float));
     p->f = take(&used, n * 3 * sizeof(int64_t));
     p->grid = take(&used, n * 4 * sizeof(uint32_t));
     p->q = take(&used, n * sizeof(double));
     p->charge = take(&used, n * sizeof(float));
     p->held = take(&used, bodies * TINY_HELD_BYTES);
-    p->star = take(&used, bodies * TINY_STAR_BYTES);
     p->slot = take(&used, n * sizeof(uint32_t));
     p->chunk = take(&used, h->nchunks * sizeof(struct tiny_chunk));
     for (int d = 0; d < 3 && mesh->meshed; d++) {

@@ -111,22 +111,28 @@ static __device__ void load_bodies()
     const struct tiny_here &h = here();
     const struct motion s = h.motion();
     BLOCK_LOOP(i, h.natoms)
-    h.kick()[i] = kick_of(&s, root_inverse(mass_of(&s.masses, (int)i)));
+    h.inverse_mass()[i] = inverse_mass32(s.masses, (int32_t)i);
+    __syncthreads();
     BLOCK_LOOP(i, body_count(s.m))
     {
         const struct body b = body_at(s.m, i);
         const bool quick = is_quick(s.m, i);
-        if (quick && i >= s.m->nwaters)
-            h.star()[i] = star(&s, i - s.m->nwaters);
-        else
-            h.star()[i].arms = NO_STAR;
-        for (uint32_t k = 0; k < b.natoms; k++)
+        for (uint32_t k = 0; k < b.natoms; k++) {
             h.slot()[b.atom[k]] = quick ? SLOT_ATOMS * i + k : NO_SLOT;
+            if (quick)
+                h.held()[i].inverse_mass[k] = h.inverse_mass()[b.atom[k]];
+        }
     }
 }
 
+/* The atom with this slot, between its threads. */
+static __device__ __forceinline__ struct held32 *held_at(uint32_t slot)
+{
+    return &here().held()[slot / SLOT_ATOMS].atom[slot % SLOT_ATOMS];
+}
+
 /* Axis d of an atom, for a thread of its own. */
-static __device__ __forceinline__ void begin_atom(const struct motion &s, uint32_t i, uint32_t d)
+template <bool RULE> static __device__ __forceinline__ void begin_atom(uint32_t i, uint32_t d)
 {
     const struct tiny_here &h = here();
     const uint32_t slot = h.slot()[i];
@@ -134,85 +140,91 @@ static __device__ __forceinline__ void begin_atom(const struct motion &s, uint32
     h.x_old()[i][d] = x;
     h.v_old()[i][d] = v;
     if (slot != NO_SLOT)
-        hold_along(&s, h.rule(), h.kick()[i], h.noise()[i][d], x, v, h.f()[i][d],
-                   held_atom_of(&h.held()[slot / SLOT_ATOMS], slot % SLOT_ATOMS), d);
+        hold_along32<RULE>(h.rule32, h.rule32.kick * h.inverse_mass()[i], h.noise()[i][d], x, v, h.f()[i][d],
+                           held_at(slot), (int)d);
 }
 
-/* Out of line, so that its matrices have the registers to themselves; as many bodies as there are warps have one each,
- * so each number of arms has code of its own and does nothing for those that are not there. */
-template <uint32_t ARMS> static __device__ __noinline__ void move_star(uint32_t i)
+/* Each kind out of line, so that it has the registers to itself. */
+template <bool RULE> static __device__ __noinline__ void move_star(uint32_t i)
 {
     const struct motion s = here().motion();
-    advance(&s, here().rule(), star_of<ARMS>(here().star()[i], ARMS), &here().held()[i]);
+    struct constrain_failure bad;
+    if (!star32_advance<RULE>(&s, here().rule32, i - s.m->nwaters, body_at(s.m, i), &here().held()[i], &bad))
+        halt_constraint(s.c, &bad);
 }
 
-static __device__ __noinline__ void move_lone(uint32_t i)
+template <bool RULE> static __device__ __noinline__ void move_water(uint32_t i)
 {
     const struct motion s = here().motion();
-    advance(&s, here().rule(), star_of<1>(here().star()[i], 0), &here().held()[i]);
-}
-
-static __device__ __noinline__ void move_other(uint32_t i)
-{
-    const struct motion s = here().motion();
-    if (i < s.m->nwaters && is_quick(s.m, i))
-        advance(&s, here().rule(), water(&s, i), &here().held()[i]);
-    else
-        advance_slowly(&s, here().rule(), i);
-}
-
-static __device__ __forceinline__ void move_body(uint32_t i)
-{
-    switch (here().star()[i].arms) {
-    case 0:
-        return move_lone(i);
-    case 1:
-        return move_star<1>(i);
-    case 2:
-        return move_star<2>(i);
-    case 3:
-        return move_star<3>(i);
-    case 4:
-        return move_star<4>(i);
-    default:
-        return move_other(i);
+    const struct water w(&s, i);
+    struct constrain_failure bad;
+    if (!water32_advance<RULE>(w.shape->single, here().rule32, here().held()[i].atom)) {
+        fail(&bad, w.atom[0], w.atom[1], INFINITY);
+        halt_constraint(s.c, &bad);
     }
+}
+
+static __device__ __noinline__ void move_slowly(uint32_t i)
+{
+    const struct motion s = here().motion();
+    advance_slowly(&s, here().rule(), i);
+}
+
+template <bool RULE> static __device__ __forceinline__ void move_body(const struct motion_table *m, uint32_t i)
+{
+    if (!is_quick(m, i))
+        move_slowly(i);
+    else if (i < m->nwaters)
+        move_water<RULE>(i);
+    else
+        move_star<RULE>(i);
 }
 
 /* The same: it is written, and placed. */
-static __device__ __forceinline__ void end_atom(const struct motion &s, uint32_t i, uint32_t d)
+static __device__ __forceinline__ void end_atom(uint32_t i, uint32_t d)
 {
     const struct tiny_here &h = here();
     const uint32_t slot = h.slot()[i];
-    const double *x = h.x()[i];
+    double x[3]; /* other threads write the other axes */
+    for (int k = 0; k < 3; k++)
+        x[k] = slot == NO_SLOT ? h.x()[i][k] : moved32(h.x_old()[i][k], held_at(slot)->push[k]);
     if (slot != NO_SLOT) {
-        const struct held_atom from = held_atom_of(&h.held()[slot / SLOT_ATOMS], slot % SLOT_ATOMS);
-        x = from.x;
-        if (thrown_out(&s, (int32_t)i, x))
+        const float push = held_at(slot)->push[d];
+        if (!(fabsf(push) < h.farthest)) {
+            halt_once(h.c(), HALT_NONFINITE, i, i, x[d]);
             return;
+        }
         h.x()[i][d] = x[d];
-        h.v()[i][d] = from.v[d];
+        h.v()[i][d] = held_at(slot)->v[d];
     }
     h.f()[i][d] = 0;
     ((uint32_t *)&h.grid()[i])[d] = grid_along(x, &h.units, d);
+}
+
+template <bool RULE> static __device__ __forceinline__ void move_bodies(const struct motion_table *m)
+{
+    struct tiny_here &h = here();
+    BLOCK_LOOP(k, 3 * h.natoms)
+    begin_atom<RULE>(k / 3, k % 3);
+    __syncthreads();
+    /* Neighbours go to different warps: bodies of several kinds in one would be moved one kind after the other. */
+    for (uint32_t i = threadIdx.x % WARP * tiny_warps() + threadIdx.x / WARP; i < body_count(m); i += blockDim.x)
+        move_body<RULE>(m, i);
+    __syncthreads();
 }
 
 /* False: a body could not be moved, and none has been. */
 static __device__ __forceinline__ bool move()
 {
     struct tiny_here &h = here();
-    const struct motion s = h.motion();
     if (threadIdx.x == 0)
         h.taken = tiny_warps();
+    if (h.has_rule)
+        move_bodies<true>(h.motion_table);
+    else
+        move_bodies<false>(h.motion_table);
     BLOCK_LOOP(k, 3 * h.natoms)
-    begin_atom(s, k / 3, k % 3);
-    __syncthreads();
-    /* Neighbours go to different warps: bodies of several kinds in one would be moved one kind after the other. */
-    for (uint32_t i = threadIdx.x % WARP * tiny_warps() + threadIdx.x / WARP; i < body_count(s.m); i += blockDim.x)
-        move_body(i);
-    __syncthreads();
-    BLOCK_LOOP(k, 3 * h.natoms)
-    end_atom(s, k / 3, k % 3);
+    end_atom(k / 3, k % 3);
     if (block_goes_on(h.c()))
         return true;
     BLOCK_LOOP(i, h.natoms)
@@ -255,6 +267,7 @@ static __device__ void steps(const struct tiny_row &a)
         if (threadIdx.x == 0) { /* nobody reads these before the next barrier */
             motion_end(h.c());
             h.c()->pending = motion_pending(h.has_rule);
+            h.rule32.due = (float)motion_kick_due(h.has_rule, h.c()->pending);
         }
     }
     __syncthreads();

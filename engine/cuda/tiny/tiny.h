@@ -42,8 +42,7 @@ enum {
     TINY_SHARES = TINY_WARPS, /* of columns, from which forces come */
     TINY_QUADS = 5,           /* functions along z of one column, in fours, that a thread has in its registers */
     TINY_SPLIT = 2,           /* threads that share the atoms of a column */
-    TINY_HELD_BYTES = 45 * sizeof(double), /* of struct held in motion/body_registers.cuh */
-    TINY_STAR_BYTES = 15 * sizeof(double), /* of struct star in motion/body_registers.cuh */
+    TINY_HELD_BYTES = 51 * sizeof(float), /* of struct held_star32 in motion/star32.cuh */
 };
 
 enum tiny_kind {
@@ -79,7 +78,7 @@ struct tiny_octet {
 
 /* Bytes from the beginning of shared memory. */
 struct tiny_places {
-    uint32_t ctl, x, v, x_old, v_old, noise, kick, f, grid, q, charge, held, star, slot, chunk;
+    uint32_t ctl, x, v, x_old, v_old, noise, inverse_mass, f, grid, q, charge, held, slot, chunk;
     uint32_t wave[3], slope[3]; /* float; x and y: [function][stride], z: [natoms][4 quads] */
     uint32_t turn[3];           /* float2 [points], exp(-2 pi i k/points) */
     uint32_t column;            /* the columns themselves */

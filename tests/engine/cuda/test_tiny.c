@@ -351,6 +351,8 @@ static void refused(const struct program *program, const struct system *sys, con
     dev_close(t.dev);
 }
 
+#define FINE 0.08 /* nm: with so fine a mesh 126 atoms and their waves need more than 100 kB */
+
 /* A gang that cannot be is refused with what is in its way; without being asked for one, nobody hears of it. */
 static void test_refusals(void **state)
 {
@@ -370,7 +372,8 @@ static void test_refusals(void **state)
     set.nonbonded.pme_grid[1] = 0;
     card = "NVIDIA GeForce RTX 3090";
     toy_system_free(large);
-    large = mixture_first(108);
+    large = mixture_first(126);
+    set.nonbonded.pme_spacing = FINE;
     refused(&cuda_program, large, &set, "expected at most 100352 on this GPU");
     card = NULL;
     struct toy t = opened(&cuda_program, small, &graph, 0);
@@ -411,12 +414,13 @@ static void test_numbers(void **state)
 /* What is too large for a block of one GPU and not of another. */
 static void test_cards(void **state)
 {
-    struct system *sys = mixture_first(108);
+    struct system *sys = mixture_first(126);
     add_terms(sys);
     struct settings set = settings_of(VDW_CUTOFF, ALCHEMY_NONE);
     struct snapshot shot[2];
     uint32_t nodes[2];
-    set.replicas = 24;
+    set.replicas = 27;
+    set.nonbonded.pme_spacing = FINE;
     shot[0] = after_steps(sys, &set, 3, &nodes[0]);
     card = "NVIDIA GeForce RTX 3090";
     shot[1] = after_steps(sys, &set, 3, &nodes[1]);
@@ -449,7 +453,7 @@ static void test_failure(void **state)
     const double(*x)[3] = (const double(*)[3])t.sim->d.x; /* the emulated device's memory is the host's */
     assert_in_range(step, 5, 99);
     for (int i = 7; i < 40; i++)
-        assert_true(fabs(x[i][0] - sys->x[i][0] - (double)step * DT) < 1e-12);
+        assert_true(fabs(x[i][0] - sys->x[i][0] - (double)step * DT) < 1e-8);
     toy_close(&t);
     toy_system_free(sys);
 }

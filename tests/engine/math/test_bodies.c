@@ -129,8 +129,8 @@ static void test_stars(void **state)
                 r[a][d] = arm[a][d] + formula_noise(k, 16 + 3 * (int)a + d, 0.01);
             }
         }
-        star_couplings(STAR_ARMS, arms, r, arm, inverse_mass, inverse);
-        star_pulls(STAR_ARMS, inverse, off, 0.7, pull);
+        star_couplings(arms, r, arm, inverse_mass, inverse);
+        star_pulls(inverse, off, 0.7, pull);
         for (uint32_t a = 0; a < arms; a++) {
             long double sum = 0;
             for (uint32_t b = 0; b < arms; b++) {
