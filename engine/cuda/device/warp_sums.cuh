@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Sums of the kernels that compute a pair a thread in double precision: whole warps add up before they go to memory.
+ * Sums of the kernels that compute a pair a thread: whole warps add up before they go to memory.
  */
 #ifndef SHOAL_ENGINE_CUDA_DEVICE_WARP_SUMS_CUH
 #define SHOAL_ENGINE_CUDA_DEVICE_WARP_SUMS_CUH
@@ -50,15 +50,13 @@ static __device__ inline int64_t run_sum(struct lane_run run, int64_t v)
     return v;
 }
 
-/* Force fr d on i, the opposite on j; virial where it is asked for. */
-static __device__ inline void add_pair(struct accumulate *acc, int64_t (*f)[3], int32_t i, int32_t j, const double d[3],
-                                       double fr, uint32_t mode)
+/* A force on i, the opposite on j. */
+static __device__ inline void add_pair(struct accumulate *acc, int64_t (*f)[3], int32_t i, int32_t j,
+                                       const double force[3])
 {
-    const double force[3] = {fr * d[0], fr * d[1], fr * d[2]}, minus[3] = {-force[0], -force[1], -force[2]};
+    const double minus[3] = {-force[0], -force[1], -force[2]};
     acc_force(acc, f[i], force);
     acc_force(acc, f[j], minus);
-    if (evaluates_energies(mode))
-        acc_virial(acc, d, force);
 }
 
 /* Everything in acc, which one contribution each has been added to, to the replica's sums. For whole warps. */

@@ -163,9 +163,7 @@ static __device__ __forceinline__ void add_perturbed(const struct args_terms &a,
                 acc_add(&f[j][d], -fixed);
         }
     } else {
-        const double minus[3] = {-force[0], -force[1], -force[2]};
-        acc_force(acc, f[i], force);
-        acc_force(acc, f[j], minus);
+        add_pair(acc, f, i, j, force);
     }
 }
 

@@ -7,6 +7,7 @@
 
 #include "engine/cuda/motion/star32.cuh"
 #include "engine/cuda/motion/water32.cuh"
+#include "engine/cuda/terms/perturbed.cuh"
 #include "engine/cuda/lists/position.cuh"
 #include "engine/cuda/tiny/tiny.h"
 
@@ -34,6 +35,7 @@ struct tiny_here {
     double timestep;
     double inverse[BOX_SIZE]; /* of the box, 1/nm */
     struct grid_units units;
+    struct perturbed_now now;
 
     template <class T> __device__ __forceinline__ T *in(uint32_t place) const
     {
@@ -51,7 +53,6 @@ struct tiny_here {
     AT(tiny_vector, v_old)
     AT(tiny_vector32, noise)
     AT(uint4, grid)
-    AT(double, q)                /* charges at the replica's lambda, e */
     AT(float, charge)            /* charges that the mesh uses */
     AT(float, inverse_mass)      /* of atoms, 1/u */
     AT(struct held_star32, held) /* of each body, a water too */
@@ -122,6 +123,7 @@ static __device__ inline void tiny_begin(const struct tiny_row &a)
     h.timestep = a.timestep;
     box_invert(((const struct ctl *)a.ctl)->box, h.inverse);
     h.units = grid_units_of(((const struct ctl *)a.ctl)->box);
+    h.now = perturbed_now_of((const struct ctl *)a.ctl);
 }
 
 #endif

@@ -14,23 +14,33 @@
 /* Each kind out of line: no warp does two at a time, and so each has the registers to itself. */
 #define TINY_TERMS static __device__ __noinline__ void
 
+/* A force over r; v: from atom j to atom i. */
+static __device__ __forceinline__ void tiny_add(int32_t i, int32_t j, struct vec32 v, float fr)
+{
+    const double force[3] = {__fmul_rn(fr, v.x), __fmul_rn(fr, v.y), __fmul_rn(fr, v.z)};
+    struct accumulate acc = {};
+    add_pair(&acc, here().f(), i, j, force);
+    finish_warp(&acc, &here().c()->sum, EVALUATE_STEP);
+}
+
 TINY_TERMS tiny_plain(uint32_t k)
 {
     const struct tiny_here &h = here();
     const struct pair_table *t = h.t->pairs;
+    const struct soft_rule32 &rule = t->soft32;
     const int32_t i = (int32_t)h.t->plain[k][0], j = (int32_t)h.t->plain[k][1];
-    struct accumulate acc = {};
-    double d[3], fr = 0, v;
-    const double r2 = perturbed_separation(h.c(), t, h.grid()[i], h.grid()[j], d), ri = root_inverse(r2);
-    if (r2 < t->coulomb_cutoff * t->coulomb_cutoff)
-        fr = UNIT_COULOMB * t->charge[i] * t->charge[j] * (ri * ri * ri - ewald_long_f(&t->ewald, EWALD_TERMS, r2));
-    if (r2 < t->vdw_cutoff * t->vdw_cutoff) {
-        const struct lj *lj = &t->lj[(size_t)t->type[0][i] * (size_t)t->ntypes + (size_t)t->type[0][j]];
-        fr += lj_pair((enum vdw_modifier)t->modifier, &t->lj_rule, lj->c6, lj->c12, r2, ri, &v);
-    }
+    const struct vec32 v = perturbed_vector32(&h.now.cell, t, h.grid()[i], h.grid()[j]);
+    const float r2 = square32(v), ri = refine_root32(r2, rsqrt_approx(r2)), ri2 = __fmul_rn(ri, ri);
+    const struct atom_states *p = &t->states[i], *o = &t->states[j];
+    float fr = 0;
+    if (r2 < rule.coulomb_cutoff2)
+        fr = coulomb32_force<ANY_FORCE>(rule, __fmul_rn((float)UNIT_COULOMB * p->charge[0], o->charge[0]), r2, ri, ri2);
+    if (r2 < rule.vdw_cutoff2)
+        fr =
+            __fadd_rn(fr, lj32_force<ANY_FORCE>(
+                              rule, t->lj32[(size_t)p->type[0] * (size_t)t->ntypes + (size_t)o->type[0]], r2, ri, ri2));
     if (fr != 0)
-        add_pair(&acc, h.f(), i, j, d, fr, EVALUATE_STEP);
-    finish_warp(&acc, &h.c()->sum, EVALUATE_STEP);
+        tiny_add(i, j, v, fr);
 }
 
 template <bool RARE> TINY_TERMS tiny_perturbed(uint32_t k)
@@ -38,19 +48,10 @@ template <bool RARE> TINY_TERMS tiny_perturbed(uint32_t k)
     const struct tiny_here &h = here();
     const struct pair_table *t = h.t->pairs;
     const int32_t i = (int32_t)h.t->perturbed[k][0], j = (int32_t)h.t->perturbed[k][1];
-    struct accumulate acc = {};
-    double d[3];
-    struct distance r;
-    r.r2 = perturbed_separation(h.c(), t, h.grid()[i], h.grid()[j], d);
-    if (!(r.r2 < t->cutoff * t->cutoff))
-        return;
-    r.in_coulomb = r.r2 < t->coulomb_cutoff * t->coulomb_cutoff;
-    r.long_v = 0;
-    r.long_f = r.in_coulomb ? ewald_long_f(&t->ewald, EWALD_TERMS, r.r2) : 0;
-    const struct soft_pair s = states<RARE>(t, i, j);
-    const struct both b = at_lambda<RARE>(t, &s, &r, h.c()->lambda);
-    add_pair(&acc, h.f(), i, j, d, b.lj.fr + b.coulomb.fr, EVALUATE_STEP);
-    finish_warp(&acc, &h.c()->sum, EVALUATE_STEP);
+    const struct vec32 v = perturbed_vector32(&h.now.cell, t, h.grid()[i], h.grid()[j]);
+    const float r2 = square32(v);
+    if (r2 < t->soft32.cutoff2)
+        tiny_add(i, j, v, soft_force32<RARE>(t, &t->states[i], &t->states[j], h.now.vdw, h.now.coulomb, r2));
 }
 
 static __device__ __forceinline__ struct bonded_pass tiny_pass()
@@ -114,9 +115,8 @@ TINY_TERMS tiny_excluded(uint32_t i)
     const struct nb_excluded *e = &h.t->excluded[i];
     struct accumulate acc = {};
     double d[3], r2 = unlisted_separation(h.c(), (const double *)h.x(), e->atom, e->whole, d);
-    const double f = ewald_long_any_f(&h.t->pairs->ewald, r2);
-    add_pair(&acc, h.f(), e->atom[0], e->atom[1], d, -UNIT_COULOMB * h.q()[e->atom[0]] * h.q()[e->atom[1]] * f,
-             EVALUATE_STEP);
+    const float qq = __fmul_rn(-(float)UNIT_COULOMB * h.charge()[e->atom[0]], h.charge()[e->atom[1]]);
+    add_unlisted(&acc, h.f(), e->atom, d, __fmul_rn(qq, excluded_force32(h.t->pairs, r2)), EVALUATE_STEP);
     finish_warp(&acc, &h.c()->sum, EVALUATE_STEP);
 }
 

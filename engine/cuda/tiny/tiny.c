@@ -138,7 +138,6 @@ static void place(struct tiny *t, const struct topology *top, const struct mesh 
     p->inverse_mass = take(&used, n * sizeof(float));
     p->f = take(&used, n * 3 * sizeof(int64_t));
     p->grid = take(&used, n * 4 * sizeof(uint32_t));
-    p->q = take(&used, n * sizeof(double));
     p->charge = take(&used, n * sizeof(float));
     p->held = take(&used, bodies * TINY_HELD_BYTES);
     p->slot = take(&used, n * sizeof(uint32_t));

@@ -39,7 +39,6 @@ static __device__ bool load_replica(const struct tiny_row &a)
 {
     const struct tiny_here &h = here();
     const struct mesh_table *m = h.t->mesh;
-    const struct pair_table *t = h.t->pairs;
     const double lambda = ((const struct ctl *)a.ctl)->lambda[LAMBDA_COULOMB];
     const uint32_t n = h.natoms;
     bool charged = false;
@@ -56,8 +55,7 @@ static __device__ bool load_replica(const struct tiny_row &a)
             h.x_old()[i][d] = h.x()[i][d];
         }
         h.charge()[i] = (float)charge_now(lambda, ((const float2 *)m->charge)[i]);
-        h.q()[i] = fma(lambda, t->change[i], t->charge[i]);
-        charged |= h.q()[i] != 0 || h.charge()[i] != 0;
+        charged |= h.charge()[i] != 0;
         if (!astray(h, i))
             place_atom(h, (int32_t)i);
     }

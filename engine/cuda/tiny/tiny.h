@@ -78,7 +78,7 @@ struct tiny_octet {
 
 /* Bytes from the beginning of shared memory. */
 struct tiny_places {
-    uint32_t ctl, x, v, x_old, v_old, noise, inverse_mass, f, grid, q, charge, held, slot, chunk;
+    uint32_t ctl, x, v, x_old, v_old, noise, inverse_mass, f, grid, charge, held, slot, chunk;
     uint32_t wave[3], slope[3]; /* float; x and y: [function][stride], z: [natoms][4 quads] */
     uint32_t turn[3];           /* float2 [points], exp(-2 pi i k/points) */
     uint32_t column;            /* the columns themselves */
