@@ -54,7 +54,7 @@ static void read_work(void *arg)
 
 static void read_done(void *arg);
 
-static void made(void *arg, const struct err *err, const struct buf *text)
+static void made(void *arg, const struct err *err, const struct buf *text, int64_t worked_ms)
 {
     struct results_reply *r = arg;
     if (!err && r->ensemble->owner_acts == r->owner_acts) {
@@ -80,7 +80,7 @@ static void read_done(void *arg)
     free_reply(r);
 }
 
-static void live_made(void *arg, const struct err *err, const struct buf *text)
+static void live_made(void *arg, const struct err *err, const struct buf *text, int64_t worked_ms)
 {
     struct results_reply *r = arg;
     if (err) {

@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "engine/base/json/err_json.h"
 
@@ -23,6 +24,7 @@ struct child {
     struct child_run run;
     int closing; /* handles that are not closed yet */
     bool exited, out_ended, log_ended;
+    uint64_t began; /* uv_now */
     child_done_fn *done;
     void *arg;
     struct child_result result;
@@ -60,6 +62,8 @@ static void on_reaped(uv_process_t *p, int64_t status, int number)
 {
     struct child *c = p->data;
     c->exited = true;
+    if (c->result.worked_ms < 0)
+        c->result.worked_ms = (int64_t)(uv_now(p->loop) - c->began);
     c->result.status = (int)status;
     c->result.signal = number;
     close_child_if_over(c);
@@ -70,6 +74,15 @@ static void on_child_alloc(uv_handle_t *h, size_t hint, uv_buf_t *out)
     *out = uv_buf_init(xcalloc(hint, 1), (unsigned)hint);
 }
 
+/* Processor time of a process can be read until it is reaped. Its outputs end before that, when it exits. */
+static void read_worked(struct child *c)
+{
+    clockid_t clock;
+    struct timespec t;
+    if (!c->exited && !clock_getcpuclockid(c->process.pid, &clock) && !clock_gettime(clock, &t))
+        c->result.worked_ms = (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
 /* What was read has been taken; *ended becomes true where nothing more will come. */
 static void after_read(uv_stream_t *s, ssize_t n, const uv_buf_t *b, bool *ended)
 {
@@ -78,6 +91,7 @@ static void after_read(uv_stream_t *s, ssize_t n, const uv_buf_t *b, bool *ended
         return;
     uv_read_stop(s);
     *ended = true;
+    read_worked(s->data);
     close_child_if_over(s->data);
 }
 
@@ -208,6 +222,8 @@ struct child *child_start(uv_loop_t *loop, const struct child_run *run, child_do
     c->done = done;
     c->arg = arg;
     c->closing = HANDLES;
+    c->result.worked_ms = -1;
+    c->began = uv_now(loop);
     uv_pipe_init(loop, &c->in, 0);
     uv_pipe_init(loop, &c->out, 0);
     uv_pipe_init(loop, &c->log, 0);

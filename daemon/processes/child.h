@@ -25,6 +25,7 @@ struct child_run {
 struct child_result {
     int status, signal;  /* exit status; not 0: the signal that ended it */
     bool late, too_much; /* killed for it */
+    int64_t worked_ms;   /* processor time of its threads; wall time where the system does not tell that */
     struct buf out;      /* what it said */
     struct buf log;      /* the beginning of what it said on standard error */
 };

@@ -37,6 +37,7 @@ struct estimation {
     char *directory;
     struct buf spec, description;
     int64_t running_ms; /* how long it has run */
+    int64_t worked_ms;  /* processor time of its estimators */
     char seconds[16], mib[16];
     const char *argv[12];
     struct child *child;
@@ -147,7 +148,7 @@ static void finish_estimation(struct estimation *j, const struct buf *text)
     while (j->waiters) {
         struct waiter *w = j->waiters;
         j->waiters = w->next;
-        w->done(w->arg, j->err.code ? &j->err : NULL, text);
+        w->done(w->arg, j->err.code ? &j->err : NULL, text, j->worked_ms);
         free(w);
     }
     ensemble_free(j->ensemble);
@@ -199,6 +200,7 @@ static void on_child(void *arg, struct child_result *r)
 {
     struct estimation *j = arg;
     j->child = NULL;
+    j->worked_ms += r->worked_ms;
     if (died(j, r) && ++j->deaths < TRIES) {
         start(j);
         return;
@@ -383,7 +385,7 @@ struct finishing {
     struct ensemble *ensemble;
 };
 
-static void finished(void *arg, const struct err *err, const struct buf *text)
+static void finished(void *arg, const struct err *err, const struct buf *text, int64_t worked_ms)
 {
     struct finishing *f = arg;
     struct err e = {0};

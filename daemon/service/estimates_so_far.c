@@ -7,7 +7,8 @@
  * 2. An ensemble's next one is made when its replicas have checkpointed a tenth more steps than at the last: that
  * changes its error by a twentieth. So their number grows as the logarithm of what was sampled.
  * 3. One is made at a time, by a process of its own (estimates.c), and read on the thread pool. Then nothing is
- * estimated for three times as long: all of them together take a quarter of a core at most.
+ * estimated for three times the processor time that it took: all of them together take a quarter of a core at most.
+ * Wall time does not count: on a busy machine, where it is long, ensembles would end late by stop-when.
  * 4. An ensemble whose next steps depend on it (schedule/allocation.c, finishing.c) has one made at once, of all
  * that there is. What a pilot has sampled is for that alone.
  */
@@ -19,7 +20,7 @@
 #include "daemon/service/stored.h"
 #include "engine/base/units.h"
 
-#define REST 3            /* times as long as an estimate took */
+#define REST 3            /* times the processor time that an estimate took */
 #define REST_OF_ONE 20    /* the same of one ensemble */
 #define UNASKED_SECONDS 5 /* for those that may end by it, where none is made for people to look at */
 #define FAILED_MS 60000   /* until one that could not be made is tried again */
@@ -28,7 +29,7 @@
 struct live_estimation {
     struct service *sv;
     struct ensemble *ensemble; /* held */
-    int64_t steps, began;
+    int64_t steps, worked_ms;
     int64_t least; /* steps of the replica that has fewest */
     int ladder;    /* of the ensemble when it was begun */
     bool look;     /* the scheduler waits for it */
@@ -195,7 +196,7 @@ static void finish_live(struct live_estimation *j)
 {
     struct service *sv = j->sv;
     struct ensemble *en = j->ensemble;
-    int64_t now = service_clock(), took = now - j->began, pause = j->failed ? FAILED_MS : interval(sv);
+    int64_t now = service_clock(), took = j->worked_ms, pause = j->failed ? FAILED_MS : interval(sv);
     /* Else windows were added meanwhile, or have no samples yet: their first is still to come. */
     bool of_these = !j->pilot && j->ladder == en->ladder && (j->failed || j->estimate.revision >= en->ladder);
     en->live_steps = of_these ? j->steps : 0;
@@ -250,9 +251,10 @@ static void read_done(void *arg)
     finish_live(arg);
 }
 
-static void made(void *arg, const struct err *err, const struct buf *text)
+static void made(void *arg, const struct err *err, const struct buf *text, int64_t worked_ms)
 {
     struct live_estimation *j = arg;
+    j->worked_ms = worked_ms;
     j->failed = err != NULL;
     if (j->failed) {
         j->err = *err;
@@ -273,7 +275,6 @@ static void begin_live(struct service *sv, struct ensemble *en, bool look)
                                   .steps = saved_steps(en),
                                   .least = least_steps(en),
                                   .ladder = en->ladder,
-                                  .began = service_clock(),
                                   .look = look,
                                   .pilot = en->pilot};
     if (look)

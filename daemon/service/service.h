@@ -233,10 +233,11 @@ void service_trim_events(struct service *sv, struct ensemble *en);
 /* ---- estimates.c ---- */
 void service_estimate(struct service *sv, struct ensemble *en);
 /* Has results made, then calls `done` on the loop thread (e NULL: they are): of an ensemble that has ended its
- * results.json, or, live, `text` from what there is so far. At most SERVICE_ESTIMATES at a time, the others wait: users
- * take turns; those who ask for the same share one. ERR_BUSY: the service stops. */
+ * results.json, or, live, `text` from what there is so far. worked_ms: processor time that it took. At most
+ * SERVICE_ESTIMATES at a time, the others wait: users take turns; those who ask for the same share one. ERR_BUSY: the
+ * service stops. */
 #define SERVICE_ESTIMATES 2
-typedef void service_results_fn(void *arg, const struct err *e, const struct buf *text);
+typedef void service_results_fn(void *arg, const struct err *e, const struct buf *text, int64_t worked_ms);
 void service_results(struct service *sv, struct ensemble *en, bool live, service_results_fn *done, void *arg);
 /* The same for the scheduler, of what all replicas have made: with what the estimator is to say of their next steps, or
  * of the windows that a pilot places. */

@@ -88,6 +88,7 @@ class Import(unittest.TestCase):
         return [line.removeprefix("shoal import: run.mdp") for line in done.stderr.splitlines()]
 
     def test_whole(self):
+        """There is no nonbonded.split in it, as in specs of shoal init: energies are to be those of the .mdp."""
         spec, said = self.spec(BASE + FEP + "Pcoupl = Parrinello-Rahman\nref-p = 1.01325\nDispCorr = AllEnerPres ; all\n"
                                "vdw-type = Switch\nrvdw_switch = 0.9\nnstxout-compressed = 5000\nld-seed = 7\nnstlist = 20\n"
                                "define = -DPOSRES -DKPOS=10\nmass-repartition-factor = 3\nannealing = no no\n")

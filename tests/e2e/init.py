@@ -7,6 +7,7 @@ Usage: init.py SHOAL EXAMPLES
 import json
 import math
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -48,7 +49,19 @@ class Init(unittest.TestCase):
         self.assertEqual(f"decouple: {molecule} " in text, kind not in ("relative", "switching"))
         done = self.shoal("validate", "a.yaml", "--json")
         self.assertEqual(done.returncode, 0, done.stdout)
-        return json.loads(done.stdout)
+        answer = json.loads(done.stdout)
+        self.check_split(text, answer["split"])
+        return answer
+
+    def check_split(self, text, split):
+        """A new spec leaves the split of Coulomb to Shoal; validate shows what is chosen, with no larger an error than without that line."""
+        lines = re.findall(r"(?m)^ *split: .*\n", text)
+        self.assertEqual([line.split(" #")[0] for line in lines], ["  split: auto"])
+        self.assertLessEqual(split["force_error"], split["force_error_asked"])
+        self.assertIn(f"\nCoulomb: cut-off {split['cutoff_nm']:g} nm, grid {' x '.join(map(str, split['grid']))}, ", self.shoal("validate", "a.yaml").stdout)
+        with open(os.path.join(self.folder, "without.yaml"), "w", encoding="utf-8") as f:
+            f.write(text.replace(lines[0], ""))
+        self.assertNotIn("split", json.loads(self.shoal("validate", "without.yaml", "--json").stdout))
 
     def test_hydration(self):
         answer = self.check("hydration", "methanol/methanol.top", "methanol/methanol.gro", "MOH")

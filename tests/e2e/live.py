@@ -59,6 +59,17 @@ def paced():
         assert s.wait(ident)["estimate"] is None, "its results say so"
 
 
+def waiting_puts_off_nothing():
+    """An estimate that takes long by the clock and little of a processor: the next one comes soon, not after 20 times as long."""
+    with service("waiting", "--live-seconds", "1", steps=1000000, per_second=100, segment=10) as s:
+        asked = answers(s, [1, 0.5, "unconverged"], held=1)
+        s.submit("w", windows=(0, 1))
+        until(asked)
+        time.sleep(8)
+        let_answer(s, 0)
+        until(lambda: asked() > 1)
+
+
 def one_at_a_time():
     """Several that run share the time there is for estimates."""
     with service("several", "--live-seconds", "1", "--slots", "6", steps=1000000, per_second=100, segment=10) as s:
@@ -204,7 +215,7 @@ def fair():
         assert without >= 6, f"{16 - without} ensembles of the other user came first"
 
 
-SCENARIOS = [alike, fair, paced, one_at_a_time, estimators_die, none_unasked, nobody_knows, good_enough, not_before, any_verdict_unasked, killed_while_it_stops]
+SCENARIOS = [alike, fair, paced, waiting_puts_off_nothing, one_at_a_time, estimators_die, none_unasked, nobody_knows, good_enough, not_before, any_verdict_unasked, killed_while_it_stops]
 
 if __name__ == "__main__":
     run(SCENARIOS, sys.argv[2:])

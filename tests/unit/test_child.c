@@ -106,6 +106,16 @@ static void test_limits(void **state)
     assert_int_equal(last.signal, SIGKILL);
 }
 
+/* Waiting is no work. A limit of the shell's own ends the busy loop, however fast the machine is. */
+static void test_worked(void **state)
+{
+    run("exec sleep 1", NULL, 0, 100, 100000);
+    assert_in_range(last.worked_ms, 0, 500);
+    run("ulimit -t 1; while :; do :; done", NULL, 0, 100, 100000);
+    assert_true(last.signal && !last.late);
+    assert_in_range(last.worked_ms, 500, 10000);
+}
+
 static void test_killed(void **state)
 {
     uv_loop_t loop;
@@ -140,6 +150,7 @@ int main(void)
     signal(SIGPIPE, SIG_IGN);
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_answers),   cmocka_unit_test(test_errors),
                                        cmocka_unit_test(test_no_reader), cmocka_unit_test(test_limits),
-                                       cmocka_unit_test(test_killed),    cmocka_unit_test(test_no_program)};
+                                       cmocka_unit_test(test_worked),    cmocka_unit_test(test_killed),
+                                       cmocka_unit_test(test_no_program)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

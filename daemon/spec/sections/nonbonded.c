@@ -97,7 +97,7 @@ static int read_split(struct reader *r, struct spec *s, struct view v)
     if (!view_given(v))
         return 0;
     if (nb->coulomb_method != COULOMB_PME)
-        return spec_bad(r, v, "nonbonded.split", "expected coulomb: {method: pme}");
+        return spec_bad(r, v, "nonbonded.split", "expected coulomb: {method: pme}, or no split");
     s->split = v.node->kind == NODE_MAP ? SPLIT_GIVEN : SPLIT_AUTO;
     if (s->split == SPLIT_AUTO)
         return 0;
