@@ -28,6 +28,8 @@
 #define SPACING_LEAST 0.04
 #define SPACING_STEP 0.96 /* factor from one grid that is tried to the next */
 
+#define WORTH_IT 0.97 /* of the cost of the settings asked for: what is not told so well is no reason for others */
+
 #define MARGIN 0.85 /* of the error asked for, as estimates of direct space are good to 15 % */
 
 static bool fits_block(const int32_t size[3])
@@ -142,7 +144,7 @@ void split_choose(struct nonbonded_settings *set, const struct ewald_charges *c)
                              .tightest = set->ewald_tolerance,
                              .loosest = fmax(set->ewald_tolerance, SPLIT_LOOSEST),
                              .best = *set,
-                             .cost = split_cost(set, c)};
+                             .cost = WORTH_IT * split_cost(set, c)};
     if (c->square == 0)
         return;
     search_orders(&s, *set, set->coulomb_cutoff);
