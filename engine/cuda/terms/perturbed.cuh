@@ -66,10 +66,6 @@ static __device__ __forceinline__ struct vec32 perturbed_vector32(const struct c
     return cell32_vector<true>(cell, x, y, z, {0, 0, 0});
 }
 
-struct both {
-    struct soft_result lj, coulomb;
-};
-
 /* What of a pair depends on the distance alone. */
 struct distance {
     double r2, long_v, long_f;
@@ -86,18 +82,21 @@ template <bool RARE> static __device__ struct soft_rule soft_rule_in(const struc
 }
 
 template <bool RARE>
-static __device__ struct both at_lambda(const struct pair_table *t, const struct soft_pair *s, const struct distance *r,
-                                        const double lambda[LAMBDA_COUNT])
+static __device__ struct soft_result lj_at(const struct pair_table *t, const struct soft_pair *s,
+                                           const struct distance *r, double lambda)
 {
     const struct soft_rule soft = soft_rule_in<RARE>(t);
-    struct both b;
-    b.lj =
-        soft_lj(soft.function, (enum vdw_modifier)t->modifier, &t->lj_rule, soft.power, s, lambda[LAMBDA_VDW], r->r2);
-    b.coulomb.v = b.coulomb.dv = b.coulomb.fr = 0;
-    if (r->in_coulomb)
-        b.coulomb = soft_coulomb(soft.function, &soft, s, t->coulomb_shift, lambda[LAMBDA_COULOMB], r->r2, r->long_v,
-                                 r->long_f);
-    return b;
+    return soft_lj(soft.function, (enum vdw_modifier)t->modifier, &t->lj_rule, soft.power, s, lambda, r->r2);
+}
+
+template <bool RARE>
+static __device__ struct soft_result coulomb_at(const struct pair_table *t, const struct soft_pair *s,
+                                                const struct distance *r, double lambda)
+{
+    const struct soft_rule soft = soft_rule_in<RARE>(t);
+    if (!r->in_coulomb)
+        return {0, 0, 0};
+    return soft_coulomb(soft.function, &soft, s, t->coulomb_shift, lambda, r->r2, r->long_v, r->long_f);
 }
 
 template <bool RARE> static __device__ struct soft_pair states(const struct pair_table *t, int32_t i, int32_t j)
@@ -206,19 +205,22 @@ static __device__ __forceinline__ void perturbed_pairs(const struct args_terms &
     if (in)
         s = states<RARE>(t, p->i.atom, p->j.atom);
     if (in && evaluates_energies(mode)) {
-        const struct both b = at_lambda<RARE>(t, &s, &r, c->lambda);
-        acc_energy(&acc, TERM_LJ, b.lj.v);
-        acc_energy(&acc, TERM_COULOMB, b.coulomb.v);
-        acc_dvdl(&acc, LAMBDA_VDW, b.lj.dv);
-        acc_dvdl(&acc, LAMBDA_COULOMB, b.coulomb.dv);
+        const struct soft_result lj = lj_at<RARE>(t, &s, &r, c->lambda[LAMBDA_VDW]),
+                                 coulomb = coulomb_at<RARE>(t, &s, &r, c->lambda[LAMBDA_COULOMB]);
+        acc_energy(&acc, TERM_LJ, lj.v);
+        acc_energy(&acc, TERM_COULOMB, coulomb.v);
+        acc_dvdl(&acc, LAMBDA_VDW, lj.dv);
+        acc_dvdl(&acc, LAMBDA_COULOMB, coulomb.dv);
     }
+    double lj = 0, coulomb = 0; /* from row to row of a ladder one of the two mostly stays */
     for (uint32_t w = 0; w < rows.n; w++) {
-        int64_t u = 0;
-        if (in) {
-            const struct both b = at_lambda<RARE>(t, &s, &r, rows.lambda[w]);
-            u = fixed_clamped(b.lj.v + b.coulomb.v, FIXED_ENERGY_LIMIT);
-        }
-        add_warp(&((struct fixed_sum *)a.energy_at_window)[w], u);
+        const double *row = rows.lambda[w], *above = w ? rows.lambda[w - 1] : NULL;
+        if (in && !(above && row[LAMBDA_VDW] == above[LAMBDA_VDW]))
+            lj = lj_at<RARE>(t, &s, &r, row[LAMBDA_VDW]).v;
+        if (in && !(above && row[LAMBDA_COULOMB] == above[LAMBDA_COULOMB]))
+            coulomb = coulomb_at<RARE>(t, &s, &r, row[LAMBDA_COULOMB]).v;
+        add_warp(&((struct fixed_sum *)a.energy_at_window)[w],
+                 in ? fixed_clamped(lj + coulomb, FIXED_ENERGY_LIMIT) : 0);
     }
     finish_warp(&acc, &c->sum, mode);
 }
