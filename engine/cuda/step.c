@@ -116,7 +116,7 @@ static void evaluate_some(const struct sim *s, enum evaluate mode, enum pme_form
     cuda_nonbonded_emit(s->model->nonbonded, mode, &arrays, placed, t);
     if (s->model->biases)
         bias_launches(s, mode, after, placed, t);
-    if (s->model->sites && mode != EVALUATE_POTENTIAL)
+    if (s->model->sites && evaluates_forces(mode))
         EMIT_BLOCKS(sites_take, site_blocks(s), CUDA_BLOCK, tape_sinks(t), .ctl = s->d.ctl, .x = s->d.x, .f = s->d.f,
                     .sites = s->model->sites, .nsites = (uint32_t)s->model->sys->nsites, .mode = (uint32_t)mode);
 }

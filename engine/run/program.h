@@ -61,6 +61,17 @@ MATH_FN bool evaluates_energies(uint32_t mode)
     return mode != EVALUATE_STEP && mode != EVALUATE_SWITCH;
 }
 
+MATH_FN bool evaluates_forces(uint32_t mode)
+{
+    return mode != EVALUATE_POTENTIAL;
+}
+
+/* Virial and dU/dlambda. */
+MATH_FN bool evaluates_slopes(uint32_t mode)
+{
+    return mode == EVALUATE_SAMPLE;
+}
+
 /* Rows of lambda at which it finds the energy of all that is perturbed, besides the row it is at. */
 struct foreign_rows {
     uint32_t n;

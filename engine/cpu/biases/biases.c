@@ -190,7 +190,7 @@ ISA_FN(biases)
                      .t = t,
                      .x = a->x,
                      .gradient = (double(*)[3])sums.gradient,
-                     .wants_gradient = a->mode != EVALUATE_POTENTIAL,
+                     .wants_gradient = evaluates_forces(a->mode),
                      .sample = a->mode == EVALUATE_SAMPLE,
                      .triclinic = box_triclinic(c->box)};
     for (uint32_t which = 0; which < t->ncoordinations; which++) {

@@ -145,7 +145,7 @@ KERNEL(coordinations, a, __launch_bounds__(CUDA_BLOCK))
     p.x = (const double(*)[3])a.x;
     p.sums = bias_sums_at(a.sums, p.t->ncoordinations);
     p.lane = thread % WARP;
-    p.gradient = a.mode != EVALUATE_POTENTIAL;
+    p.gradient = evaluates_forces(a.mode);
     p.sample = a.mode == EVALUATE_SAMPLE;
     p.work = (const unsigned char *)a.work;
     find_tile(&p, thread / WARP);
@@ -213,7 +213,7 @@ KERNEL(biases, a, __launch_bounds__(CUDA_BLOCK))
     const struct bias_sums sums = bias_sums_at(a.sums, t->ncoordinations);
     const uint32_t first = blockIdx.x * blockDim.x + threadIdx.x;
     struct accumulate sum = {};
-    GRID_LOOP(k, a.mode == EVALUATE_POTENTIAL ? 0 : a.atoms)
+    GRID_LOOP(k, evaluates_forces(a.mode) ? a.atoms : 0)
     {
         double gradient[3];
         take_gradient(sums.gradient[k], gradient);

@@ -70,6 +70,8 @@ static __device__ inline void finish_warp(const struct accumulate *acc, struct a
         return;
     add_warp(&total->energy[TERM_LJ], acc->energy[TERM_LJ].low);
     add_warp(&total->energy[TERM_COULOMB], acc->energy[TERM_COULOMB].low);
+    if (!evaluates_slopes(mode))
+        return;
     add_warp(&total->dvdl[LAMBDA_COULOMB], acc->dvdl[LAMBDA_COULOMB].low);
     add_warp(&total->dvdl[LAMBDA_VDW], acc->dvdl[LAMBDA_VDW].low);
     for (int k = 0; k < 9; k++)

@@ -296,7 +296,7 @@ template <bool TRICLINIC, class A> static __device__ __forceinline__ void whole_
         return;
     const struct block_mesh m = block_mesh_of(shared, &space, t, c);
     const struct mesh_shape shape = mesh_shape_of(t, 2 * m.plane, 2 * m.row);
-    const bool energies = evaluates_energies(a.mode), forces = a.mode != EVALUATE_POTENTIAL;
+    const bool energies = evaluates_energies(a.mode), forces = evaluates_forces(a.mode);
     if (threadIdx.x == 0)
         to = mesh_sums_of(a.ctl, t, a.f, a.energy_at_window, a.mode);
 #pragma unroll 1

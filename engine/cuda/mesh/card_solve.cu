@@ -123,7 +123,7 @@ template <bool large> static __device__ __forceinline__ void solve(const struct 
         [=](uint32_t k, uint32_t x, float2 value) { s[x * half + k] = value; });
     if (a.mode != EVALUATE_STEP)
         add_energies(a, plane, s);
-    if (a.change || a.mode == EVALUATE_POTENTIAL)
+    if (a.change || !evaluates_forces(a.mode))
         return;
     transform_lines<false>(
         along_x, axis_x, mem.twiddle[0], other, s,

@@ -354,7 +354,7 @@ static void emit_card(const struct mesh *m, enum evaluate mode, const struct mes
             EMIT_SOON(mesh_solve, card.y, card.along_x, card.plane_bytes, after, .ctl = r->ctl, .table = table,
                       .spectrum = r->arrays.spectrum, .work = r->arrays.work, .energy_at_window = r->energy_at_window,
                       .change = change, .mode = (uint32_t)evaluate_unperturbed(mode));
-        if (change || mode == EVALUATE_POTENTIAL)
+        if (change || !evaluates_forces(mode))
             break;
         after = EMIT_SOON(mesh_backward, card.x, card.along_y, card.plane_bytes, after, .ctl = r->ctl, .table = table,
                           .spectrum = r->arrays.spectrum, .work = r->arrays.work, .potential = r->arrays.potential);

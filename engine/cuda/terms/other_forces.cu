@@ -63,7 +63,7 @@ KERNEL(terms_rare_switch, a, __launch_bounds__(TERMS_BLOCK))
 /* The mode of kernels that have energies, of which their compiler knows no other. */
 static __device__ __forceinline__ uint32_t with_energies(uint32_t mode)
 {
-    return mode == EVALUATE_SAMPLE ? EVALUATE_SAMPLE : EVALUATE_ENERGY;
+    return mode == EVALUATE_SAMPLE || mode == EVALUATE_POTENTIAL ? mode : EVALUATE_ENERGY;
 }
 
 KERNEL(terms_energy, a, __launch_bounds__(CUDA_BLOCK, 4))

@@ -175,7 +175,7 @@ static __device__ __forceinline__ bool perturbed_distance(const struct args_term
     const struct pair_table *t = (const struct pair_table *)a.table;
     double d[3];
     r->r2 = perturbed_separation((const struct ctl *)a.ctl, t, p->i.at, p->j.at, d);
-    if (evaluates_energies(mode))
+    if (evaluates_slopes(mode))
         acc_virial(acc, d, force);
     r->in_coulomb = r->r2 < t->coulomb_cutoff * t->coulomb_cutoff;
     r->long_v = r->in_coulomb ? ewald_long_v(&t->ewald, EWALD_TERMS, r->r2) : 0;
@@ -195,10 +195,11 @@ static __device__ __forceinline__ void perturbed_pairs(const struct args_terms &
     struct accumulate acc = {};
     struct soft_pair s;
     struct distance r;
-    const struct vec32 v = real ? perturbed_force<RARE>(t, now, p) : (struct vec32){0, 0, 0};
+    const struct vec32 v = real && evaluates_forces(mode) ? perturbed_force<RARE>(t, now, p) : (struct vec32){0, 0, 0};
     const double force[3] = {v.x, v.y, v.z};
-    add_perturbed(a, &acc, held, p->i.atom, p->j.atom, force);
-    if (evaluates_energies(mode)) /* the only pair */
+    if (evaluates_forces(mode))
+        add_perturbed(a, &acc, held, p->i.atom, p->j.atom, force);
+    if (evaluates_forces(mode) && evaluates_energies(mode)) /* the only pair */
         add_held(a, held);
     const bool energies = evaluates_energies(mode) || rows.n,
                in = energies && real && perturbed_distance(a, mode, p, force, &acc, &r);
@@ -209,8 +210,10 @@ static __device__ __forceinline__ void perturbed_pairs(const struct args_terms &
                                  coulomb = coulomb_at<RARE>(t, &s, &r, c->lambda[LAMBDA_COULOMB]);
         acc_energy(&acc, TERM_LJ, lj.v);
         acc_energy(&acc, TERM_COULOMB, coulomb.v);
-        acc_dvdl(&acc, LAMBDA_VDW, lj.dv);
-        acc_dvdl(&acc, LAMBDA_COULOMB, coulomb.dv);
+        if (evaluates_slopes(mode)) {
+            acc_dvdl(&acc, LAMBDA_VDW, lj.dv);
+            acc_dvdl(&acc, LAMBDA_COULOMB, coulomb.dv);
+        }
     }
     double lj = 0, coulomb = 0; /* from row to row of a ladder one of the two mostly stays */
     for (uint32_t w = 0; w < rows.n; w++) {

@@ -44,10 +44,12 @@ static __device__ __forceinline__ void add_unlisted(struct accumulate *acc, int6
                                                     const double d[3], float fr, uint32_t mode)
 {
     double force[3];
+    if (!evaluates_forces(mode))
+        return;
     for (int k = 0; k < 3; k++)
         force[k] = (double)__fmul_rn(fr, (float)d[k]);
     add_pair(acc, f, atom[0], atom[1], force);
-    if (evaluates_energies(mode))
+    if (evaluates_slopes(mode))
         acc_virial(acc, d, force);
 }
 
@@ -76,7 +78,8 @@ static __device__ __forceinline__ double excluded_pair(const struct args_terms &
     if (evaluates_energies(mode)) {
         const double di = t->change[i], dj = t->change[j], q = fma(l, di, t->charge[i]), o = fma(l, dj, t->charge[j]);
         acc_energy(acc, TERM_COULOMB, -UNIT_COULOMB * q * o * v);
-        acc_dvdl(acc, LAMBDA_COULOMB, -UNIT_COULOMB * (di * o + q * dj) * v);
+        if (evaluates_slopes(mode))
+            acc_dvdl(acc, LAMBDA_COULOMB, -UNIT_COULOMB * (di * o + q * dj) * v);
     }
     return v;
 }
