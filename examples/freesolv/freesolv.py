@@ -5,7 +5,6 @@ import argparse
 import json
 import math
 import random
-import shutil
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +15,14 @@ sys.dont_write_bytecode = True  # this folder is installed as it is
 import boxes  # noqa: E402
 
 ALL = 642  # molecules of the database, v0.52
-WINDOWS, STEPS_A_NS, SAMPLE = 20, 250000, 50  # of hydration.yaml; steps from one sample to the next
+WINDOWS, SAMPLE = 20, 0.2  # of hydration.yaml; ps from one sample to the next
+# What --timestep 2 and --published change in hydration.yaml
+TWO_FS = (("timestep: 4 fs", "timestep: 2 fs"),
+          ("masses: {repartition: 3, rigid-waters: no} # heavy hydrogens allow 4 fs; waters are rigid and keep their masses\n", ""))
+PUBLISHED = (("{cutoff: 1.0 nm, grid-spacing: 0.1 nm, order: 4, tolerance: 1e-5}", "{cutoff: 1.2 nm, grid-spacing: 0.1 nm, order: 6, tolerance: 1e-6}"),
+             ("  split: auto # the fastest split of Coulomb whose error is no larger than with these settings\n", ""),
+             ("friction: 1 /ps", "friction: 0.5 /ps"))
+MARGIN, PUBLISHED_MARGIN = 1.1, 1.5  # nm
 CAMPAIGN = """# Hydration of {n} molecules of FreeSolv, written by examples/freesolv/freesolv.py.
 name: {name}
 systems: {{table: systems.tsv}}
@@ -84,19 +90,30 @@ def make_box(o, files, ident):
         return fail(why)
 
 
+def spec_of(o):
+    """hydration.yaml with the settings that are asked for."""
+    text = (HERE / "hydration.yaml").read_text(encoding="utf-8")
+    for usual, instead in (TWO_FS if o.timestep == 2 else ()) + (PUBLISHED if o.published else ()):
+        assert usual in text, usual
+        text = text.replace(usual, instead)
+    return text
+
+
 def write(o):
+    o.timestep = o.timestep or (2 if o.published else 4)
+    o.margin = o.margin or (PUBLISHED_MARGIN if o.published else MARGIN)
     database = read_database(o.database / "database.txt")
     files, ids = o.files or o.database / "gromacs", choose(database, o)
     if missing := [str(path) for ident in ids for path in (files / f"{ident}.top", files / f"{ident}.gro") if not path.is_file()]:
         fail(f"no {missing[0]}, and {len(missing) - 1} more; expected a .top and a .gro of each molecule in {files}")
     alike = o.time / 3 / o.repeats / WINDOWS  # ns of each window that no need decides
-    production = f"{SAMPLE * max(1, round(alike * STEPS_A_NS / SAMPLE))} steps"
+    production = f"{round(1000 * SAMPLE / o.timestep) * max(1, round(1000 * alike / SAMPLE))} steps"
     rows = [COLUMNS]
     for ident in ids:
         one = database[ident]
         rows.append((ident, *one.experiment, make_box(o, files, ident), production, *one.calculated, one.name))
     (o.folder / "systems.tsv").write_text("".join("\t".join(row) + "\n" for row in rows), encoding="utf-8")
-    shutil.copyfile(HERE / "hydration.yaml", o.folder / "hydration.yaml")
+    (o.folder / "hydration.yaml").write_text(spec_of(o), encoding="utf-8")
     text = CAMPAIGN.format(n=len(ids), name=o.name, repeats=o.repeats, budget=o.time * len(ids), time=o.time)
     (o.folder / "campaign.yaml").write_text(text, encoding="utf-8")
     print(o.folder / "campaign.yaml")
@@ -197,7 +214,9 @@ def main():
     writing.add_argument("--name", default="freesolv", help="of the campaign (%(default)s)")
     writing.add_argument("--time", type=float, default=72, metavar="NS", help="production a molecule, all windows and repeats (%(default)s)")
     writing.add_argument("--repeats", type=int, default=3, metavar="N")
-    writing.add_argument("--margin", type=float, default=1.1, metavar="NM", help="of water around a molecule, at least (%(default)s)")
+    writing.add_argument("--margin", type=float, metavar="NM", help=f"of water around a molecule, at least ({MARGIN}; published {PUBLISHED_MARGIN})")
+    writing.add_argument("--timestep", type=int, choices=(2, 4), help="fs; with 4 hydrogens are heavier (4; published 2)")
+    writing.add_argument("--published", action="store_true", help="timestep, Coulomb, friction and margin of the published calculations")
     showing = actions.add_parser("table", help="results beside published values and experiment")
     showing.set_defaults(run=table)
     showing.add_argument("folder", type=Path, help="as of write")

@@ -109,6 +109,22 @@ class FreeSolv(unittest.TestCase):
             chosen.add(names)
         self.assertGreater(len(chosen), 1)
 
+    def test_settings(self):
+        """2 fs, and what is published: production is as long, and nothing of ours is left."""
+        for words, step, words_there, words_gone in (
+                (("--timestep", "2"), 2, ("cutoff: 1.0 nm, grid-spacing", "split: auto"), ("masses", "4 fs")),
+                (("--published",), 2, ("cutoff: 1.2 nm, grid-spacing: 0.1 nm, order: 6", "friction: 0.5 /ps"), ("masses", "4 fs", "split:")),
+                ((), 4, ("masses: {repartition: 3", "timestep: 4 fs", "split: auto"), ("timestep: 2 fs",))):
+            self.write("--ids", "2", "--time", "36", *words)
+            text = (self.to / "hydration.yaml").read_text()
+            for word in words_there:
+                self.assertIn(word, text)
+            for word in words_gone:
+                self.assertNotIn(word, text.split("system:", 1)[1])
+            self.assertEqual(self.systems()[0]["production"], f"{200000 // step} steps")
+            self.box("mobley_2", 6, 1.5 if "--published" in words else 1.1)
+            self.assertEqual(len(self.plan()["ensembles"]), 3)
+
     def test_with_water(self):
         """Files that have more than the molecule are taken as they are."""
         for end in ("top", "gro"):
