@@ -30,10 +30,11 @@ static __device__ __forceinline__ float excluded_force32(const struct pair_table
     return ewald32_force<ANY_FORCE>(t->soft32, (float)r2);
 }
 
-/* The same of a pair that interacts at every distance. */
+/* The same of a pair that interacts at every distance; no number where both atoms are in one place, which is counted.
+ */
 static __device__ __forceinline__ float always_force32(const struct nb_always *e, double r2)
 {
-    const float square = fmaxf((float)r2, LEAST_DISTANCE2_32), ri = refine_root32(square, rsqrt_approx(square));
+    const float square = (float)r2, ri = refine_root32(square, rsqrt_approx(square));
     const float ri2 = __fmul_rn(ri, ri), ri6 = cube32(ri2);
     const float lj = __fmul_rn(__fmaf_rn(12 * (float)e->c12, ri6, -6 * (float)e->c6), ri6);
     return __fmul_rn(__fmaf_rn((float)e->qq, ri, lj), ri2);

@@ -78,13 +78,4 @@ MATH_FN void ewald_long_any(const struct ewald_fit *fit, double r2, double *v, d
     }
 }
 
-/* The force alone, in no more terms than there are. */
-MATH_FN double ewald_long_any_f(const struct ewald_fit *fit, double r2)
-{
-    if (!(r2 <= fit->r2_max))
-        return ewald_long_far(fit, r2).f;
-    return fit->terms > EWALD_TERMS_USUAL ? ewald_long_f(fit, EWALD_TERMS, r2)
-                                          : ewald_long_f(fit, EWALD_TERMS_USUAL, r2);
-}
-
 #endif

@@ -98,7 +98,7 @@ static struct bonded_value share_anywhere(const void *of, double r, double l)
 {
     double v, f;
     ewald_long_any(&((const struct made *)of)->fit, r * r, &v, &f);
-    return (struct bonded_value){v, -r * ewald_long_any_f(&((const struct made *)of)->fit, r * r), 0};
+    return (struct bonded_value){v, -r * f, 0};
 }
 
 /* Without the constant c of a reaction field, which the engine keeps apart. */
