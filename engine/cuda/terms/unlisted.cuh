@@ -30,8 +30,7 @@ static __device__ __forceinline__ float excluded_force32(const struct pair_table
     return ewald32_force<ANY_FORCE>(t->soft32, (float)r2);
 }
 
-/* The same of a pair that interacts at every distance; no number where both atoms are in one place, which is counted.
- */
+/* The same of a pair that interacts at every distance, however small: what falls onto each other is to be seen. */
 static __device__ __forceinline__ float always_force32(const struct nb_always *e, double r2)
 {
     const float square = (float)r2, ri = refine_root32(square, rsqrt_approx(square));

@@ -458,12 +458,33 @@ static void test_failure(void **state)
     toy_system_free(sys);
 }
 
+/* Two atoms in one place that interact at every distance, as those of a decoupled molecule: an error, by either form.
+ */
+static void test_collapse(void **state)
+{
+    for (int form = FORM_GANG; form <= FORM_GRAPH; form++) {
+        struct system *sys = mixture_first(36);
+        struct settings set = settings_of(VDW_CUTOFF, ALCHEMY_DECOUPLE);
+        struct err e = {0};
+        set.alchemy.decouple[0].intramolecular_decouple = false;
+        set.form = (enum step_form)form;
+        for (int k = 3; k < 6; k++) { /* the chain goes back beside itself, to where it begins */
+            memcpy(sys->x[k], sys->x[5 - k], sizeof *sys->x);
+            sys->x[k][0] += k == 5 ? 1e-3 : 0.3;
+        }
+        struct toy t = opened(&cuda_program, sys, &set, 1);
+        assert_int_equal(toy_try(t.sim, SIM_STEP, 1, &e), -ERR_OVERFLOW);
+        toy_close(&t);
+        toy_system_free(sys);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_forces),    cmocka_unit_test(test_waves),
-                                       cmocka_unit_test(test_any_image), cmocka_unit_test(test_bits),
-                                       cmocka_unit_test(test_choice),    cmocka_unit_test(test_bodies),
-                                       cmocka_unit_test(test_numbers),   cmocka_unit_test(test_refusals),
-                                       cmocka_unit_test(test_cards),     cmocka_unit_test(test_failure)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_forces),  cmocka_unit_test(test_waves),    cmocka_unit_test(test_any_image),
+        cmocka_unit_test(test_bits),    cmocka_unit_test(test_choice),   cmocka_unit_test(test_bodies),
+        cmocka_unit_test(test_numbers), cmocka_unit_test(test_refusals), cmocka_unit_test(test_cards),
+        cmocka_unit_test(test_failure), cmocka_unit_test(test_collapse)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
