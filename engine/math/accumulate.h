@@ -132,7 +132,7 @@ MATH_FN void acc_force(struct accumulate *a, int64_t f[3], const double force[3]
         return;
     }
     for (int d = 0; d < 3; d++)
-        acc_add(&f[d], fixed_force(force[d]));
+        acc_add(&f[d], fixed_within(force[d]));
 }
 
 /* One thread's sums into the replica's. */

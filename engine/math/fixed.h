@@ -25,9 +25,9 @@ MATH_FN int64_t fixed_clamped(double value, double limit)
     return (int64_t)rint(fmax(fmin(value, limit), -limit) * FIXED_SCALE);
 }
 
-/* A force within its limit, rounded to the nearest unit. In double: of a number in [2^52, 2^53) the last bits are a
- * whole one. */
-MATH_FN int64_t fixed_force(double v)
+/* The nearest unit, |v| < 2^19, so of a force within its limit. In double: of a number in [2^52, 2^53) the last bits
+ * are a whole one. */
+MATH_FN int64_t fixed_within(double v)
 {
     const double magic = 6755399441055744.0; /* 1.5 * 2^52 */
     double sum = fma(v, FIXED_SCALE, magic);

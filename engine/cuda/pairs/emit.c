@@ -134,6 +134,7 @@ static struct args_pairs_shared plain_args(const struct pairs *p, const struct p
     const struct pair_table *h = &p->host;
     const struct pairs_arrays *b = &r->arrays;
     const double o = p->water_charge[0], q = p->water_charge[1];
+    const struct lj32 water = lj32_of(&p->water_lj);
     float unit = (float)exp2(h->force_shift - 32); /* kJ/mol/nm */
     struct args_pairs_shared args = {
         .ctl = r->ctl,
@@ -161,6 +162,10 @@ static struct args_pairs_shared plain_args(const struct pairs *p, const struct p
         .oxygen_oxygen = UNIT_COULOMB * o * o,
         .oxygen_hydrogen = UNIT_COULOMB * o * q,
         .hydrogen_hydrogen = UNIT_COULOMB * q * q,
+        .oxygen_c6 = p->water_lj.c6,
+        .oxygen_c12 = p->water_lj.c12,
+        .shift6 = h->lj_rule.shift6,
+        .shift12 = h->lj_rule.shift12,
         .oxygen_oxygen32 = product32(o, o),
         .oxygen_hydrogen32 = product32(o, q),
         .hydrogen_hydrogen32 = product32(q, q),
@@ -168,11 +173,10 @@ static struct args_pairs_shared plain_args(const struct pairs *p, const struct p
         .hydrogen_charge = (float)q,
         .oxygen_type = (uint32_t)p->water_type[0],
         .hydrogen_type = (uint32_t)p->water_type[1],
-        .water_c6 = p->water_lj.c6,
-        .water_c12 = p->water_lj.c12,
+        .water_c6 = water.c6,
+        .water_c12 = water.c12,
         .ewald_scale = (float)h->ewald.scale,
         .ewald_long = p->ewald_long,
-        .coulomb_shift = (float)h->coulomb_shift,
     };
     memcpy(args.ewald_f, p->ewald_f, sizeof args.ewald_f);
     memcpy(args.ewald_v, p->ewald_v, sizeof args.ewald_v);

@@ -42,13 +42,19 @@ template <class A> PAIR_FN int force_kind_of(const A &a)
     return VDW_CUTOFF;
 }
 
+/* The polynomial of c; LONG: it may have more terms than usual. */
+template <bool LONG, class A> PAIR_FN float ewald32(const A &a, const float *c, float t)
+{
+    float top = c[12];
+    if (LONG && a.ewald_long)
+        top = __fmaf_rn(ewald32_high(a, c, t), t, top);
+    return horner32<11, 0>(c, t, top);
+}
+
 /* ewald_long_f(), 1/nm^3. */
 template <int OF, class A> PAIR_FN float ewald32_force(const A &a, float r2)
 {
-    float t = __fmaf_rn(r2, a.ewald_scale, -1.0f), top = a.ewald_f[12];
-    if (OF == ANY_FORCE && a.ewald_long)
-        top = __fmaf_rn(ewald32_high(a, a.ewald_f, t), t, top);
-    return horner32<11, 0>(a.ewald_f, t, top);
+    return ewald32<OF == ANY_FORCE>(a, a.ewald_f, __fmaf_rn(r2, a.ewald_scale, -1.0f));
 }
 
 /* Force over r, kJ/mol/nm^2, of charges with product qq (kJ nm/mol); ri = 1/r, ri2 = ri ri. */
@@ -62,6 +68,8 @@ PAIR_FN float refine32(float r2, float ri2)
 {
     return __fmaf_rn(ri2, __fmaf_rn(-r2, ri2, 1.0f), ri2);
 }
+
+#define LJ_MOST 1e37f /* nm^-12: no constant of zero is multiplied by infinity */
 
 struct lj32_powers {
     float ri2, ri6;
@@ -118,33 +126,71 @@ PAIR_FN float refine_root32(float r2, float ri)
     return __fmaf_rn(__fmul_rn(0.5f, ri), off, ri);
 }
 
-/* Energy over the product of the charges, 1/nm. What is the same for all pairs or nearly so comes off in double
- * precision: in single it would be rounded alike for all of them. */
-template <class A> PAIR_FN double coulomb32_energy(const A &a, float r2, float ri)
+/* Energy over the product of the charges, 1/nm: high and low together. What is the same for all pairs or nearly so has
+ * low parts of its own (the first terms of the polynomial, and the shift of the potential in them): in single precision
+ * it would be rounded alike for all of them. */
+struct energy32 {
+    float high, low;
+};
+
+template <class A> PAIR_FN struct energy32 coulomb32_energy(const A &a, float r2, float ri)
 {
     float t = __fmaf_rn(r2, a.ewald_scale, -1.0f);
-    float v = horner32<12, 0>(a.ewald_v, t, ewald32_high(a, a.ewald_v, t));
-    float rest = horner32<2, 0>(a.ewald_w, t, a.ewald_w[3]);
-    return (double)__fsub_rn(refine_root32(r2, ri), v) - (double)a.coulomb_shift - (double)rest;
+    return {__fsub_rn(refine_root32(r2, ri), ewald32<true>(a, a.ewald_v, t)),
+            -horner32<2, 0>(a.ewald_w, t, a.ewald_w[3])};
 }
 
-/* Energies of one entry, kJ/mol. Products of charges are exact: their rounding would be common to all pairs of two
- * kinds. */
+PAIR_FN double whole32(struct energy32 e)
+{
+    return (double)e.high + (double)e.low;
+}
+
+/* The same of the pairs of a water with one atom, which have two products of charges. */
+struct water_energies {
+    struct energy32 oxygen, hydrogens;
+};
+
+PAIR_FN void add_energy32(struct energy32 *sum, struct energy32 e, bool within)
+{
+    sum->high = __fadd_rn(sum->high, within ? e.high : 0.0f);
+    sum->low = __fadd_rn(sum->low, within ? e.low : 0.0f);
+}
+
+/* Of charges, kJ nm/mol: exact, as its rounding would be common to all pairs of two kinds, and to the nearest float. */
+struct charge_product {
+    double exact;
+    float near;
+};
+
+/* kJ/mol */
+PAIR_FN double coulomb_of_water(const struct water_energies &e, struct charge_product oxygen,
+                                struct charge_product hydrogen)
+{
+    const float low = __fmaf_rn(oxygen.near, e.oxygen.low, __fmul_rn(hydrogen.near, e.hydrogens.low));
+    return fma(oxygen.exact, (double)e.oxygen.high, fma(hydrogen.exact, (double)e.hydrogens.high, (double)low));
+}
+
+/* Energies of one entry, kJ/mol. */
 struct entry_energies {
     double coulomb, lj;
 };
 
-/* Lennard-Jones in double precision: what the two powers leave of each other may be little. A type is ntypes where
- * there is no atom. */
-PAIR_FN double lj_energy_of(const struct pair_table *t, int32_t type, int32_t other, double r2)
+/* Lennard-Jones, kJ/mol: powers of the distance in single precision; what is common to all pairs of two kinds, in
+ * double. */
+template <class A> PAIR_FN double lj32_energy(const A &a, struct lj lj, float r2, float ri)
 {
-    double e = 0;
-    if (r2 < t->vdw_cutoff * t->vdw_cutoff && type < t->ntypes && other < t->ntypes) {
-        const struct lj *lj = &t->lj[(size_t)type * (size_t)t->ntypes + (size_t)other];
-        if (lj->c6 != 0 || lj->c12 != 0)
-            lj_pair((enum vdw_modifier)t->modifier, &t->lj_rule, lj->c6, lj->c12, r2, root_inverse(r2), &e);
+    const struct lj32_powers p = lj32_powers_of(a, r2, ri, __fmul_rn(ri, ri));
+    float p6 = p.ri6, p12 = fminf(__fmul_rn(p.ri6, p.ri6), LJ_MOST);
+    if (a.modifier == VDW_POTENTIAL_SWITCH) {
+        const float factor = lj32_factor(a, __fmul_rn(p.d, a.inverse_width));
+        p6 = __fmul_rn(p6, factor), p12 = __fmul_rn(p12, factor);
     }
-    return fmin(e, FIXED_FORCE_LIMIT);
+    if (a.modifier == VDW_FORCE_SWITCH) {
+        const float d3 = __fmul_rn(__fmul_rn(p.d, p.d), p.d);
+        p6 = __fmaf_rn(-d3, __fmaf_rn(__fmul_rn(a.b6, 0.25f), p.d, __fmul_rn(a.a6, 1.0f / 3)), p6);
+        p12 = __fmaf_rn(-d3, __fmaf_rn(__fmul_rn(a.b12, 0.25f), p.d, __fmul_rn(a.a12, 1.0f / 3)), p12);
+    }
+    return fma(lj.c12, (double)p12 - a.shift12, -lj.c6 * ((double)p6 - a.shift6));
 }
 
 #endif

@@ -78,13 +78,14 @@ static void set_ewald(struct pairs *p, const struct nonbonded_settings *set)
     const double allowed = EWALD_OFF * fit->beta * fit->beta * fit->beta;
     for (p->ewald_long = 0; economize(fit->f, terms[p->ewald_long], f) > allowed && p->ewald_long < 2;)
         p->ewald_long++;
-    economize(fit->v, p->ewald_long == 2 ? EWALD32_TERMS : EWALD32_TERMS_LONG, v);
+    economize(fit->v, terms[p->ewald_long], v); /* which is off by less */
+    v[0] += p->host.coulomb_shift;
     for (int k = 0; k < EWALD32_TERMS; k++) {
         p->ewald_f[k] = (float)f[k];
         p->ewald_v[k] = (float)v[k];
     }
-    for (int k = 0; k < 4; k++)
-        p->ewald_w[k] = (float)(v[k] - p->ewald_v[k] + (k ? 0 : p->host.coulomb_shift - (float)p->host.coulomb_shift));
+    for (int k = 0; k < EWALD32_TERMS_REST; k++)
+        p->ewald_w[k] = (float)(v[k] - p->ewald_v[k]);
 }
 
 /* Of the boxes that windows begin in. */
@@ -121,11 +122,6 @@ static void set_cutoffs(struct pairs *p, const struct nonbonded_settings *set)
 
 /* ---- charges and exclusions ---- */
 
-static struct lj32 lj32_of(const struct lj *lj)
-{
-    return (struct lj32){(float)(6 * lj->c6), (float)(12 * lj->c12)};
-}
-
 /* Pairs of two waters: oxygen and hydrogen are atoms of one of them, which are all alike. */
 static void set_water(struct pairs *p, const struct alchemy_plan *plan, int32_t oxygen, int32_t hydrogen)
 {
@@ -134,7 +130,7 @@ static void set_water(struct pairs *p, const struct alchemy_plan *plan, int32_t 
     p->water_charge[1] = plan->charge[hydrogen];
     p->water_type[0] = type;
     p->water_type[1] = plan->type[0][hydrogen];
-    p->water_lj = lj32_of(&plan->lj[type * plan->ntypes + type]);
+    p->water_lj = plan->lj[type * plan->ntypes + type];
 }
 
 /* Excluded pairs of constant charges, those within rigid waters last. */

@@ -24,6 +24,11 @@ struct pair_limits {
     uint32_t whole, region;
 };
 
+static inline struct lj32 lj32_of(const struct lj *lj)
+{
+    return (struct lj32){(float)(6 * lj->c6), (float)(12 * lj->c12)};
+}
+
 /* Host side of a model's table. */
 struct pairs {
     struct pair_table host;         /* its pointers are device addresses */
@@ -42,7 +47,7 @@ struct pairs {
     uint32_t ewald_long;
     double water_charge[2]; /* of a water's oxygen and hydrogen, e */
     int32_t water_type[2];  /* types of a water's oxygen and hydrogen */
-    struct lj32 water_lj;   /* of two oxygens */
+    struct lj water_lj;     /* of two oxygens */
     /* Of the box. All atoms of a trio see the image of an atom that rounding the fractions of the vector from the first
      * of them gives; it is the one within the cut-off as long as half the distance of opposite faces is longer than
      * cut-off and trio. In triclinic boxes too small for that they see the one that is nearest to the first

@@ -98,8 +98,6 @@ static __device__ __forceinline__ void run_pass(const A &a)
     __syncthreads();
     const uint32_t ntrios = ground().ntrios;
     pass.cell = cell32_of(c);
-    for (int k = 0; pass_of::ENERGY && k < BOX_SIZE; k++)
-        pass.nm[k] = c->box[k] / FIXED_SCALE;
     pass.positions = words;
     pass.to_forces = 9 * ntrios * (uint32_t)sizeof *words;
     pass.coulomb = pass.lj = 0;

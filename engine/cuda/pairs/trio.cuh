@@ -72,9 +72,8 @@ template <bool REGIONS, pass_sums SUMS, box_kind BOX, int OF, class A> struct tr
     int32_t *positions; /* shared memory, [slots][3] */
     uint32_t to_forces; /* bytes from the positions to the forces on them */
     struct cell32 cell;
-    double nm[BOX_SIZE]; /* cell in double, of the passes with energies */
-    uint32_t lanes;      /* that share the entries of a trio, of the warp's trios now */
-    uint32_t first;      /* slot */
+    uint32_t lanes; /* that share the entries of a trio, of the warp's trios now */
+    uint32_t first; /* slot */
     struct point own;
     struct vec32 arm[TRIO]; /* from the first atom, nm */
     uint32_t sum[9];        /* forces on the trio, units */
@@ -201,18 +200,30 @@ template <bool REGIONS, pass_sums SUMS, box_kind BOX, int OF, class A> struct tr
             arm[k] = arm_of(k);
     }
 
-    /* Of own atom k with the atom of a slot; d: from it to the first. kJ/mol */
-    __device__ __forceinline__ double lj_energy(int k, uint32_t slot, way d) const
+    /* Of own atom k with the atom of a slot, as energies need it; of no atom nothing. */
+    __device__ __forceinline__ struct lj exact_lj(int k, uint32_t slot) const
     {
-        const struct point p = difference(at(first + k), own);
-        const double u[3] = {(double)d.along(0) + p.x, (double)d.along(1) + p.y, (double)d.along(2) + p.z};
-        double r[3];
-        box_apply(nm, u, r);
-        return lj_energy_of(table(), type_of(first + k), type_of(slot), pair_distance2(r[0], r[1], r[2]));
+        const struct pair_table *t = table();
+        const int32_t type = type_of(first + k), other = type_of(slot);
+        if (type >= t->ntypes || other >= t->ntypes)
+            return {0, 0};
+        const struct lj *lj = t->lj + (size_t)type * (size_t)t->ntypes + other;
+        return {__ldg(&lj->c6), __ldg(&lj->c12)};
     }
 
-    /* Energies of an entry into the sums. */
-    __device__ __forceinline__ void add_energies(struct entry_energies e)
+    __device__ __forceinline__ struct lj oxygen_lj(void) const
+    {
+        return {a.oxygen_c6, a.oxygen_c12};
+    }
+
+    /* Energies of an entry into the sums. Those of the far lists are within their limit, as forces are. */
+    __device__ __forceinline__ void add_far_energies(struct entry_energies e)
+    {
+        coulomb += fixed_within(e.coulomb);
+        lj += fixed_within(e.lj);
+    }
+
+    __device__ __forceinline__ void add_near_energies(struct entry_energies e)
     {
         coulomb += fixed_clamped(e.coulomb, FIXED_ENERGY_LIMIT);
         lj += fixed_clamped(e.lj, FIXED_ENERGY_LIMIT);
@@ -261,14 +272,28 @@ template <bool REGIONS, pass_sums SUMS, box_kind BOX, int OF, class A> struct tr
         return atom < 0 ? 0 : __ldg(table()->charge + atom);
     }
 
-    /* The product of own atom k with a slot, as energies need it. */
-    template <int KIND> __device__ __forceinline__ double exact_product(int k, uint32_t slot) const
+    /* Of own atom k, one of a water's, with an oxygen or a hydrogen of another. */
+    template <int KIND> __device__ __forceinline__ struct charge_product water_product(int k) const
     {
-        if (KIND == OTHER)
-            return UNIT_COULOMB * exact_charge(first + k) * exact_charge(slot);
         if (KIND == OXYGEN)
-            return k ? a.oxygen_hydrogen : a.oxygen_oxygen;
-        return k ? a.hydrogen_hydrogen : a.oxygen_hydrogen;
+            return {k ? a.oxygen_hydrogen : a.oxygen_oxygen, product<OXYGEN>(k, 0, 0)};
+        return {k ? a.hydrogen_hydrogen : a.oxygen_hydrogen, product<HYDROGEN>(k, 0, 0)};
+    }
+
+    /* Coulomb of own atom k with a slot: of two waters to `water`. */
+    template <bool WATER>
+    __device__ __forceinline__ void add_coulomb(int k, uint32_t slot, struct energy32 one, bool within,
+                                                struct water_energies *water, struct entry_energies *entry) const
+    {
+        if (WATER)
+            add_energy32(k ? &water->hydrogens : &water->oxygen, one, within);
+        else if (within)
+            entry->coulomb += UNIT_COULOMB * exact_charge(first + k) * exact_charge(slot) * whole32(one);
+    }
+
+    template <int KIND> __device__ __forceinline__ double water_coulomb(const struct water_energies &e) const
+    {
+        return coulomb_of_water(e, water_product<KIND>(0), water_product<KIND>(1));
     }
 
     /* The three pairs with an atom that is far enough away. An entry that is not valid adds nothing; it names a slot
@@ -282,15 +307,17 @@ template <bool REGIONS, pass_sums SUMS, box_kind BOX, int OF, class A> struct tr
         const struct partner other = FORCE && KIND == OTHER ? partner_of(slot) : partner{};
         uint32_t jx = 0, jy = 0, jz = 0;
         struct entry_energies energies = {0, 0};
+        struct water_energies water = {};
 #pragma unroll
         for (int k = 0; k < TRIO; k++) {
             struct vec32 r = d.vector(&cell, arm[k]);
             float r2 = square32(r), ri = rsqrt_approx(r2), ri2 = __fmul_rn(ri, ri);
             const bool has_lj = KIND == OTHER || (KIND == OXYGEN && k == 0);
-            if (ENERGY && r2 < coulomb_cutoff2)
-                energies.coulomb += exact_product<KIND>(k, slot) * coulomb32_energy(a, r2, ri);
-            if (ENERGY && has_lj && valid)
-                energies.lj += lj_energy(k, slot, d);
+            if (ENERGY)
+                add_coulomb<KIND != OTHER>(k, slot, coulomb32_energy(a, r2, ri), r2 < coulomb_cutoff2, &water,
+                                           &energies);
+            if (ENERGY && has_lj && r2 < vdw_cutoff2)
+                energies.lj += lj32_energy(a, KIND == OTHER ? exact_lj(k, slot) : oxygen_lj(), r2, ri);
             if (!FORCE)
                 continue;
             float qq = product<KIND>(k, KIND == OTHER ? own.charge[k] : 0, other.charge);
@@ -312,8 +339,10 @@ template <bool REGIONS, pass_sums SUMS, box_kind BOX, int OF, class A> struct tr
         jx = 3 * fine - jx, jy = 3 * fine - jy, jz = 3 * fine - jz;
         if (FORCE)
             add_shared(slot, jx, jy, jz);
+        if (ENERGY && KIND != OTHER)
+            energies.coulomb = water_coulomb<KIND>(water);
         if (ENERGY)
-            add_energies(energies);
+            add_far_energies(energies);
         if (VIRIAL)
             add_virial(d, -(int32_t)jx, -(int32_t)jy, -(int32_t)jz);
     }
@@ -430,19 +459,17 @@ template <bool REGIONS, pass_sums SUMS, box_kind BOX, int OF, class A> struct tr
         const struct partner partner = WATER || !FORCE ? (struct partner){} : partner_of(slot);
         uint32_t other[3] = {0, 0, 0}, strong = 0;
         struct entry_energies energies = {0, 0};
+        struct water_energies water = {};
 #pragma unroll
         for (int k = 0; k < TRIO; k++) {
             struct vec32 r = d.vector(&cell, arm[k]);
             const bool on = WATER || (mask >> k & 1);
             const float r2 = fmaxf(square32(r), NEAREST2), ri = rsqrt_approx(r2);
-            if (ENERGY && on && r2 < a.coulomb_cutoff2) {
-                const double exact = !WATER   ? exact_product<OTHER>(k, slot)
-                                     : oxygen ? exact_product<OXYGEN>(k, slot)
-                                              : exact_product<HYDROGEN>(k, slot);
-                energies.coulomb += exact * coulomb32_energy(a, r2, ri);
-            }
-            if (ENERGY && on && !(WATER && k))
-                energies.lj += lj_energy(k, slot, d);
+            if (ENERGY)
+                add_coulomb<WATER>(k, slot, coulomb32_energy(a, r2, ri), on && r2 < a.coulomb_cutoff2, &water,
+                                   &energies);
+            if (ENERGY && on && r2 < a.vdw_cutoff2 && (!WATER || (oxygen && k == 0)))
+                energies.lj += fmin(lj32_energy(a, WATER ? oxygen_lj() : exact_lj(k, slot), r2, ri), FIXED_FORCE_LIMIT);
             if (!FORCE)
                 continue;
             float s = near_pair_force<WATER>(k, oxygen, r2, ri, on, own.charge[k], own.lj[k], partner);
@@ -462,8 +489,10 @@ template <bool REGIONS, pass_sums SUMS, box_kind BOX, int OF, class A> struct tr
         for (int b = 0; b < 3; b++)
             other[b] = 3 * near_bias() - other[b];
         bias += near_bias();
+        if (ENERGY && WATER)
+            energies.coulomb = oxygen ? water_coulomb<OXYGEN>(water) : water_coulomb<HYDROGEN>(water);
         if (ENERGY)
-            add_energies(energies);
+            add_near_energies(energies);
         if (VIRIAL)
             add_virial(d, -(int64_t)(int32_t)other[0], -(int64_t)(int32_t)other[1], -(int64_t)(int32_t)other[2]);
         if (FORCE)

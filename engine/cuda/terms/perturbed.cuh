@@ -81,12 +81,20 @@ template <bool RARE> static __device__ struct soft_rule soft_rule_in(const struc
     return rule;
 }
 
+/* Of Beutler's states those that are nothing are passed over: of a molecule that is decoupled that is half the work. */
 template <bool RARE>
 static __device__ struct soft_result lj_at(const struct pair_table *t, const struct soft_pair *s,
                                            const struct distance *r, double lambda)
 {
     const struct soft_rule soft = soft_rule_in<RARE>(t);
-    return soft_lj(soft.function, (enum vdw_modifier)t->modifier, &t->lj_rule, soft.power, s, lambda, r->r2);
+    const enum vdw_modifier modifier = (enum vdw_modifier)t->modifier;
+    struct soft_result out = {0, 0, 0};
+    if (RARE)
+        out = soft_lj(soft.function, modifier, &t->lj_rule, soft.power, s, lambda, r->r2);
+    for (int k = 0; !RARE && k < 2; k++)
+        if (!lj_is_nothing(s, k))
+            beutler_lj_state(modifier, &t->lj_rule, soft.power, s, k, lambda, r->r2, &out);
+    return out;
 }
 
 template <bool RARE>
@@ -94,9 +102,15 @@ static __device__ struct soft_result coulomb_at(const struct pair_table *t, cons
                                                 const struct distance *r, double lambda)
 {
     const struct soft_rule soft = soft_rule_in<RARE>(t);
+    struct soft_result out = {0, 0, 0};
     if (!r->in_coulomb)
-        return {0, 0, 0};
-    return soft_coulomb(soft.function, &soft, s, t->coulomb_shift, lambda, r->r2, r->long_v, r->long_f);
+        return out;
+    if (RARE)
+        out = soft_coulomb(soft.function, &soft, s, t->coulomb_shift, lambda, r->r2, r->long_v, r->long_f);
+    for (int k = 0; !RARE && k < 2; k++)
+        if (!coulomb_is_nothing(s, k))
+            beutler_coulomb_state(&soft, s, t->coulomb_shift, k, lambda, r->r2, r->long_v, r->long_f, &out);
+    return out;
 }
 
 template <bool RARE> static __device__ struct soft_pair states(const struct pair_table *t, int32_t i, int32_t j)
@@ -156,7 +170,7 @@ static __device__ __forceinline__ void add_perturbed(const struct args_terms &a,
     }
     if (force_within(force)) {
         for (int d = 0; d < 3; d++) {
-            const int64_t fixed = fixed_force(force[d]);
+            const int64_t fixed = fixed_within(force[d]);
             held->fixed[d] = (int64_t)((uint64_t)held->fixed[d] + (uint64_t)fixed);
             if (fixed)
                 acc_add(&f[j][d], -fixed);

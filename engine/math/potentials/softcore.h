@@ -105,44 +105,66 @@ struct soft_result {
     double v, dv, fr; /* kJ/mol, dV/dlambda, force over r */
 };
 
+/* What state k adds to Lennard-Jones. */
+MATH_FN void beutler_lj_state(enum vdw_modifier modifier, const struct lj_rule *rule, int power,
+                              const struct soft_pair *s, int k, double l, double r2, struct soft_result *out)
+{
+    double r6 = r2 * r2 * r2, weight = k ? l : 1 - l, sign = k ? 1 : -1;
+    double away = k ? 1 - l : l; /* how far from this end state */
+    double ri = root_inverse_sixth(MATH_FMA(s->reach[k], soft_power(power, away), r6));
+    double ri2 = ri * ri, v, rr = 1 / ri2;
+    double fr = lj_pair(modifier, rule, s->c6[k], s->c12[k], rr, ri, &v);
+    double in = rr < rule->cutoff * rule->cutoff ? 1.0 : 0.0;
+    fr = in * fr * ri2 * ri2; /* dV/d(r^6) = -fr/6 */
+    v = in * v;
+    out->v = MATH_FMA(weight, v, out->v);
+    out->fr = MATH_FMA(weight * fr, r2 * r2, out->fr);
+    out->dv += sign * v + weight * sign * soft_slope(power, away) * s->reach[k] * fr * (1.0 / 6.0);
+}
+
+/* A state that is nothing adds nothing. */
+MATH_FN int lj_is_nothing(const struct soft_pair *s, int k)
+{
+    return s->c6[k] == 0 && s->c12[k] == 0;
+}
+
 MATH_FN struct soft_result beutler_lj(enum vdw_modifier modifier, const struct lj_rule *rule, int power,
                                       const struct soft_pair *s, double l, double r2)
 {
     struct soft_result out = {0, 0, 0};
-    double r6 = r2 * r2 * r2;
-    MATH_BOTH (k) {
-        double weight = k ? l : 1 - l, sign = k ? 1 : -1;
-        double away = k ? 1 - l : l; /* how far from this end state */
-        double ri = root_inverse_sixth(MATH_FMA(s->reach[k], soft_power(power, away), r6));
-        double ri2 = ri * ri, v, rr = 1 / ri2;
-        double fr = lj_pair(modifier, rule, s->c6[k], s->c12[k], rr, ri, &v);
-        double in = rr < rule->cutoff * rule->cutoff ? 1.0 : 0.0;
-        fr = in * fr * ri2 * ri2; /* dV/d(r^6) = -fr/6 */
-        v = in * v;
-        out.v = MATH_FMA(weight, v, out.v);
-        out.fr = MATH_FMA(weight * fr, r2 * r2, out.fr);
-        out.dv += sign * v + weight * sign * soft_slope(power, away) * s->reach[k] * fr * (1.0 / 6.0);
-    }
+    MATH_BOTH (k)
+        beutler_lj_state(modifier, rule, power, s, k, l, r2, &out);
     return out;
+}
+
+/* And to Coulomb. */
+MATH_FN void beutler_coulomb_state(const struct soft_rule *rule, const struct soft_pair *s, double shift, int k,
+                                   double l, double r2, double long_v, double long_f, struct soft_result *out)
+{
+    double r6 = r2 * r2 * r2, lb = 1 - l;
+    double near = k ? l : lb, away = k ? lb : l, sign = k ? 1 : -1;
+    double part = near * MATH_FMA(near, s->qq[k], away * s->cross[k]);
+    double dpart = sign * MATH_FMA(2 * near, s->qq[k], (away - near) * s->cross[k]);
+    double reach = s->reach_coulomb[k];
+    double ri = root_inverse_sixth(MATH_FMA(reach, soft_power(rule->power, away), r6));
+    double ri2 = ri * ri, ri7 = ri2 * ri2 * ri2 * ri;
+    double v = ri - shift - long_v;
+    out->v = MATH_FMA(part, v, out->v);
+    out->dv = MATH_FMA(dpart, v, out->dv) + part * sign * soft_slope(rule->power, away) * reach * ri7 * (1.0 / 6.0);
+    out->fr = MATH_FMA(part, MATH_FMA(ri7, r2 * r2, -long_f), out->fr);
+}
+
+MATH_FN int coulomb_is_nothing(const struct soft_pair *s, int k)
+{
+    return s->qq[k] == 0 && s->cross[k] == 0;
 }
 
 MATH_FN struct soft_result beutler_coulomb(const struct soft_rule *rule, const struct soft_pair *s, double shift,
                                            double l, double r2, double long_v, double long_f)
 {
     struct soft_result out = {0, 0, 0};
-    double r6 = r2 * r2 * r2, lb = 1 - l;
-    MATH_BOTH (k) {
-        double near = k ? l : lb, away = k ? lb : l, sign = k ? 1 : -1;
-        double part = near * MATH_FMA(near, s->qq[k], away * s->cross[k]);
-        double dpart = sign * MATH_FMA(2 * near, s->qq[k], (away - near) * s->cross[k]);
-        double reach = s->reach_coulomb[k];
-        double ri = root_inverse_sixth(MATH_FMA(reach, soft_power(rule->power, away), r6));
-        double ri2 = ri * ri, ri7 = ri2 * ri2 * ri2 * ri;
-        double v = ri - shift - long_v;
-        out.v = MATH_FMA(part, v, out.v);
-        out.dv = MATH_FMA(dpart, v, out.dv) + part * sign * soft_slope(rule->power, away) * reach * ri7 * (1.0 / 6.0);
-        out.fr = MATH_FMA(part, MATH_FMA(ri7, r2 * r2, -long_f), out.fr);
-    }
+    MATH_BOTH (k)
+        beutler_coulomb_state(rule, s, shift, k, l, r2, long_v, long_f, &out);
     return out;
 }
 
