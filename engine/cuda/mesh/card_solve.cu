@@ -40,7 +40,7 @@ template <bool large> static __device__ __forceinline__ void forward(const struc
     wait_for_previous();
     if (((const struct ctl *)a.ctl)->halt)
         return;
-    transform_lines<true>(
+    transform_lines<!large, true>(
         {axis_y->pairs, m.row, 1}, axis_z, m.twiddle[1], m.plane[0], m.plane[1],
         [=](uint32_t pair, uint32_t z) {
             const int32_t *at = charges + 2 * pair * nz + z;
@@ -48,7 +48,7 @@ template <bool large> static __device__ __forceinline__ void forward(const struc
                                2 * pair + 1 < ny ? MESH_CHARGE_UNIT * (float)at[nz] : 0);
         },
         [=](uint32_t pair, uint32_t z, float2 value) { rows[pair * m.row + z] = value; });
-    transform_lines<false>(
+    transform_lines<!large, false>(
         {axis_z->half, 1, half}, axis_y, m.twiddle[0], other, rows,
         [=](uint32_t k, uint32_t y) {
             const float2 *row = rows + y / 2 * m.row;
@@ -117,7 +117,7 @@ template <bool large> static __device__ __forceinline__ void solve(const struct 
     wait_for_previous();
     if (c->halt)
         return;
-    transform_lines<false>(
+    transform_lines<!large, false>(
         along_x, axis_x, mem.twiddle[0], mem.plane[0], mem.plane[1],
         [=](uint32_t k, uint32_t x) { return spectrum[(size_t)x * ny * half + k]; },
         [=](uint32_t k, uint32_t x, float2 value) { s[x * half + k] = value; });
@@ -125,7 +125,7 @@ template <bool large> static __device__ __forceinline__ void solve(const struct 
         add_energies(a, plane, s);
     if (a.change || !evaluates_forces(a.mode))
         return;
-    transform_lines<false>(
+    transform_lines<!large, false>(
         along_x, axis_x, mem.twiddle[0], other, s,
         [=](uint32_t k, uint32_t x) {
             const float green = mode_at(plane, x, k).green;
@@ -150,11 +150,11 @@ template <bool large> static __device__ __forceinline__ void backward(const stru
     wait_for_previous();
     if (((const struct ctl *)a.ctl)->halt)
         return;
-    transform_lines<false>(
+    transform_lines<!large, false>(
         {axis_z->half, 1, half}, axis_y, m.twiddle[0], m.plane[0], m.plane[1],
         [=](uint32_t k, uint32_t y) { return spectrum[y * half + k]; },
         [=](uint32_t k, uint32_t y, float2 value) { plane[y * half + k] = value; });
-    transform_lines<true>(
+    transform_lines<!large, true>(
         {axis_y->pairs, m.row, 1}, axis_z, m.twiddle[1], other, plane,
         [=](uint32_t pair, uint32_t z) {
             const float2 *line = plane + 2 * pair * half + (z < half ? z : nz - z);

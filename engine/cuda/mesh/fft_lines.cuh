@@ -153,6 +153,11 @@ template <> __device__ __forceinline__ void butterfly<10>(float2 *v)
     butterflies<2, 5>(v);
 }
 
+template <> __device__ __forceinline__ void butterfly<12>(float2 *v)
+{
+    butterflies<3, 4>(v);
+}
+
 /* ---- a line in registers ---- */
 
 /* The passes from the one on before which the product of the factors was `done`. */
@@ -332,21 +337,24 @@ template <int n, bool along, class WAY> static __device__ __forceinline__ void t
 }
 
 /* For the whole block, and all of it is through at the end. twiddle: in shared memory, may still be copied. The last
- * pass reads one of the planes at most, so `out` may write to the other: `even` where the number of passes is odd. */
-template <bool along, class IN, class OUT>
+ * pass reads one of the planes at most, so `out` may write to the other: `even` where the number of passes is odd.
+ * usual: loops for the lengths of MESH_PLANE_LENGTHS, too. */
+template <bool usual, bool along, class IN, class OUT>
 static __device__ __forceinline__ void transform_lines(struct lines l, const struct mesh_axis *axis,
                                                        const float2 *twiddle, float2 *even, float2 *odd, IN in, OUT out)
 {
     const struct way<IN, OUT> w = {
         l, axis, twiddle, even, odd, in, out
     };
-    switch (axis->size) {
+    if constexpr (usual) {
+        switch (axis->size) {
 #define LENGTH(n)                                                                                                      \
     case n:                                                                                                            \
         two_passes<n, along>(w);                                                                                       \
         return;
-        MESH_PLANE_LENGTHS(LENGTH)
+            MESH_PLANE_LENGTHS(LENGTH)
 #undef LENGTH
+        }
     }
     const uint32_t passes = (uint32_t)axis->npasses;
     for (uint32_t p = 0; p < passes; p++) {
@@ -366,6 +374,9 @@ static __device__ __forceinline__ void transform_lines(struct lines l, const str
             PASS(8)
             PASS(9)
             PASS(10)
+            PASS(11)
+            PASS(12)
+            PASS(13)
 #undef PASS
         default:
             pass_of_any<along>(w, pass, p, last);

@@ -14,15 +14,16 @@
 #define TURN_FN MATH_FN
 #endif
 
-/* Radix of the next pass, `rest` > 1 being the product of those that are left. Radices up to 10 have passes of their
- * own: one of them if that is enough, or two that are as equal as can be, else the largest; primes above 10 remain. */
+/* Radix of the next pass, `rest` > 1 being the product of those that are left. Radices up to 13 have passes of their
+ * own: one up to 10 if that is enough, or two that are as equal as can be and as small, else the largest up to 10;
+ * primes above 13 remain. */
 TURN_FN int next_radix(int rest)
 {
-    const int most = 10;
+    const int most = 10, largest = 13;
     int p = most;
     if (rest <= most)
         return rest;
-    for (int first = 2; first <= most; first++)
+    for (int first = 2; first <= largest; first++)
         if (rest % first == 0 && rest / first <= first)
             return first;
     for (; p > 1 && rest % p; p--)

@@ -101,10 +101,11 @@ static void test_mesh_planes(void **state)
 /* Transforms in one, two and three passes, of every radix and of primes that have none. */
 static void test_mesh_lengths(void **state)
 {
-    static const int grids[][4] = {{90, 10, 49, 4}, {22, 96, 54, 5}, {13, 80, 33, 6}};
+    static const int grids[][4] = {{90, 10, 49, 4}, {22, 96, 54, 5},  {13, 80, 33, 6},
+                                   {52, 34, 12, 4}, {19, 104, 20, 4}, {20, 14, 108, 4}};
     struct system *sys = mixture(2);
     struct settings set = settings_of(VDW_CUTOFF, ALCHEMY_B_STATES);
-    for (int k = 0; k < 3; k++) {
+    for (size_t k = 0; k < sizeof grids / sizeof *grids; k++) {
         for (int d = 0; d < 3; d++)
             set.nonbonded.pme_grid[d] = grids[k][d];
         set.nonbonded.pme_order = grids[k][3];
