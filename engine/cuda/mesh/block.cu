@@ -209,7 +209,7 @@ template <class A> static __device__ void add_energies(const A &a, const struct 
     for (uint32_t y = threadIdx.x / WARP; y < m.ny; y += blockDim.x / WARP) {
         const struct mode_plane plane = {*m.space, m.nx, (uint32_t)t->axis[2].size, m.mode[0], m.mode[2], m.mode[1][y]};
         struct mode_sums sum;
-        mode_plane_sums(&sum, plane, m.at + y * m.row, m.plane, lane, WARP);
+        mode_sums_of(&sum, evaluates_slopes(a.mode) && !change, plane, m.at + y * m.row, m.plane, lane, WARP);
         if (lane == 0 && !change)
             mode_report(c, sum);
         for (uint32_t w = lane; change && w < (uint32_t)t->nwindows; w += WARP)

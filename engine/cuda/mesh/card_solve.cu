@@ -64,7 +64,8 @@ static __device__ void add_energies(const struct args_mesh_solve &a, const struc
     struct ctl *c = (struct ctl *)a.ctl;
     const struct mesh_table *t = (const struct mesh_table *)a.table;
     struct mode_sums sum;
-    mode_plane_sums(&sum, plane, s, (uint32_t)t->axis[2].half.by, threadIdx.x, blockDim.x);
+    mode_sums_of(&sum, evaluates_slopes(a.mode) && !a.change, plane, s, (uint32_t)t->axis[2].half.by, threadIdx.x,
+                 blockDim.x);
     if (threadIdx.x % WARP == 0) {
         part[threadIdx.x / WARP] = sum.energy;
         if (!a.change)

@@ -60,29 +60,66 @@ static __device__ inline float mode_green(struct mode_line line, float2 x)
     return square > 0 ? __fdividef(line.factor * x.y, square) : 0;
 }
 
+/* kJ/mol: a thread's sum of 2^17 of less than that is no more than a whole number of 64 bits. */
+#define MODE_USUAL 16384.0
+
 /* Sums of one thread: energy, and virial xx xy xz yy yz zz. */
 struct mode_sums {
     struct fixed_sum energy, virial[6];
     uint32_t beyond;
 };
 
-static __device__ inline void mode_virial(struct mode_sums *sum, int k, double v)
+/* The same of modes of usual size, in registers. */
+struct usual_sums {
+    int64_t energy, virial[6];
+};
+
+/* Of one mode: energy e, kJ/mol, and 2 (1/m^2 + pi^2/beta^2) e. */
+struct mode_energy {
+    double e, g;
+};
+
+/* An element of its virial. */
+static __device__ __forceinline__ double mode_virial(struct mode_energy mode, const float m[3], int i, int j)
 {
-    fixed_add(&sum->virial[k], fixed_clamped(-0.5 * v, FIXED_TOTAL_LIMIT));
-    sum->beyond += fixed_beyond(-0.5 * v, FIXED_TOTAL_LIMIT);
+    return -0.5 * ((i == j ? mode.e : 0) - mode.g * m[i] * m[j]);
+}
+
+static __device__ inline void mode_add_any(struct fixed_sum *sum, double v, uint32_t *beyond)
+{
+    fixed_add(sum, fixed_clamped(v, FIXED_TOTAL_LIMIT));
+    *beyond += fixed_beyond(v, FIXED_TOTAL_LIMIT);
+}
+
+/* Apart, as it is rare and long. */
+template <bool VIRIAL>
+static __device__ __noinline__ void mode_add_large(struct mode_sums *sum, struct mode_energy mode, float mx, float my,
+                                                   float mz)
+{
+    const float m[3] = {mx, my, mz};
+    mode_add_any(&sum->energy, mode.e, &sum->beyond);
+    for (int i = 0, k = 0; VIRIAL && i < 3; i++)
+        for (int j = i; j < 3; j++, k++)
+            mode_add_any(&sum->virial[k], mode_virial(mode, m, i, j), &sum->beyond);
 }
 
 /* weight: 2 where the other half of the spectrum has another like it. */
-static __device__ inline void mode_add(struct mode_sums *sum, float2 s, float green, float weight, const float m[3],
-                                       float square, float decay)
+template <bool VIRIAL>
+static __device__ inline void mode_add(struct usual_sums *usual, struct mode_sums *large, float2 s, float green,
+                                       float weight, const float m[3], float square, float decay)
 {
-    double e = 0.5 * weight * green * fma((double)s.x, (double)s.x, (double)s.y * s.y);
-    double g = 2 * (1 / (double)square + decay) * e;
-    fixed_add(&sum->energy, fixed_clamped(e, FIXED_TOTAL_LIMIT));
-    sum->beyond += fixed_beyond(e, FIXED_TOTAL_LIMIT);
-    for (int i = 0, k = 0; i < 3; i++)
+    const double e = 0.5 * weight * green * fma((double)s.x, (double)s.x, (double)s.y * s.y);
+    const struct mode_energy mode = {e, 2 * (double)(1 / square + decay) * e};
+    if (!(e + mode.g * square < MODE_USUAL)) {
+        mode_add_large<VIRIAL>(large, mode, m[0], m[1], m[2]);
+        return;
+    }
+    usual->energy += fixed_within(e);
+#pragma unroll
+    for (int i = 0, k = 0; VIRIAL && i < 3; i++)
+#pragma unroll
         for (int j = i; j < 3; j++, k++)
-            mode_virial(sum, k, (i == j ? e : 0) - g * m[i] * m[j]);
+            usual->virial[k] += fixed_within(mode_virial(mode, m, i, j));
 }
 
 static __device__ inline void warp_total(struct fixed_sum *s)
@@ -162,23 +199,38 @@ static __device__ inline struct mode mode_at(const struct mode_plane &p, uint32_
 }
 
 /* Every of-th m of the plane from `from` on, with coefficients s as they are before the convolution, at x * stride + z;
- * then, in all threads of the warp, the warp's. */
+ * then, in all threads of the warp, the warp's. VIRIAL: not the energy alone. */
+template <bool VIRIAL>
 static __device__ inline void mode_plane_sums(struct mode_sums *sum, const struct mode_plane &p, const float2 *s,
                                               uint32_t stride, uint32_t from, uint32_t of)
 {
     uint32_t half = p.nz / 2 + 1;
+    struct usual_sums usual = {};
     *sum = {};
     for (uint32_t i = from; i < p.nx * half; i += of) {
         uint32_t x = i / half, z = i % half;
         const struct mode mode = mode_at(p, x, z);
         if (mode.square > 0)
-            mode_add(sum, s[x * stride + z], mode.green, z == 0 || 2 * z == p.nz ? 1 : 2, mode.m, mode.square,
-                     p.space.decay);
+            mode_add<VIRIAL>(&usual, sum, s[x * stride + z], mode.green, z == 0 || 2 * z == p.nz ? 1 : 2, mode.m,
+                             mode.square, p.space.decay);
     }
+    fixed_add(&sum->energy, usual.energy);
     warp_total(&sum->energy);
-    for (int k = 0; k < 6; k++)
+    for (int k = 0; VIRIAL && k < 6; k++) {
+        fixed_add(&sum->virial[k], usual.virial[k]);
         warp_total(&sum->virial[k]);
+    }
     sum->beyond = warp_sum(sum->beyond);
+}
+
+/* The same: with the virial where it is asked for. */
+static __device__ inline void mode_sums_of(struct mode_sums *sum, bool virial, const struct mode_plane &p,
+                                           const float2 *s, uint32_t stride, uint32_t from, uint32_t of)
+{
+    if (virial)
+        mode_plane_sums<true>(sum, p, s, stride, from, of);
+    else
+        mode_plane_sums<false>(sum, p, s, stride, from, of);
 }
 
 /* One thread for a warp's sums. */

@@ -8,7 +8,54 @@
 enum {
     LARGE = 96,      /* atoms of a molecule, from which on the whole block moves it */
     LARGE_MOST = 32, /* such molecules, at most; with more of them a thread moves each */
+    SMALL = 3,       /* atoms of a molecule, all of which are asked for at once */
+    AT_ONCE = 8,     /* numbers of a thread that are copied at a time: memory is slow */
 };
+
+/* For the whole block. */
+static __device__ void copy_all(double *to, const double *from, uint32_t n)
+{
+    for (uint32_t first = threadIdx.x; first < n; first += AT_ONCE * blockDim.x) {
+        double v[AT_ONCE];
+#pragma unroll
+        for (uint32_t k = 0; k < AT_ONCE; k++)
+            v[k] = from[min(first + k * blockDim.x, n - 1)];
+#pragma unroll
+        for (uint32_t k = 0; k < AT_ONCE; k++)
+            if (first + k * blockDim.x < n)
+                to[first + k * blockDim.x] = v[k];
+    }
+}
+
+/* volume_move_unit() of at most SMALL atoms. */
+static __device__ void move_small(const struct motion_table *m, uint32_t unit, const struct masses *masses,
+                                  double (*x)[3], const double along[3])
+{
+    const uint32_t count = m->units[unit].count;
+    const int32_t *atom = m->unit_atoms + m->units[unit].first;
+    double mass[SMALL], at[SMALL][3], sum[4] = {0, 0, 0, 0}, shift[3];
+    int32_t which[SMALL];
+#pragma unroll
+    for (uint32_t k = 0; k < SMALL; k++)
+        which[k] = atom[min(k, count - 1)];
+#pragma unroll
+    for (uint32_t k = 0; k < SMALL; k++) {
+        mass[k] = k < count ? mass_of(masses, which[k]) : 0;
+        for (int d = 0; d < 3; d++)
+            at[k][d] = x[which[k]][d];
+    }
+#pragma unroll
+    for (uint32_t k = 0; k < SMALL; k++) {
+        vec_add(sum, mass[k], at[k]);
+        sum[3] += mass[k];
+    }
+    for (int d = 0; d < 3; d++)
+        shift[d] = (along[d] - 1) / sum[3] * sum[d];
+#pragma unroll
+    for (uint32_t k = 0; k < SMALL; k++)
+        for (int d = 0; k < count && d < 3; d++)
+            x[which[k]][d] = at[k][d] + shift[d];
+}
 
 /* A molecule of many atoms: sums in an order that depends on the size of the block alone. For the whole block. */
 static __device__ void move_large(const struct motion_table *m, uint32_t unit, const struct masses *masses,
@@ -32,10 +79,13 @@ static __device__ void move_units(const struct motion_table *m, const struct mas
     __syncthreads();
     BLOCK_LOOP(u, m->nunits)
     {
-        if (m->units[u].count < LARGE) {
+        const uint32_t count = m->units[u].count;
+        if (count <= SMALL)
+            move_small(m, u, masses, x, along);
+        else if (count < LARGE)
             volume_move_unit(m, u, masses, x, along);
+        if (count < LARGE)
             continue;
-        }
         const uint32_t at = atomicAdd(&nlarge, 1u);
         if (at < LARGE_MOST)
             large[at] = u;
@@ -57,16 +107,14 @@ KERNEL(volume_try, a, __launch_bounds__(CUDA_ONE_BLOCK))
     __shared__ double along[3];
     struct ctl *c = (struct ctl *)a.ctl;
     const struct motion_table *m = (const struct motion_table *)a.motion;
-    double *x = (double *)a.x, *x_old = (double *)a.x_old;
     if (threadIdx.x == 0 && c->sum.overflow)
         halt_once(c, HALT_OVERFLOW, 0, 0, (double)c->sum.overflow);
     if (!block_goes_on(c))
         return;
     struct masses masses = masses_of(m, c);
-    BLOCK_LOOP(i, 3 * m->natoms)
-    x_old[i] = x[i];
-    if (threadIdx.x == 0)
+    if (threadIdx.x == blockDim.x - 1) /* of the warp that has the least to copy */
         volume_begin(c, m->nunits, a.coupling, {a.min_edge, a.min_width}, along);
+    copy_all((double *)a.x_old, (const double *)a.x, 3 * m->natoms);
     __syncthreads();
     move_units(m, &masses, (double(*)[3])a.x, along);
     if (threadIdx.x == 0)
@@ -79,8 +127,6 @@ KERNEL(volume_decide, a, __launch_bounds__(CUDA_ONE_BLOCK))
     __shared__ bool yes;
     struct ctl *c = (struct ctl *)a.ctl;
     const struct motion_table *m = (const struct motion_table *)a.motion;
-    double *x = (double *)a.x;
-    const double *x_old = (const double *)a.x_old;
     if (c->halt)
         return;
     const bool refused = volume_refused(c); /* asked before the box changes */
@@ -88,8 +134,7 @@ KERNEL(volume_decide, a, __launch_bounds__(CUDA_ONE_BLOCK))
         yes = volume_accepted(c, m->nunits, a.pressure, a.kt);
     __syncthreads();
     if (!yes)
-        BLOCK_LOOP(i, 3 * m->natoms)
-    x[i] = x_old[i];
+        copy_all((double *)a.x, (const double *)a.x_old, 3 * m->natoms);
     if (threadIdx.x != 0)
         return;
     for (int k = 0; k < BOX_SIZE && !yes; k++)

@@ -83,6 +83,23 @@ static void test_mesh_strays(void **state)
     toy_system_free(sys);
 }
 
+/* Charges of one sign in one half of the box: waves with energies that are rounded one by one. */
+static void test_mesh_large_modes(void **state)
+{
+    struct system *sys = mixture(2);
+    struct settings set = settings_of(VDW_CUTOFF, ALCHEMY_B_STATES);
+    for (int i = 0; i < sys->natoms; i++)
+        sys->atoms[i].charge[0] = sys->atoms[i].charge[1] = sys->x[i][0] < sys->box[0] / 2 ? 0.5 : -0.5;
+    for (int d = 0; d < 3; d++)
+        set.nonbonded.pme_grid[d] = 32;
+    struct outcome o = outcome_in_form(sys, set, PME_BLOCK);
+    assert_true(o.sample.energy[TERM_COULOMB_RECIPROCAL] > 2 * 16384.0);
+    free(o.f);
+    same_bits(sys, &set);
+    compare(sys, &set, 1);
+    toy_system_free(sys);
+}
+
 /* Planes that are too large for shared memory give the same bits from global memory. */
 static void test_mesh_planes(void **state)
 {
@@ -227,10 +244,11 @@ static void test_mesh_change_waits(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_mesh_forms),   cmocka_unit_test(test_triclinic_mesh_forms),
-        cmocka_unit_test(test_mesh_strays),  cmocka_unit_test(test_mesh_planes),
-        cmocka_unit_test(test_mesh_lengths), cmocka_unit_test(test_mesh_choice),
-        cmocka_unit_test(test_mesh_change),  cmocka_unit_test(test_mesh_change_waits),
+        cmocka_unit_test(test_mesh_forms),        cmocka_unit_test(test_triclinic_mesh_forms),
+        cmocka_unit_test(test_mesh_strays),       cmocka_unit_test(test_mesh_large_modes),
+        cmocka_unit_test(test_mesh_planes),       cmocka_unit_test(test_mesh_lengths),
+        cmocka_unit_test(test_mesh_choice),       cmocka_unit_test(test_mesh_change),
+        cmocka_unit_test(test_mesh_change_waits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
