@@ -242,16 +242,15 @@ static __device__ __forceinline__ void gather_atom(const struct mesh_shape &m, c
         force[1] -= q * (to.per_nm[BOX_YX] * g[0]);
         force[2] -= q * (to.per_nm[BOX_ZX] * g[0] + to.per_nm[BOX_ZY] * g[1]);
     }
-    uint32_t beyond = 0;
-#pragma unroll
-    for (int d = 0; d < 3 && q != 0; d++) {
-        acc_add(in_global(to.f) + 3 * (size_t)atom + d, fixed_clamped(force[d], FIXED_FORCE_LIMIT));
-        beyond += fixed_beyond(force[d], FIXED_FORCE_LIMIT);
-    }
-    if (beyond) {
+    int64_t *f = in_global(to.f) + 3 * (size_t)atom;
+    if (!force_within(force)) {
         struct accumulate sum = {0};
-        acc_clamped(&sum, CLAMPED_FORCE, beyond);
+        acc_clamped(&sum, CLAMPED_FORCE, acc_force_clamped(f, force[0], force[1], force[2]));
         acc_finish(&sum, &to.ctl->sum);
+    } else if (q != 0) {
+#pragma unroll
+        for (int d = 0; d < 3; d++)
+            acc_add(&f[d], fixed_within(force[d]));
     }
     if (to.mode != EVALUATE_STEP && a.charge.y != 0)
         add_slope(to.ctl, to.table, (double)a.charge.y * v, to.mode, to.energy_at_window);
