@@ -15,8 +15,6 @@
 #include "engine/run/sim.h"
 
 #define FDS_MAX 8
-#define FLUSH_EVERY                                                                                                    \
-    8 /* tasks that have gone on in a turn: gangs of all of them would be idle while the last are seen to */
 #define BLIND_WAIT_MS                                                                                                  \
     1 /* how long a device without a descriptor is waited for before the caller's descriptors are looked at */
 
@@ -175,28 +173,6 @@ static void reap(struct runner *r)
         r->last = &(*r->last)->next;
 }
 
-static void flush(const struct runner *r)
-{
-    for (struct dev *const *d = r->dev; *d; d++)
-        engine_flush(*d);
-}
-
-/* Whether some have ended. */
-static bool resume_all(struct runner *r)
-{
-    bool ended = false;
-    unsigned resumed = 0;
-    for (struct task *t = r->first; t && !lost(r); t = t->next) {
-        if (!can_go_on(t))
-            continue;
-        ended = resume(t) || ended;
-        if (++resumed % FLUSH_EVERY == 0)
-            flush(r);
-    }
-    flush(r);
-    return ended;
-}
-
 int runner_turn(struct runner *r, struct pollfd *fds, unsigned nfds, int timeout_ms, struct err *e)
 {
     if (nfds > FDS_MAX)
@@ -206,7 +182,12 @@ int runner_turn(struct runner *r, struct pollfd *fds, unsigned nfds, int timeout
     if (rc)
         return rc;
     look(r);
-    const bool ended = resume_all(r);
+    bool ended = false;
+    for (struct task *t = r->first; t && !lost(r); t = t->next)
+        if (can_go_on(t))
+            ended = resume(t) || ended;
+    for (struct dev **d = r->dev; *d; d++)
+        engine_flush(*d);
     pace_news(&r->pace, dev_now());
     const struct dev *gone = lost(r);
     if (gone) { /* the task that met it is not to blame */
