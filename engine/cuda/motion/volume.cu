@@ -27,6 +27,13 @@ static __device__ void copy_all(double *to, const double *from, uint32_t n)
     }
 }
 
+/* The same; nobody else writes to it meanwhile. */
+static __device__ void copy_ctl(struct ctl *to, const struct ctl *from)
+{
+    BLOCK_LOOP(k, (uint32_t)(sizeof *to / sizeof(uint64_t)))
+    ((uint64_t *)to)[k] = ((const uint64_t *)from)[k];
+}
+
 /* volume_move_unit() of at most SMALL atoms. */
 static __device__ void move_small(const struct motion_table *m, uint32_t unit, const struct masses *masses,
                                   double (*x)[3], const double along[3])
@@ -105,6 +112,7 @@ KERNEL(volume_try, a, __launch_bounds__(CUDA_ONE_BLOCK))
 {
     ECHO(a);
     __shared__ double along[3];
+    __shared__ struct ctl near; /* one thread's reads of memory that is far would come one after the other */
     struct ctl *c = (struct ctl *)a.ctl;
     const struct motion_table *m = (const struct motion_table *)a.motion;
     if (threadIdx.x == 0 && c->sum.overflow)
@@ -112,13 +120,16 @@ KERNEL(volume_try, a, __launch_bounds__(CUDA_ONE_BLOCK))
     if (!block_goes_on(c))
         return;
     struct masses masses = masses_of(m, c);
-    if (threadIdx.x == blockDim.x - 1) /* of the warp that has the least to copy */
-        volume_begin(c, m->nunits, a.coupling, {a.min_edge, a.min_width}, along);
+    copy_ctl(&near, c);
+    __syncthreads();
+    if (threadIdx.x == blockDim.x - 1) { /* of the warp that has the least to copy */
+        volume_begin(&near, m->nunits, a.coupling, {a.min_edge, a.min_width}, along);
+        volume_scale_box(near.box, along);
+    }
     copy_all((double *)a.x_old, (const double *)a.x, 3 * m->natoms);
     __syncthreads();
     move_units(m, &masses, (double(*)[3])a.x, along);
-    if (threadIdx.x == 0)
-        volume_scale_box(c->box, along);
+    copy_ctl(c, &near);
 }
 
 KERNEL(volume_decide, a, __launch_bounds__(CUDA_ONE_BLOCK))
