@@ -153,11 +153,6 @@ template <> __device__ __forceinline__ void butterfly<10>(float2 *v)
     butterflies<2, 5>(v);
 }
 
-template <> __device__ __forceinline__ void butterfly<12>(float2 *v)
-{
-    butterflies<3, 4>(v);
-}
-
 /* ---- a line in registers ---- */
 
 /* The passes from the one on before which the product of the factors was `done`. */
@@ -374,9 +369,6 @@ static __device__ __forceinline__ void transform_lines(struct lines l, const str
             PASS(8)
             PASS(9)
             PASS(10)
-            PASS(11)
-            PASS(12)
-            PASS(13)
 #undef PASS
         default:
             pass_of_any<along>(w, pass, p, last);

@@ -14,18 +14,21 @@
 #define TURN_FN MATH_FN
 #endif
 
-/* Radix of the next pass, `rest` > 1 being the product of those that are left. Radices up to 13 have passes of their
- * own: one up to 10 if that is enough, or two that are as equal as can be and as small, else the largest up to 10;
- * primes above 13 remain. */
+/* Radix of the next pass, `rest` > 1 being the product of those that are left. Radices up to 10 have passes of their
+ * own: one of them if that is enough, or two that are as equal as can be, else the largest; primes above 10 remain, of
+ * which 11 and 13 come first where one more pass is enough (MESH_PLANE_LENGTHS). */
 TURN_FN int next_radix(int rest)
 {
-    const int most = 10, largest = 13;
+    const int most = 10;
     int p = most;
     if (rest <= most)
         return rest;
-    for (int first = 2; first <= largest; first++)
+    for (int first = 2; first <= most; first++)
         if (rest % first == 0 && rest / first <= first)
             return first;
+    for (int prime = 11; prime <= 13; prime += 2)
+        if (rest % prime == 0 && rest / prime <= most)
+            return prime;
     for (; p > 1 && rest % p; p--)
         ;
     if (p > 1)

@@ -40,8 +40,7 @@ enum {
 /* Sizes along an axis, products of two radices, for which planes have passes of their own: strides and divisors are
  * constants. */
 #define MESH_PLANE_LENGTHS(F)                                                                                          \
-    F(24)                                                                                                              \
-    F(28) F(32) F(36) F(40) F(42) F(48) F(52) F(56) F(60) F(64) F(72) F(80) F(84) F(96) F(100) F(104) F(108) F(120)
+    F(24) F(28) F(32) F(36) F(40) F(42) F(44) F(48) F(52) F(56) F(60) F(64) F(72) F(80) F(100) F(104)
 
 /* i / by, for i * by < 2^32. */
 struct divisor {
