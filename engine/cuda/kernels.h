@@ -34,10 +34,8 @@ enum { WATERS_BLOCK = 512 };
  * at most. */
 enum { STEP_BODIES = 64, STEP_WATERS = 128 };
 
-/* Threads of a block of all that interacts but plain pairs and the mesh, and of one that places atoms, of many
- * replicas: few large blocks keep others' pairs, which want whole multiprocessors, from fewer of them. Of a replica
- * that has much of the device CUDA_BLOCK. */
-enum { TERMS_BLOCK = 512, TERMS_BLOCK_ENERGY = 384, PLACE_BLOCK = 1024 };
+/* Threads of a block of all that interacts but plain pairs and the mesh, in a timestep. */
+enum { TERMS_BLOCK = 512 };
 
 /* How the last block of a step knows that it is, in a replica's working memory; behind it MOTION_SUMS doubles for each
  * block of CUDA_BLOCK bodies, sums of a sample. */

@@ -194,9 +194,8 @@ struct args_place cuda_place_args(const struct nonbonded *nb, const struct nonbo
 uint64_t cuda_place_emit(const struct nonbonded *nb, const struct nonbonded_arrays *r, uint64_t after, struct tape *t)
 {
     const struct args_place args = cuda_place_args(nb, r);
-    const uint32_t threads = pairs_alone(&nb->pairs) ? CUDA_BLOCK : PLACE_BLOCK;
     const struct shape shape = {
-        .grid = {blocks_of((uint64_t)nb->natoms, threads), 1, 1}, .block = {threads, 1, 1}, .after = after};
+        .grid = {blocks_of((uint64_t)nb->natoms, CUDA_BLOCK), 1, 1}, .block = {CUDA_BLOCK, 1, 1}, .after = after};
     return emit_place(t, &shape, &args);
 }
 

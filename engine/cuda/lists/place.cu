@@ -27,7 +27,7 @@ static __device__ __forceinline__ void note_water(const struct placing *p, const
         ask_for_search(p->lists, true);
 }
 
-KERNEL(place, a, __launch_bounds__(PLACE_BLOCK))
+KERNEL(place, a, __launch_bounds__(CUDA_BLOCK, 7))
 {
     ECHO(a);
     __shared__ struct placing p;

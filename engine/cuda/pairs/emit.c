@@ -246,8 +246,7 @@ static void emit_other_terms(const struct pairs *p, enum evaluate mode, const st
     const uint32_t threads = WARP * (bonded_warps + unlisted_warps + perturbed_warps);
     if (!threads)
         return;
-    const uint32_t many = energies ? TERMS_BLOCK_ENERGY : TERMS_BLOCK;
-    const uint32_t most = pairs_alone(p) ? CUDA_BLOCK : many; /* alone, small blocks are faster */
+    const uint32_t most = !energies && !pairs_alone(p) ? TERMS_BLOCK : CUDA_BLOCK; /* alone, many are faster */
     const uint32_t block = threads < most ? threads : most;
     const struct shape shape = {
         .grid = {blocks_of(threads, block), 1, 1}, .block = {block, 1, 1}, .after = h->nperturbed ? listed : placed};

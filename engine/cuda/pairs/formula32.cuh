@@ -10,6 +10,8 @@
 #include "engine/cuda/device/vector32.cuh"
 #include "engine/cuda/lists/layout.h"
 
+#define NEAREST2 1e-12f /* nm^2: pairs are not taken closer than this */
+
 /* Terms c[LAST] down to c[FIRST] of a polynomial in t; p: the terms above them, over t^(LAST + 1). */
 template <int LAST, int FIRST> PAIR_FN float horner32(const float *c, float t, float p)
 {

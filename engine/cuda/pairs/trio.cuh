@@ -26,7 +26,6 @@
 enum far_kind { OXYGEN, HYDROGEN, OTHER };
 enum pass_sums { FORCES, ENERGIES, BOTH }; /* BOTH: and the virial */
 
-#define NEAREST2 1e-12f /* nm^2: pairs are not taken closer than this */
 #define TRIOS_AT_ONCE 4 /* by a thread, of memory that is far */
 #define WORDS_AT_ONCE 4 /* of forces, by a thread */
 

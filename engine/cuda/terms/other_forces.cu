@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * All that interacts but plain pairs and the mesh, a thread each: warps of bonded terms, then of pairs outside the
- * lists, then of pairs with a perturbed atom, of which a thread has more in steps. Many replicas have few large blocks,
- * which keep others' pairs from fewer multiprocessors than many small ones.
+ * lists, then of pairs with a perturbed atom, of which a thread has more in steps. Steps have few large blocks, which
+ * keep others' pairs from fewer multiprocessors than many small ones.
  */
 #include "engine/cuda/terms/bonded.cuh"
 #include "engine/cuda/terms/perturbed.cuh"
@@ -66,13 +66,13 @@ static __device__ __forceinline__ uint32_t with_energies(uint32_t mode)
     return mode == EVALUATE_SAMPLE || mode == EVALUATE_POTENTIAL ? mode : EVALUATE_ENERGY;
 }
 
-KERNEL(terms_energy, a, __launch_bounds__(TERMS_BLOCK_ENERGY))
+KERNEL(terms_energy, a, __launch_bounds__(CUDA_BLOCK, 4))
 {
     ECHO(a);
     run<false>(a, with_energies(a.mode));
 }
 
-KERNEL(terms_rare_energy, a, __launch_bounds__(TERMS_BLOCK_ENERGY))
+KERNEL(terms_rare_energy, a, __launch_bounds__(CUDA_BLOCK))
 {
     ECHO(a);
     run<true>(a, with_energies(a.mode));

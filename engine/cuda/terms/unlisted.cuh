@@ -35,7 +35,8 @@ static __device__ __forceinline__ float always_force32(const struct nb_always *e
 {
     const float square = (float)r2, ri = refine_root32(square, rsqrt_approx(square));
     const float ri2 = __fmul_rn(ri, ri), ri6 = cube32(ri2);
-    const float lj = __fmul_rn(__fmaf_rn(12 * (float)e->c12, ri6, -6 * (float)e->c6), ri6);
+    const bool none = e->c12 == 0 && e->c6 == 0; /* times infinity is no number */
+    const float lj = none ? 0 : __fmul_rn(__fmaf_rn(12 * (float)e->c12, ri6, -6 * (float)e->c6), ri6);
     return __fmul_rn(__fmaf_rn((float)e->qq, ri, lj), ri2);
 }
 

@@ -30,7 +30,7 @@ TINY_TERMS tiny_plain(uint32_t k)
     const struct soft_rule32 &rule = t->soft32;
     const int32_t i = (int32_t)h.t->plain[k][0], j = (int32_t)h.t->plain[k][1];
     const struct vec32 v = perturbed_vector32(&h.now.cell, t, h.grid()[i], h.grid()[j]);
-    const float r2 = square32(v), ri = refine_root32(r2, rsqrt_approx(r2)), ri2 = __fmul_rn(ri, ri);
+    const float r2 = fmaxf(square32(v), NEAREST2), ri = refine_root32(r2, rsqrt_approx(r2)), ri2 = __fmul_rn(ri, ri);
     const struct atom_states *p = &t->states[i], *o = &t->states[j];
     float fr = 0;
     if (r2 < rule.coulomb_cutoff2)

@@ -479,12 +479,31 @@ static void test_collapse(void **state)
     }
 }
 
+/* Atoms that are nothing, two of which interact at every distance, may be in one place. */
+static void test_nothing(void **state)
+{
+    for (int form = FORM_GANG; form <= FORM_GRAPH; form++) {
+        struct system *sys = mixture_first(36);
+        struct settings set = settings_of(VDW_CUTOFF, ALCHEMY_DECOUPLE);
+        set.alchemy.decouple[0].intramolecular_decouple = false;
+        set.form = (enum step_form)form;
+        for (int i = 0; i < sys->natoms; i++)
+            sys->atoms[i].charge[0] = sys->atoms[i].charge[1] = 0, sys->atoms[i].type[0] = sys->atoms[i].type[1] = 4;
+        memcpy(sys->x[5], sys->x[0], sizeof *sys->x);
+        memcpy(sys->x[20], sys->x[30], sizeof *sys->x);
+        struct toy t = opened(&cuda_program, sys, &set, 1);
+        toy_run(t.sim, SIM_STEP, 2);
+        toy_close(&t);
+        toy_system_free(sys);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_forces),  cmocka_unit_test(test_waves),    cmocka_unit_test(test_any_image),
         cmocka_unit_test(test_bits),    cmocka_unit_test(test_choice),   cmocka_unit_test(test_bodies),
         cmocka_unit_test(test_numbers), cmocka_unit_test(test_refusals), cmocka_unit_test(test_cards),
-        cmocka_unit_test(test_failure), cmocka_unit_test(test_collapse)};
+        cmocka_unit_test(test_failure), cmocka_unit_test(test_collapse), cmocka_unit_test(test_nothing)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
