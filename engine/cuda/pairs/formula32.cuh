@@ -44,19 +44,13 @@ template <class A> PAIR_FN int force_kind_of(const A &a)
     return VDW_CUTOFF;
 }
 
-/* The polynomial of c; LONG: it may have more terms than usual. */
-template <bool LONG, class A> PAIR_FN float ewald32(const A &a, const float *c, float t)
-{
-    float top = c[12];
-    if (LONG && a.ewald_long)
-        top = __fmaf_rn(ewald32_high(a, c, t), t, top);
-    return horner32<11, 0>(c, t, top);
-}
-
 /* ewald_long_f(), 1/nm^3. */
 template <int OF, class A> PAIR_FN float ewald32_force(const A &a, float r2)
 {
-    return ewald32<OF == ANY_FORCE>(a, a.ewald_f, __fmaf_rn(r2, a.ewald_scale, -1.0f));
+    float t = __fmaf_rn(r2, a.ewald_scale, -1.0f), top = a.ewald_f[12];
+    if (OF == ANY_FORCE && a.ewald_long)
+        top = __fmaf_rn(ewald32_high(a, a.ewald_f, t), t, top);
+    return horner32<11, 0>(a.ewald_f, t, top);
 }
 
 /* Force over r, kJ/mol/nm^2, of charges with product qq (kJ nm/mol); ri = 1/r, ri2 = ri ri. */
@@ -138,8 +132,8 @@ struct energy32 {
 template <class A> PAIR_FN struct energy32 coulomb32_energy(const A &a, float r2, float ri)
 {
     float t = __fmaf_rn(r2, a.ewald_scale, -1.0f);
-    return {__fsub_rn(refine_root32(r2, ri), ewald32<true>(a, a.ewald_v, t)),
-            -horner32<2, 0>(a.ewald_w, t, a.ewald_w[3])};
+    float v = horner32<12, 0>(a.ewald_v, t, ewald32_high(a, a.ewald_v, t));
+    return {__fsub_rn(refine_root32(r2, ri), v), -horner32<2, 0>(a.ewald_w, t, a.ewald_w[3])};
 }
 
 PAIR_FN double whole32(struct energy32 e)

@@ -78,7 +78,7 @@ static void set_ewald(struct pairs *p, const struct nonbonded_settings *set)
     const double allowed = EWALD_OFF * fit->beta * fit->beta * fit->beta;
     for (p->ewald_long = 0; economize(fit->f, terms[p->ewald_long], f) > allowed && p->ewald_long < 2;)
         p->ewald_long++;
-    economize(fit->v, terms[p->ewald_long], v); /* which is off by less */
+    economize(fit->v, p->ewald_long == 2 ? EWALD32_TERMS : EWALD32_TERMS_LONG, v);
     v[0] += p->host.coulomb_shift;
     for (int k = 0; k < EWALD32_TERMS; k++) {
         p->ewald_f[k] = (float)f[k];
