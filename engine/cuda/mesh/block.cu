@@ -220,27 +220,19 @@ template <class A> static __device__ void add_energies(const A &a, const struct 
 
 /* ---- atoms; the next is read while one is worked on ---- */
 
-/* The i-th atom to be spread: neighbours are a third of all atoms apart, as those of a molecule touch the same points,
- * and threads that add to one point at a time wait for each other. At least n: there is none. */
-static __device__ inline uint32_t atom_apart(uint32_t i, uint32_t n)
-{
-    const uint32_t third = (n + 2) / 3, part = i / third;
-    return 3 * (i - part * third) + part;
-}
-
 template <int order, class A>
 static __device__ void spread_block(const A &a, const struct block_mesh &m, const struct mesh_shape &shape, bool change)
 {
     const struct mesh_table *t = (const struct mesh_table *)a.table;
     const uint32_t n = (uint32_t)t->natoms;
     double lambda = ((const struct ctl *)a.ctl)->lambda[LAMBDA_COULOMB];
-    struct mesh_atom next = mesh_atom_at(t, a.grid, min(atom_apart(threadIdx.x, n), n - 1));
-    BLOCK_LOOP(i, (n + 2) / 3 * 3)
+    struct mesh_atom next = mesh_atom_at(t, a.grid, min(threadIdx.x, n - 1));
+    BLOCK_LOOP(atom, n)
     {
         struct mesh_atom now = next;
-        next = mesh_atom_at(t, a.grid, min(atom_apart(i + blockDim.x, n), n - 1));
+        next = mesh_atom_at(t, a.grid, min(atom + blockDim.x, n - 1));
         float q = change ? now.charge.y : (float)charge_now(lambda, now.charge);
-        if (q != 0 && atom_apart(i, n) < n)
+        if (q != 0)
             spread_atom<order, MESH_ROWS_GO_ON>(shape, (int32_t *)m.at, now.grid, q);
     }
 }
