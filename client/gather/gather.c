@@ -57,6 +57,18 @@ static void add_reason(struct gathered_ensemble *r, const char *reason)
     snprintf(r->reason + n, sizeof r->reason - n, "%s%s", n && *reason ? "; " : "", reason);
 }
 
+/* Live results have none. */
+static void take_torsions(struct gathered_ensemble *r, const json_t *torsions)
+{
+    const json_t *list = json_object_get(torsions, "list"), *one;
+    size_t i;
+    if (answer_whole(torsions, "windows") == 0)
+        r->unwatched = (int)json_array_size(list);
+    else
+        json_array_foreach (list, i, one)
+            r->still += answer_whole(one, "transitions") == 0;
+}
+
 static void take_results(struct gathered_ensemble *r, const json_t *results)
 {
     r->estimate =
@@ -68,6 +80,7 @@ static void take_results(struct gathered_ensemble *r, const json_t *results)
     r->standard_state = correction_of(results, "standard_state");
     r->finite_size = correction_of(results, "finite_size");
     r->reasons = json_incref(json_object_get(json_object_get(results, "verdict"), "reasons"));
+    take_torsions(r, json_object_get(results, "torsions"));
     if (ended)
         add_reason(r, answer_text(results, "reason"));
     else if (isnan(r->estimate.value)) /* one cause is enough while it runs */

@@ -39,6 +39,8 @@ struct gathered_ensemble {
     enum verdict verdict;
     bool so_far;      /* it has not ended, and the number is of the samples that it has */
     char reason[200]; /* why there is no number */
+    int unwatched;    /* torsions that no trajectory shows */
+    int still;        /* torsions that no window saw turn */
     /* For pages; NULL and NAN where they were not asked for, or there is none. */
     json_t *convergence, *reasons; /* of results.json, the verdict's; owned */
     json_t *run;                   /* of results.json what gather_run shows; owned */
@@ -99,7 +101,7 @@ struct gathered {
     /* [nsystems] what is added to values without a zero of their own, so that they have the mean of the experiment;
      * NAN: no value */
     double *shift;
-    json_t *remarks; /* sentences about the network and the comparison with experiment; owned */
+    json_t *remarks; /* sentences about torsions, the network and the comparison with experiment; owned */
 };
 
 /* The sum of what is to be added to a row's estimate; NAN: nothing is. */

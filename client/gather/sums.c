@@ -157,6 +157,34 @@ static void add_items(struct gathered *g)
     }
 }
 
+/* ---- what did not move ---- */
+
+/* Repeats that begin in one conformation and never leave it agree, and no error tells of the others. */
+static void remark_torsions(struct gathered *g)
+{
+    const struct gathered_ensemble *still = NULL;
+    int unwatched = 0, nstill = 0;
+    for (int i = 0; i < g->nrows; i++) {
+        const struct gathered_ensemble *r = &g->rows[i];
+        unwatched += r->unwatched > 0;
+        nstill += r->still > 0;
+        if (r->still && !still)
+            still = r;
+    }
+    if (still)
+        gather_remark(
+            g,
+            "%d %s a torsion that no window saw turn, %s (%s) for one: `shoal results` names it; repeats that "
+            "begin in one conformation agree without the others",
+            nstill, number_word(nstill, "ensemble has", "ensembles have"), answer_text(still->planned, "item"),
+            answer_text(still->planned, "leg"));
+    if (unwatched)
+        gather_remark(g,
+                      "torsions of %d %s were not watched, for want of trajectories: with frames-every in the spec "
+                      "transitions are counted; repeats that begin in one conformation agree without the others",
+                      unwatched, number_word(unwatched, "ensemble", "ensembles"));
+}
+
 /* ---- all of it ---- */
 
 void gather_sum(struct gathered *g)
@@ -178,6 +206,7 @@ void gather_sum(struct gathered *g)
     sum_legs(g);
     for (int k = 0; k < g->nitems; k++)
         sum_item(&g->items[k]);
+    remark_torsions(g);
     gather_network(g);
     gather_comparison(g);
 }

@@ -357,6 +357,18 @@ class Gather(Gathering):
         self.assertEqual(got["remarks"][0], f"b, complex: {leg['reason']}")
         self.assertIn(got["remarks"][0], self.gather())
 
+    def test_torsions(self):
+        """Those that did not turn and those that nobody watched are told: an error knows nothing of what no repeat saw."""
+        self.write("  - {name: complex, spec: x.yaml}", [], 1)
+        for name in SYSTEMS:
+            self.results[f"net.{name}.complex.1"] = estimate(2.0, 0.01)
+        watched = {"windows": 20, "list": [{"transitions": 3}, {"transitions": 0}]}
+        for name, torsions in (("b", watched), ("c", {"windows": 0, "list": watched["list"]}), ("d", {"windows": 20, "list": [{"transitions": 1}]})):
+            self.results[f"net.{name}.complex.1"]["torsions"] = torsions
+        said = json.loads(self.gather("--json"))["remarks"]
+        self.assertRegex(said[0], "^1 ensemble has a torsion that no window saw turn, b .complex. for one: `shoal results` names it")
+        self.assertRegex(said[1], "^torsions of 1 ensemble were not watched, for want of trajectories: with frames-every")
+
     def test_spread_of_all_repeats(self):
         """Errors that are half of what they should be: no leg shows it, all of them together do."""
         self.write("  - {name: change, of: edges, spec: x.yaml}", EDGES, 3)
